@@ -1,0 +1,1 @@
+"""What a run was worth: metrics, curves and comparisons. Everything here reads records only."""

@@ -1,0 +1,1 @@
+"""The few types everything else speaks: resources, cluster, workload, view, plan, reasons."""

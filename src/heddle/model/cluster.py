@@ -1,0 +1,138 @@
+"""The cluster: nodes, queues, how long things take, and what happens when a node is oversold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from heddle.model.resources import BASE_RESOURCES
+
+OomRule = Literal["paper", "newest", "largest", "all"]
+CpuRule = Literal["proportional", "shares", "cap", "paper"]
+Calculator = Literal["memory", "dominant"]
+LeafOrder = Literal["", "fifo", "fair", "drf"]
+
+OOM_RULES: tuple[OomRule, ...] = ("paper", "newest", "largest", "all")
+CPU_RULES: tuple[CpuRule, ...] = ("proportional", "shares", "cap", "paper")
+CALCULATORS: tuple[Calculator, ...] = ("memory", "dominant")
+LEAF_ORDERS: tuple[LeafOrder, ...] = ("", "fifo", "fair", "drf")
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level of background load on a node, from an instant on."""
+
+    from_at_ms: int
+    use: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A worker: its hardware, and what of it the framework may promise."""
+
+    name: str
+    capacity: tuple[int, ...]
+    allowance: tuple[int, ...]
+    rack: str = "rack-0"
+    label: str = ""
+    speed_permille: int = 1000
+    background: tuple[Level, ...] = ()  # load that is not ours, by time; empty = none
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A queue of the tree. Shares are permille of the parent's; -1 means unlimited or not set."""
+
+    name: str  # full name: "root", "root.prod"
+    guarantee_permille: int = 1000
+    maximum_permille: int = 1000
+    weight_milli: int = 1000
+    min_share: tuple[int, ...] = ()  # Fair's minimum share; () = none
+    am_share_permille: int = -1  # of the leaf's maximum; -1 = what the admission lever says
+    user_limit_percent: int = 100  # Capacity's minimum-user-limit-percent
+    user_limit_factor_milli: int = 1000
+    max_running_jobs: int = -1
+    order: LeafOrder = ""  # inside a leaf; "" = the policy's own
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Intervals and delays in milliseconds. All 0 is the ideal scheduler."""
+
+    node_heartbeat_ms: int = 0
+    am_heartbeat_ms: int = 0
+    usage_report_ms: int = 1000
+    launch_ms: int = 0
+    am_start_ms: int = 0
+    retry_ms: int = 1000
+
+
+IDEAL = Timing()
+YARN = Timing(node_heartbeat_ms=1000, am_heartbeat_ms=1000, usage_report_ms=1000, launch_ms=1000, am_start_ms=3000)
+
+
+@dataclass(frozen=True)
+class Physics:
+    """What really happens on an oversold node, and when attempts run out."""
+
+    oom: OomRule = "paper"
+    cpu: CpuRule = "proportional"
+    pmem_check: bool = False  # kill a task whose memory exceeds its own reservation
+    max_attempts: int = 4
+    am_max_attempts: int = 2
+    livelock_crashes: int = 100
+
+
+@dataclass(frozen=True)
+class MapReduce:
+    """How the MapReduce AM asks for reduces while maps still run."""
+
+    ramp_up_limit_permille: int = 500  # of the job's own memory, while maps wait
+    starved_ms: int = 10_000  # maps wait, none runs, reduces hold: then the newest reduce gives way
+
+
+@dataclass(frozen=True)
+class Preemption:
+    """YARN's preemption between queues: off unless an interval is set."""
+
+    every_ms: int = 0
+    starved_ms: int = 15_000  # how long a queue must be below its due before others give way
+    round_permille: int = 100  # of the cluster, at most, per round
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Failures drawn from the seed. 0 switches a kind off."""
+
+    node_mtbf_s: int = 0  # mean time between losses of one node
+    node_repair_s: int = 600  # mean time until it returns
+    task_failure_permyriad: int = 0  # chance that an attempt fails, at a uniform point of its work
+    slow_node_permille: int = 0  # share of nodes that are slow
+    slow_speed_permille: int = 500  # their speed
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Everything about the machines and the framework's configuration."""
+
+    nodes: tuple[Node, ...]
+    resources: tuple[str, ...] = BASE_RESOURCES
+    exclusive: tuple[str, ...] = ()  # resources that are never oversold
+    queues: tuple[Queue, ...] = (Queue("root"),)  # parents before children; root first
+    increment: tuple[int, ...] = (1, 1)  # resized node totals are rounded down to multiples of this
+    calculator: Calculator = "dominant"
+    off_switch_per_heartbeat: int = 0  # containers given away in one node heartbeat; 0 = no limit
+    timing: Timing = IDEAL
+    physics: Physics = Physics()
+    map_reduce: MapReduce = MapReduce()
+    preemption: Preemption = Preemption()
+    faults: Faults = Faults()
+    name: str = ""
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.nodes)
+
+    def total_allowance(self) -> tuple[int, ...]:
+        return tuple(sum(node.allowance[r] for node in self.nodes) for r in range(len(self.resources)))

@@ -1,0 +1,60 @@
+"""How heddle compiles: one place for Numba's options and for where compiled code is kept.
+
+Compiled code is cached in the user's cache folder under a hash of all of heddle's sources, because Numba's own
+cache looks at one file only and would keep a caller that inlined an old version of a helper.
+This module must be imported before any other that compiles.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numba
+from numba import njit
+
+PACKAGE: Final = Path(__file__).resolve().parent.parent
+
+
+@cache
+def source_hash() -> str:
+    """Changes whenever any source file of heddle does, or the version of Numba."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path:
+    """Where compiled code is kept: under NUMBA_CACHE_DIR if set, else under the user's cache folder."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "heddle" / "compiled"
+
+
+numba.config.CACHE_DIR = str(cache_folder() / source_hash())
+# The engine has no loop worth vectorising; looking for one costs a third of the compile time.
+numba.config.LOOP_VECTORIZE = 0
+numba.config.SLP_VECTORIZE = 0
+
+# Reference counting inside the engine costs more than the engine itself, hence _nrt=False: no array is ever created there.
+_ENGINE: Final[dict[str, Any]] = {
+    "cache": True,
+    "_nrt": False,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+
+compiled: Final = njit(**_ENGINE)
+"""For what is large or rarely called."""
+
+inlined: Final = njit(**_ENGINE)
+"""For what is small and called for every task."""
+
+callable_too: Final = njit(cache=True, _nrt=False, error_model="numpy")
+"""For what levers share: compiled where the caller is, and callable from plain Python."""

@@ -1,0 +1,185 @@
+"""The view: all that a lever may know, as one structured array per kind of thing.
+
+The simulator fills it as it goes; the controller of a live cluster fills it from REST. It never holds a task's true
+duration or use: what is in it, a ResourceManager could know. Levers read `view.node["allocated"][n, r]` - field first,
+then index - which means the same compiled and in plain Python.
+
+The number of resources is part of the dtypes (a nested field of fixed length), so that compiled loops over
+resources have a constant bound.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+VIEW_VERSION: Final = 1
+
+# States of a job.
+JOB_AWAY: Final = 0  # not arrived
+JOB_ARRIVED: Final = 1  # arrived, not admitted
+JOB_ADMITTED: Final = 2  # at least one container was allocated
+JOB_FINISHED: Final = 3
+JOB_FAILED: Final = 4
+
+# Leaf orders, as in Queue.order.
+ORDER_DEFAULT: Final = 0
+ORDER_FIFO: Final = 1
+ORDER_FAIR: Final = 2
+ORDER_DRF: Final = 3
+
+# Events, one at a time, to the levers that listen to them.
+EVENT_ARRIVED: Final = 0  # a job: `stage` is its first stage
+EVENT_ALLOCATED: Final = 1  # a container of `stage` on `node`
+EVENT_STARTED: Final = 2
+EVENT_FINISHED: Final = 3  # it ended well; value = reports its node made since the allocation
+EVENT_STOPPED: Final = 4  # it ended otherwise; value as above
+EVENT_REPORTED: Final = 5  # `node` reported its use; value = this many reports in a row said the same
+EVENT_NODE_LOST: Final = 6
+EVENT_NODE_RETURNED: Final = 7
+EVENT_NAMES: Final = (
+    "arrived", "allocated", "started", "finished", "stopped", "reported", "node-lost", "node-returned",
+)  # fmt: skip
+
+
+class View(NamedTuple):
+    """What is known of the cluster now. Index of a stage = its request; see docs/decisions/0001."""
+
+    clock: Any  # one row
+    node: Any
+    queue: Any
+    member: Any  # a user in a leaf queue
+    pool: Any
+    shape: Any  # distinct reservations
+    container: Any  # rows are reused; node["first_container"] and container["next"] link those of a node
+    job_spec: Any  # as the workload has it
+    job: Any
+    stage_spec: Any
+    stage: Any
+
+
+class LeverState(NamedTuple):
+    """What a lever remembers: whole numbers in columns that the host allocates, passes and snapshots."""
+
+    table: Any  # [k]: anything that is not per thing, such as a table of powers
+    node: Any  # [nodes, k]
+    job: Any  # [jobs, k]
+    container: Any  # [containers, k]; a row is cleared when a container takes it
+
+
+class Dtypes(NamedTuple):
+    clock: np.dtype[Any]
+    node: np.dtype[Any]
+    queue: np.dtype[Any]
+    member: np.dtype[Any]
+    pool: np.dtype[Any]
+    shape: np.dtype[Any]
+    container: np.dtype[Any]
+    job: np.dtype[Any]
+    stage: np.dtype[Any]
+
+
+@cache
+def view_dtypes(n_resources: int) -> Dtypes:
+    """The dtypes of a view over this many resources."""
+
+    def vector(name: str) -> tuple[str, Any, tuple[int]]:
+        return (name, np.int64, (n_resources,))
+
+    return Dtypes(
+        clock=np.dtype(
+            [
+                ("now_ms", np.int64),
+                ("seed", np.int64),
+                ("allocations", np.int64),  # so far
+                vector("allowance"),  # of all nodes, lost ones included
+                vector("am_allocated"),
+                ("report_ms", np.int64),
+                ("running_jobs", np.int64),  # admitted and not ended
+                ("counts", np.int8, (n_resources,)),  # 1: the calculator looks at this resource
+                ("exclusive", np.int8, (n_resources,)),
+            ],
+            align=True,
+        ),
+        node=np.dtype(
+            [
+                vector("capacity"),
+                vector("allowance"),
+                vector("total"),  # what may be promised now
+                vector("allocated"),
+                vector("used"),  # of the whole node, last report
+                vector("containers_used"),  # of our containers, last report
+                ("reported_at_ms", np.int64),
+                ("first_container", np.int32),  # newest; -1: none
+                ("n_containers", np.int32),
+                ("rack", np.int32),
+                ("label", np.int32),
+                ("reserved_for", np.int32),  # a stage; -1: none
+                ("alive", np.int8),
+            ],
+            align=True,
+        ),
+        queue=np.dtype(
+            [
+                vector("guarantee"),
+                vector("maximum"),
+                vector("min_share"),
+                vector("allocated"),
+                vector("am_allocated"),
+                ("weight_milli", np.int64),
+                ("am_share_permille", np.int64),
+                ("user_limit_percent", np.int64),
+                ("user_limit_factor_milli", np.int64),
+                ("max_running_jobs", np.int64),
+                ("running_jobs", np.int64),
+                ("active_users", np.int64),  # users with requests that wait
+                ("waiting", np.int64),  # containers asked for and not allocated, in it and below
+                ("parent", np.int32),
+                ("first_child", np.int32),
+                ("next_sibling", np.int32),
+                ("order", np.int8),
+            ],
+            align=True,
+        ),
+        member=np.dtype([vector("allocated"), ("waiting", np.int64), ("queue", np.int32), ("user", np.int32)], align=True),
+        pool=np.dtype([vector("limit"), vector("allocated")], align=True),
+        shape=np.dtype([vector("demand")], align=True),
+        container=np.dtype(
+            [
+                vector("used"),  # last report
+                ("allocated_at_ms", np.int64),
+                ("started_at_ms", np.int64),  # -1: not running yet
+                ("stage", np.int32),  # -1: the row is free
+                ("node", np.int32),
+                ("next", np.int32),
+                ("previous", np.int32),
+            ],
+            align=True,
+        ),
+        job=np.dtype(
+            [
+                vector("allocated"),
+                ("arrived_at_ms", np.int64),
+                ("waiting", np.int32),  # containers asked for and not allocated
+                ("held", np.int32),  # containers allocated or running
+                ("queue", np.int32),  # the leaf it is in now
+                ("member", np.int32),
+                ("priority", np.int32),
+                ("pool", np.int16),
+                ("state", np.int8),
+            ],
+            align=True,
+        ),
+        stage=np.dtype(
+            [
+                ("asked_at_ms", np.int64),  # -1: never
+                ("waiting", np.int32),
+                ("held", np.int32),
+                ("done", np.int32),
+                ("reason", np.int8),  # why its requests wait (model.reasons.Reason)
+            ],
+            align=True,
+        ),
+    )

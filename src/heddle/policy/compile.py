@@ -1,0 +1,160 @@
+"""Hooks as first-class compiled functions with one signature per kind, so that the engine compiles once for all levers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import numba
+import numpy as np
+from numba import njit, objmode, types
+from numba.core.errors import NumbaError
+
+from heddle.model import compiled as _cache_location  # noqa: F401  (sets the cache folder before anything compiles)
+from heddle.model.view import LeverState, View, view_dtypes
+from heddle.model.workload import JOB, STAGE
+from heddle.policy.lever import Hook, Lever, Question
+
+
+class SlowLeverWarning(UserWarning):
+    """A lever could not be compiled and runs as plain Python."""
+
+
+class Hooks(NamedTuple):
+    """Every function the engine may call, in the order of its signature."""
+
+    admits: Any
+    total: Any
+    pool: Any
+    limit: Any
+    key: Any
+    queue_key: Any
+    order_allows: Any
+    fit: Any
+    combine: Any
+    score: Any
+    place_allows: Any
+    admission_event: Any
+    sizing_event: Any
+    partition_event: Any
+    ordering_event: Any
+    placement_event: Any
+
+
+# hook of Hooks -> (question, name in Lever.hooks, how many integers follow view, state, params)
+HOOKS: Final[dict[str, tuple[Question, str, int]]] = {
+    "admits": (Question.ADMISSION, "admits", 1),
+    "total": (Question.SIZING, "total", 2),
+    "pool": (Question.PARTITION, "pool", 1),
+    "limit": (Question.PARTITION, "limit", 2),
+    "key": (Question.ORDERING, "key", 1),
+    "queue_key": (Question.ORDERING, "queue_key", 1),
+    "order_allows": (Question.ORDERING, "allows", 1),
+    "fit": (Question.ORDERING, "fit", 2),
+    "combine": (Question.ORDERING, "combine", 9),
+    "score": (Question.PLACEMENT, "score", 2),
+    "place_allows": (Question.PLACEMENT, "allows", 2),
+    "admission_event": (Question.ADMISSION, "on_event", 5),
+    "sizing_event": (Question.SIZING, "on_event", 5),
+    "partition_event": (Question.PARTITION, "on_event", 5),
+    "ordering_event": (Question.ORDERING, "on_event", 5),
+    "placement_event": (Question.PLACEMENT, "on_event", 5),
+}
+
+
+def _zero_1(view, state, params, a):  # type: ignore[no-untyped-def]
+    return 0
+
+
+def _zero_2(view, state, params, a, b):  # type: ignore[no-untyped-def]
+    return 0
+
+
+def _no_combine(params, key, fit, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit):  # type: ignore[no-untyped-def]
+    return 0
+
+
+def _no_event(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+    return 0
+
+
+_DEFAULTS: Final[dict[int, Hook]] = {1: _zero_1, 2: _zero_2, 5: _no_event, 9: _no_combine}
+
+
+@cache
+def view_type(n_resources: int) -> Any:
+    """Numba's type of a View over this many resources."""
+    dtypes = view_dtypes(n_resources)
+    return numba.typeof(
+        View(
+            clock=np.zeros(1, dtypes.clock),
+            node=np.zeros(1, dtypes.node),
+            queue=np.zeros(1, dtypes.queue),
+            member=np.zeros(1, dtypes.member),
+            pool=np.zeros(1, dtypes.pool),
+            shape=np.zeros(1, dtypes.shape),
+            container=np.zeros(1, dtypes.container),
+            job_spec=np.zeros(1, JOB),
+            job=np.zeros(1, dtypes.job),
+            stage_spec=np.zeros(1, STAGE),
+            stage=np.zeros(1, dtypes.stage),
+        )
+    )
+
+
+@cache
+def state_type() -> Any:
+    flat, table = np.zeros(1, np.int64), np.zeros((1, 1), np.int64)
+    return numba.typeof(LeverState(flat, table, table, table))
+
+
+PARAMS_TYPE: Final = types.Array(types.int64, 1, "C")
+
+
+@cache
+def signature(hook: str, n_resources: int) -> Any:
+    """The one signature that every lever's hook of this name has."""
+    integers = (types.int64,) * HOOKS[hook][2]
+    if hook == "combine":
+        return types.int64(PARAMS_TYPE, *integers)
+    return types.int64(view_type(n_resources), state_type(), PARAMS_TYPE, *integers)
+
+
+@cache
+def compile_hook(function: Hook, hook: str, n_resources: int, own: bool) -> Any:
+    """The function compiled for the engine; where Numba cannot, a shim that steps out to plain Python."""
+    wanted = signature(hook, n_resources)
+    try:
+        return njit(wanted, cache=own, _nrt=False, error_model="numpy")(function)
+    except NumbaError as error:
+        if own:
+            raise
+        first = next((line for line in str(error).splitlines() if line.strip()), "")
+        warnings.warn(
+            f"{function.__name__} cannot be compiled and will run as plain Python, far slower ({first.strip()})",
+            SlowLeverWarning,
+            stacklevel=2,
+        )
+        return _stepping_out(function, hook, wanted)
+
+
+def _stepping_out(function: Hook, hook: str, wanted: Any) -> Any:
+    """A compiled function of the wanted signature that calls the plain one. Exceptions pass through."""
+    arguments = len(wanted.args)
+    names = ", ".join(f"a{i}" for i in range(arguments))
+    source = f"def shim({names}):\n    with objmode(answer='int64'):\n        answer = int(function({names}) or 0)\n    return answer\n"
+    scope: dict[str, Any] = {"objmode": objmode, "function": function}
+    exec(source, scope)
+    return njit(wanted)(scope["shim"])
+
+
+def hooks_of(levers: Sequence[Lever], n_resources: int) -> Hooks:
+    """The compiled hooks of a whole policy; what a lever leaves out answers 0."""
+    by_question = {lever.question: lever for lever in levers}
+    found: dict[str, Any] = {}
+    for hook, (question, name, integers) in HOOKS.items():
+        function = by_question[question].hooks.get(name, _DEFAULTS[integers])
+        found[hook] = compile_hook(function, hook, n_resources, function.__module__.startswith("heddle."))
+    return Hooks(**found)

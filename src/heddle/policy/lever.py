@@ -1,0 +1,156 @@
+"""What a lever is: small functions that answer one question, and a declaration of what they need.
+
+A policy is one lever for each of five questions. Each function is plain Python over the view
+(model/view.py) that Numba can compile; the same function decides in the simulator and on a live cluster.
+Numbers are integers: parameters reach the functions in thousandths (`params[0] == round(1000 * value)`), shares and
+scores in units of `ONE` = 2**20.
+
+    admission   admits(view, state, params, job) -> Reason       may the job start? 0 is yes
+    sizing      total(view, state, params, node, r) -> amount    what may be promised on a node
+    partition   pool(view, state, params, job) -> number         which pool a job draws on
+                limit(view, state, params, pool, r) -> amount    what a pool may hold
+    ordering    key(view, state, params, stage) -> int           smaller goes first
+                queue_key(view, state, params, queue) -> int     with by_queue: which queue first
+                allows(view, state, params, stage) -> Reason     limits of its own; 0 is yes
+                fit(view, state, params, node, stage) -> int     with combine: how well it suits the node
+                combine(params, key, fit, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit) -> int   larger wins
+    placement   score(view, state, params, node, stage) -> int   larger wins
+                allows(view, state, params, node, stage) -> Reason   a veto; 0 is yes
+    any         on_event(view, state, params, kind, node, stage, container, value)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Literal
+
+Hook = Callable[..., Any]
+Value = bool | int | float | str
+
+
+class Question(StrEnum):
+    """The five questions, in the order in which a policy string is written out."""
+
+    ADMISSION = "admission"
+    SIZING = "sizing"
+    PARTITION = "partition"
+    ORDERING = "ordering"
+    PLACEMENT = "placement"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a lever. `choices` turns words into 0, 1, 2 ...; the bounds are inclusive."""
+
+    name: str
+    default: Value
+    meaning: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+    def thousandths(self, value: Value) -> int:
+        number = self.choices.index(value) if isinstance(value, str) else value
+        return round(1000 * number)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How many int64 columns of state the host keeps for the lever, per thing."""
+
+    table: int = 0
+    node: int = 0
+    job: int = 0
+    container: int = 0
+
+
+@dataclass(frozen=True)
+class Lever:
+    """One answer to one question."""
+
+    name: str
+    question: Question
+    summary: str
+    hooks: Mapping[str, Hook]
+    parameters: tuple[Parameter, ...] = ()
+    columns: Columns = Columns()
+    listens: tuple[int, ...] = ()  # kinds of events for on_event
+    prepare: Callable[[Any], None] | None = None  # fills its state before a run: prepare(Setup)
+    clairvoyant: bool = False  # prepare() reads the truth; refused on a live cluster
+    may_deadlock: bool = False  # a run may stall although the workload could finish: documented, not a defect
+    # Ordering only.
+    blocking: bool | str = False  # the first request that does not fit stops those behind (or: name of a parameter)
+    reserves: bool | str = False  # keeps a node for a request that does not fit yet
+    by_queue: bool = False  # walks the queue tree by queue_key
+    by_user: bool = False  # its limits look at users: requests of different users are kept apart
+    changes: Literal["never", "allocation"] = "never"  # ordering: keys change with the job's containers; sizing: totals change
+    # Placement only.
+    score_by: Literal["node", "pair"] = "pair"  # "node": the score depends on the node alone
+    # Partition only.
+    n_pools: int = 1
+    values: Mapping[str, Value] = field(default_factory=dict)  # parameters that differ from their defaults
+
+    def parameter(self, name: str) -> Value:
+        for parameter in self.parameters:
+            if parameter.name == name:
+                return self.values.get(name, parameter.default)
+        raise KeyError(name)
+
+    def trait(self, trait: bool | str) -> bool:
+        return bool(self.parameter(trait)) if isinstance(trait, str) else trait
+
+    def with_values(self, values: Mapping[str, Value]) -> Lever:
+        """The lever with these parameters set; values equal to the default are not kept, so that equal levers are equal."""
+        defaults = {parameter.name: parameter.default for parameter in self.parameters}
+        merged = {**self.values, **values}
+        return replace(self, values={name: merged[name] for name in defaults if name in merged and merged[name] != defaults[name]})
+
+    def in_thousandths(self) -> list[int]:
+        return [parameter.thousandths(self.parameter(parameter.name)) for parameter in self.parameters]
+
+    def __str__(self) -> str:
+        if not self.values:
+            return self.name
+        return f"{self.name}({', '.join(f'{name}={_literal(value)}' for name, value in self.values.items())})"
+
+
+def _literal(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _named(hook: Hook) -> tuple[str, str]:
+    doc = (hook.__doc__ or "").strip().splitlines()
+    return hook.__name__.replace("_", "-"), doc[0] if doc else ""
+
+
+def _decorator(question: Question, main_hook: str, options: dict[str, Any]) -> Callable[[Hook], Lever]:
+    def declare(hook: Hook) -> Lever:
+        name, summary = _named(hook)
+        hooks = {main_hook: hook, **options.pop("hooks", {})}
+        return Lever(name=name, question=question, summary=summary, hooks=hooks, **options)
+
+    return declare
+
+
+def admission(**options: Any) -> Callable[[Hook], Lever]:
+    """Declares `admits(view, state, params, job)` as a lever of its own."""
+    return _decorator(Question.ADMISSION, "admits", options)
+
+
+def sizing(**options: Any) -> Callable[[Hook], Lever]:
+    """Declares `total(view, state, params, node, r)` as a lever of its own."""
+    return _decorator(Question.SIZING, "total", options)
+
+
+def ordering(**options: Any) -> Callable[[Hook], Lever]:
+    """Declares `key(view, state, params, stage)` as a lever of its own."""
+    return _decorator(Question.ORDERING, "key", options)
+
+
+def placement(**options: Any) -> Callable[[Hook], Lever]:
+    """Declares `score(view, state, params, node, stage)` as a lever of its own."""
+    return _decorator(Question.PLACEMENT, "score", options)

@@ -1,0 +1,1 @@
+"""The levers that heddle ships: one idea, one file."""

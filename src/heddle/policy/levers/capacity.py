@@ -1,0 +1,60 @@
+"""YARN's Capacity scheduler: the queue furthest below its guarantee goes first; queue and user limits; node reservations."""
+
+from __future__ import annotations
+
+from heddle.model.reasons import Reason
+from heddle.model.resources import ONE
+from heddle.model.view import ORDER_FIFO
+from heddle.policy.lever import Lever, Parameter, Question
+from heddle.policy.levers.fair import job_key, leaf_order
+from heddle.policy.queues import above_maximum
+
+USER_LIMIT = int(Reason.USER_LIMIT)
+
+
+def key(view, state, params, stage):  # type: ignore[no-untyped-def]
+    return job_key(view, stage, leaf_order(view, stage, ORDER_FIFO))
+
+
+def queue_key(view, state, params, queue):  # type: ignore[no-untyped-def]
+    """How much of its guarantee the queue uses."""
+    used = 0
+    for r in range(view.shape["demand"].shape[1]):
+        if view.clock["counts"][0, r]:
+            used = max(used, view.queue["allocated"][queue, r] * ONE // max(1, view.queue["guarantee"][queue, r]))
+    return used
+
+
+def limits(view, state, params, stage):  # type: ignore[no-untyped-def]
+    """The queue's maximum; then the user's share of the leaf: split among active users, at least the minimum, at most the factor."""
+    reason = above_maximum(view, stage)
+    if reason != 0:
+        return reason
+    job = view.stage_spec["job"][stage]
+    queue, member = view.job["queue"][job], view.job["member"][job]
+    shape = view.stage_spec["shape"][stage]
+    for r in range(view.shape["demand"].shape[1]):
+        if view.clock["counts"][0, r]:
+            guarantee = view.queue["guarantee"][queue, r]
+            current = guarantee
+            if view.queue["allocated"][queue, r] >= guarantee:
+                current = view.queue["allocated"][queue, r] + view.shape["demand"][shape, r]
+            split = current // max(1, view.queue["active_users"][queue])
+            least = current * view.queue["user_limit_percent"][queue] // 100
+            most = guarantee * view.queue["user_limit_factor_milli"][queue] // 1000
+            if view.member["allocated"][member, r] > min(max(split, least), most):
+                return USER_LIMIT
+    return 0
+
+
+CAPACITY = Lever(
+    name="capacity",
+    question=Question.ORDERING,
+    summary="YARN's Capacity scheduler: guarantees, maxima, user limits; FIFO in a leaf unless the queue says otherwise",
+    hooks={"key": key, "queue_key": queue_key, "allows": limits},
+    parameters=(Parameter("reserve", True, "keep a node for a request that does not fit yet (node heartbeats only)"),),
+    reserves="reserve",
+    by_queue=True,
+    by_user=True,
+    changes="allocation",
+)

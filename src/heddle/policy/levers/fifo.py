@@ -1,0 +1,20 @@
+"""First in, first out: YARN's FifoScheduler, and what most others are measured against."""
+
+from __future__ import annotations
+
+from heddle.policy.lever import Lever, Parameter, Question
+from heddle.policy.shares import submission_rank
+
+
+def key(view, state, params, stage):  # type: ignore[no-untyped-def]
+    return submission_rank(view, stage)
+
+
+FIFO = Lever(
+    name="fifo",
+    question=Question.ORDERING,
+    summary="jobs in order of priority, then submission; the first that does not fit blocks those behind",
+    hooks={"key": key},
+    parameters=(Parameter("blocking", True, "false lets smaller requests pass a head that does not fit"),),
+    blocking="blocking",
+)

@@ -1,0 +1,57 @@
+"""Orders that look at the node: first-fit-decreasing by dot product, and Tetris, which adds a preference for short jobs."""
+
+from __future__ import annotations
+
+from heddle.model.resources import ONE
+from heddle.model.view import EVENT_FINISHED
+from heddle.policy.lever import Columns, Lever, Parameter, Question
+from heddle.policy.levers.remaining_work import finished, prepare, total_work
+from heddle.policy.shares import submission_rank
+
+
+def alignment(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+    """Dot product of what the request wants and what the node has free, both as parts of the node's allowance."""
+    shape = view.stage_spec["shape"][stage]
+    total = 0
+    for r in range(view.shape["demand"].shape[1]):
+        allowance = view.node["allowance"][node, r]
+        if view.clock["counts"][0, r] and allowance > 0:
+            free = view.node["total"][node, r] - view.node["allocated"][node, r]
+            total += (view.shape["demand"][shape, r] * ONE // allowance) * (free * ONE // allowance) // ONE
+    return total
+
+
+def by_submission(view, state, params, stage):  # type: ignore[no-untyped-def]
+    return submission_rank(view, stage)
+
+
+def fit_alone(params, key, fit, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit):  # type: ignore[no-untyped-def]
+    return fit
+
+
+def fit_and_remaining(params, key, fit, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit):  # type: ignore[no-untyped-def]
+    """Tetris: alignment minus weighted remaining work, each relative to its mean over the candidates."""
+    aligned = fit * n * ONE // max(1, sum_fit)
+    remaining = key * n * ONE // max(1, sum_key)
+    return aligned - params[0] * remaining // 1000
+
+
+FFD_DP = Lever(
+    name="ffd-dp",
+    question=Question.ORDERING,
+    summary="first-fit decreasing by dot product: the request that fills the node best",
+    hooks={"key": by_submission, "fit": alignment, "combine": fit_alone},
+)
+
+TETRIS = Lever(
+    name="tetris",
+    question=Question.ORDERING,
+    summary="dot product plus a preference for jobs with little work left (clairvoyant)",
+    hooks={"key": total_work, "fit": alignment, "combine": fit_and_remaining, "on_event": finished},
+    parameters=(Parameter("weight", 1.0, "of remaining work against fit", low=0, high=1000),),
+    columns=Columns(job=1),
+    listens=(EVENT_FINISHED,),
+    prepare=prepare,
+    clairvoyant=True,
+    changes="allocation",
+)

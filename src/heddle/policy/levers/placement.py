@@ -1,0 +1,69 @@
+"""Which node: most free, best fit, first fit, a random one. They choose among nodes that are offered together."""
+
+from __future__ import annotations
+
+from heddle.model.draw import STREAM_POLICY, draw
+from heddle.model.resources import ONE
+from heddle.policy.lever import Lever, Question
+
+
+def first(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+    return -node
+
+
+def most_free(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+    """The smallest part, over the resources that count, of its allowance that the node has free."""
+    least = 1 << 40
+    for r in range(view.shape["demand"].shape[1]):
+        allowance = view.node["allowance"][node, r]
+        if view.clock["counts"][0, r] and allowance > 0:
+            free = view.node["total"][node, r] - view.node["allocated"][node, r]
+            least = min(least, free * ONE // allowance)
+    return least
+
+
+def best_fit(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+    """Minus what would remain free on the node, each resource as a part of the allowance."""
+    shape = view.stage_spec["shape"][stage]
+    left = 0
+    for r in range(view.shape["demand"].shape[1]):
+        allowance = view.node["allowance"][node, r]
+        if view.clock["counts"][0, r] and allowance > 0:
+            free = view.node["total"][node, r] - view.node["allocated"][node, r]
+            left += (free - view.shape["demand"][shape, r]) * ONE // allowance
+    return -left
+
+
+def random_node(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+    return draw(view.clock["seed"][0], STREAM_POLICY, view.clock["allocations"][0] * 65536 + node)
+
+
+FIRST_FIT = Lever(
+    name="first-fit",
+    question=Question.PLACEMENT,
+    summary="the node with the smallest number",
+    hooks={"score": first},
+    score_by="node",
+)
+
+MOST_FREE = Lever(
+    name="most-free",
+    question=Question.PLACEMENT,
+    summary="the node whose scarcest resource is least scarce",
+    hooks={"score": most_free},
+    score_by="node",
+)
+
+BEST_FIT = Lever(
+    name="best-fit",
+    question=Question.PLACEMENT,
+    summary="the node that would be left with least",
+    hooks={"score": best_fit},
+)
+
+RANDOM_NODE = Lever(
+    name="random-node",
+    question=Question.PLACEMENT,
+    summary="a random node, drawn from the seed",
+    hooks={"score": random_node},
+)

@@ -1,0 +1,18 @@
+"""A random order, fixed by the seed: the null hypothesis of orderings."""
+
+from __future__ import annotations
+
+from heddle.model.draw import STREAM_POLICY, draw
+from heddle.policy.lever import Lever, Question
+
+
+def key(view, state, params, stage):  # type: ignore[no-untyped-def]
+    return draw(view.clock["seed"][0], STREAM_POLICY, stage)
+
+
+RANDOM_ORDER = Lever(
+    name="random-order",
+    question=Question.ORDERING,
+    summary="requests in an order drawn from the seed",
+    hooks={"key": key},
+)

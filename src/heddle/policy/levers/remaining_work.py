@@ -1,0 +1,80 @@
+"""Clairvoyant orders: shortest job first, and shortest remaining work first.
+
+Work is dominant share x time, summed over tasks. The true durations come from the workload, so these refuse to run on a live cluster.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from heddle.model.resources import ONE
+from heddle.model.view import EVENT_FINISHED
+from heddle.model.workload import EXECUTORS, INNER, TASKS
+from heddle.policy.lever import Columns, Lever, Question
+from heddle.policy.policy import Setup
+
+WORK = 0  # column of state.job
+SHARE = 0  # start of the table: dominant share per shape
+
+
+def prepare(setup: Setup) -> None:
+    """Writes each job's total work, and the dominant share of each shape, into the state."""
+    view, truth = setup.view, setup.truth
+    assert truth is not None
+    counts = (view.clock["counts"][0] != 0) & (view.clock["allowance"][0] > 0)
+    stages = truth.stages
+    amount = truth.shapes[stages["shape"]]
+    inner = np.flatnonzero(stages["kind"] == INNER)
+    if len(inner):  # an inner task works with its part of the executor that holds it
+        executors = np.flatnonzero(stages["kind"] == EXECUTORS)
+        of_job = np.zeros(len(truth.jobs), np.int64)
+        of_job[stages["job"][executors]] = executors
+        host = of_job[stages["job"][inner]]
+        amount[inner] = truth.shapes[stages["shape"][host]] // stages["slots"][host][:, None]
+    share = (amount[:, counts] * ONE // view.clock["allowance"][0][counts]).max(axis=1, initial=0)
+    works = np.isin(stages["kind"], (TASKS, INNER))
+    if len(stages):
+        first = stages["first_task"]
+        total = np.add.reduceat(np.append(truth.tasks["duration_ms"], 0), first) * (stages["n_tasks"] > 0)
+        np.add.at(setup.state.job[:, WORK], stages["job"], np.where(works, share * total, 0))
+
+
+def total_work(view, state, params, stage):  # type: ignore[no-untyped-def]
+    return state.job[view.stage_spec["job"][stage], WORK]
+
+
+def finished(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+    """A task of the job is done: its share x the time it ran is no longer to do."""
+    job = view.stage_spec["job"][stage]
+    if view.stage_spec["kind"][stage] == TASKS:
+        ran_ms = view.clock["now_ms"][0] - view.container["started_at_ms"][container]
+        shape = view.stage_spec["shape"][stage]
+        share = 0
+        for r in range(view.shape["demand"].shape[1]):
+            if view.clock["counts"][0, r] and view.clock["allowance"][0, r] > 0:
+                share = max(share, view.shape["demand"][shape, r] * ONE // view.clock["allowance"][0, r])
+        state.job[job, WORK] = max(0, state.job[job, WORK] - share * ran_ms)
+    return 0
+
+
+SJF = Lever(
+    name="sjf",
+    question=Question.ORDERING,
+    summary="shortest job first, by its total work (clairvoyant)",
+    hooks={"key": total_work},
+    columns=Columns(job=1),
+    prepare=prepare,
+    clairvoyant=True,
+)
+
+SRPT = Lever(
+    name="srpt",
+    question=Question.ORDERING,
+    summary="shortest remaining work first (clairvoyant)",
+    hooks={"key": total_work, "on_event": finished},
+    columns=Columns(job=1),
+    listens=(EVENT_FINISHED,),
+    prepare=prepare,
+    clairvoyant=True,
+    changes="allocation",
+)

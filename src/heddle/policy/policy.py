@@ -1,0 +1,47 @@
+"""A policy: one lever for each question, written as a string like `drf+n-sigma(n=5)`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from heddle.model.cluster import Cluster
+from heddle.model.view import LeverState, View
+from heddle.model.workload import Workload
+from heddle.policy.lever import Lever, Question
+
+
+class Setup(NamedTuple):
+    """What a lever's prepare() gets: the view at time 0, its own zeroed state and, if it is clairvoyant, the truth."""
+
+    lever: Lever
+    view: View
+    state: LeverState
+    truth: Workload | None
+    cluster: Cluster | None
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Five levers. `name` is what the user wrote; str() is the canonical string that parses back to an equal policy."""
+
+    name: str
+    levers: tuple[Lever, ...]  # in the order of Question
+
+    @cached_property
+    def by_question(self) -> Mapping[Question, Lever]:
+        return {lever.question: lever for lever in self.levers}
+
+    @property
+    def clairvoyant(self) -> tuple[str, ...]:
+        """Levers that know the future, and so cannot run on a live cluster."""
+        return tuple(lever.name for lever in self.levers if lever.clairvoyant)
+
+    @property
+    def may_deadlock(self) -> bool:
+        return any(lever.may_deadlock for lever in self.levers)
+
+    def __str__(self) -> str:
+        return "+".join(str(lever) for lever in self.levers)

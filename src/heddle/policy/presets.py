@@ -1,0 +1,45 @@
+"""All levers by name, and the presets: one line each that names its levers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from heddle.policy.lever import Lever, Question
+from heddle.policy.levers.admission import ADMIT_ALL, AM_SHARE, MAX_RUNNING
+from heddle.policy.levers.capacity import CAPACITY
+from heddle.policy.levers.fair import DRF, FAIR
+from heddle.policy.levers.fifo import FIFO
+from heddle.policy.levers.packing import FFD_DP, TETRIS
+from heddle.policy.levers.partition import SHARED, SMALL_POOL
+from heddle.policy.levers.placement import BEST_FIT, FIRST_FIT, MOST_FREE, RANDOM_NODE
+from heddle.policy.levers.predictors import BORG_DEFAULT, MAX_PREDICTOR, N_SIGMA, ORACLE, PERCENTILE
+from heddle.policy.levers.random_order import RANDOM_ORDER
+from heddle.policy.levers.remaining_work import SJF, SRPT
+from heddle.policy.levers.reservation import RESERVATION
+from heddle.policy.levers.smallest_first import SMALLEST_FIRST
+from heddle.policy.levers.usage_feedback import USAGE_FEEDBACK
+
+LEVERS: Final[dict[str, Lever]] = {
+    lever.name: lever
+    for lever in (
+        ADMIT_ALL, AM_SHARE, MAX_RUNNING,
+        RESERVATION, USAGE_FEEDBACK, BORG_DEFAULT, N_SIGMA, PERCENTILE, MAX_PREDICTOR, ORACLE,
+        SHARED, SMALL_POOL,
+        FIFO, FAIR, DRF, CAPACITY, SJF, SRPT, SMALLEST_FIRST, FFD_DP, TETRIS, RANDOM_ORDER,
+        MOST_FREE, BEST_FIT, FIRST_FIT, RANDOM_NODE,
+    )
+}  # fmt: skip
+
+# What a policy has where its string names nothing.
+DEFAULTS: Final[dict[Question, Lever]] = {
+    Question.ADMISSION: ADMIT_ALL,
+    Question.SIZING: RESERVATION,
+    Question.PARTITION: SHARED,
+    Question.ORDERING: FIFO,
+    Question.PLACEMENT: MOST_FREE,
+}
+
+# A lever's own name is a preset of that one lever; these name several.
+PRESETS: Final[dict[str, tuple[Lever, ...]]] = {
+    "capacity": (CAPACITY, AM_SHARE),
+}

@@ -1,0 +1,22 @@
+"""Limits of the queue tree that several orderings share."""
+
+from __future__ import annotations
+
+from heddle.model.compiled import callable_too
+from heddle.model.reasons import Reason
+
+QUEUE_LIMIT = int(Reason.QUEUE_LIMIT)
+
+
+@callable_too
+def above_maximum(view, stage):  # type: ignore[no-untyped-def]
+    """QUEUE_LIMIT if one more container would take the job's queue, or one above it, over its maximum; else 0."""
+    shape = view.stage_spec["shape"][stage]
+    queue = view.job["queue"][view.stage_spec["job"][stage]]
+    while queue >= 0:
+        for r in range(view.shape["demand"].shape[1]):
+            after = view.queue["allocated"][queue, r] + view.shape["demand"][shape, r]
+            if view.clock["counts"][0, r] and after > view.queue["maximum"][queue, r]:
+                return QUEUE_LIMIT
+        queue = view.queue["parent"][queue]
+    return 0

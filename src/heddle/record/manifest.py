@@ -1,0 +1,125 @@
+"""Every field of a record's manifest.json, named once: its type and its meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from heddle.model.errors import Problem
+
+FORMAT_VERSION: Final = 1
+RUN_OUTCOMES: Final = ("finished", "stalled")
+EXECUTORS: Final = ("native", "yarn-knobs")
+
+
+@dataclass(frozen=True)
+class ManifestField:
+    """A field of manifest.json; a dotted name lies inside another field."""
+
+    name: str
+    kind: str  # for people
+    meaning: str
+    accepts: Callable[[Any], bool]
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _count(value: Any) -> bool:
+    return _whole(value) and value >= 0
+
+
+def _amount(value: Any) -> bool:
+    return value is None or ((_whole(value) or isinstance(value, float)) and value >= 0)
+
+
+def _list_of(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, (list, tuple)) and all(accepts(item) for item in value)
+
+
+def _count_or_null(value: Any) -> bool:
+    return value is None or _count(value)
+
+
+MANIFEST: Final = (
+    ManifestField("format_version", "integer", f"version of this format: {FORMAT_VERSION}", _count),
+    ManifestField("heddle_version", "text", "the heddle that wrote the record", _text),
+    ManifestField("policy", "text", "the policy in canonical form", _text),
+    ManifestField("seed", "integer", "the seed of the run's random draws", _whole),
+    ManifestField("executor", "text", "one of " + ", ".join(EXECUTORS), lambda value: value in EXECUTORS),
+    ManifestField("workload.name", "text", "name of the workload", _text),
+    ManifestField("workload.hash", "text", "digest of its content", _text),
+    ManifestField("workload.about", "object", "where it comes from", lambda value: isinstance(value, dict)),
+    ManifestField("cluster.name", "text", "name of the cluster", _text),
+    ManifestField("cluster.hash", "text", "digest of its configuration", _text),
+    ManifestField("cluster.nodes", "integer", "how many nodes it has", _count),
+    ManifestField("cluster.resources", "list of text", "its resources, as in `resources`", _list_of(_text)),
+    ManifestField("resources", "list of text", "resources; lists per resource have this order", _list_of(_text)),
+    ManifestField("capacity_total", "integer per resource", "hardware of all nodes", _list_of(_count)),
+    ManifestField("allowance_total", "integer per resource", "what may be promised on all nodes", _list_of(_count)),
+    ManifestField("outcome", "text", "one of " + ", ".join(RUN_OUTCOMES), lambda value: value in RUN_OUTCOMES),
+    ManifestField("reason", "text or null", "why it stalled", lambda value: value is None or _text(value)),
+    ManifestField("wall_s", "number or null", "time that the whole run took on the machine", _amount),
+    ManifestField("simulate_s", "number or null", "of this, simulating", _amount),
+    ManifestField("compile_s", "number or null", "of this, compiling", _amount),
+    ManifestField("peak_rss_mb", "number or null", "most memory that the process held", _amount),
+    ManifestField("started_by", "list of text, or text", "the command line, or `api`",
+                  lambda value: _text(value) or _list_of(_text)(value)),
+    ManifestField("complete_attempts", "boolean", "attempts has all attempts, not only each task's last", _flag),
+    ManifestField("use_known", "boolean", "the true use of every working task was recorded", _flag),
+    ManifestField("totals.reserved_ms", "integer per resource", "reserved from allocation to end, in resource x ms",
+                  _list_of(_count)),
+    ManifestField("totals.used_ms", "integer or null per resource", "used, in resource x ms", _list_of(_count_or_null)),
+    ManifestField("totals.crashed_tasks", "integer", "attempts that ended because a node's memory was full", _count),
+    ManifestField("totals.killed_tasks", "integer", "attempts killed above their own reservation", _count),
+    ManifestField("totals.retried_tasks", "integer", "attempts that were not a task's first", _count),
+    ManifestField("totals.preempted_tasks", "integer", "attempts that had to give way", _count),
+    ManifestField("totals.allocations", "integer", "containers given out", _count),
+)  # fmt: skip
+
+_PER_RESOURCE: Final = (
+    "cluster.resources",
+    "capacity_total",
+    "allowance_total",
+    "totals.reserved_ms",
+    "totals.used_ms",
+)
+_MISSING: Final = object()
+
+
+def _look_up(manifest: Mapping[str, Any], dotted: str) -> Any:
+    value: Any = manifest
+    for part in dotted.split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            return _MISSING
+        value = value[part]
+    return value
+
+
+def manifest_problems(manifest: Mapping[str, Any], where: str) -> list[Problem]:
+    """All that is wrong with a manifest."""
+    problems = []
+    for field in MANIFEST:
+        value = _look_up(manifest, field.name)
+        if value is _MISSING:
+            problems.append(Problem(where, "is missing", field=field.name))
+        elif not field.accepts(value):
+            problems.append(Problem(where, f"must be {field.kind}, not {value!r}", field=field.name))
+    if not problems:
+        n_resources = len(manifest["resources"])
+        problems += [
+            Problem(where, f"must have one entry for each of {n_resources} resources", field=name)
+            for name in _PER_RESOURCE
+            if len(_look_up(manifest, name)) != n_resources
+        ]
+    return problems

@@ -1,0 +1,1 @@
+"""What people read: the terminal table and the one HTML report."""

@@ -1,0 +1,160 @@
+"""The HTML report of a comparison: one file, no network, nothing to install."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from heddle.analysis.compare import COMPARED, Comparison, cluster_of
+from heddle.model.errors import BadInput
+from heddle.report.figures import change_figure, count_figure, distribution_figure, level_figures, slots
+from heddle.report.style import SCRIPT, repeats, style_sheet
+from heddle.report.wording import LEAD, Scale, judgement, range_pct, scales, signed_pct, verdict
+
+# The page can load nothing, even if a name in it tried to.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+
+
+def write_comparison_report(path: str | Path, comparison: Comparison) -> None:
+    """Write the report; the file appears whole or not at all. BadInput if the place cannot be written."""
+    target = Path(path)
+    text = comparison_html(comparison)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(name, 0o644)  # mkstemp makes it private
+            os.replace(name, target)
+        finally:
+            Path(name).unlink(missing_ok=True)
+    except OSError as error:
+        raise BadInput.of(str(target), f"cannot write the report: {error.strerror or error}") from error
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """The text of the report. The same comparison gives the same text."""
+    workloads = ", ".join(dict.fromkeys(str(run.metrics["workload"]) for run in comparison.runs))
+    title = f"{len(comparison.policies)} policies on {workloads}"
+    sections = [_cluster_section(comparison, cluster) for cluster in comparison.clusters]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f"<title>heddle: {escape(title)}</title>"
+        f"<style>{style_sheet(len(comparison.policies))}</style></head>\n<body><main>"
+        f"<h1>{escape(title)}</h1>{''.join(sections)}{_reproduce(comparison)}</main>"
+        f"<script>{SCRIPT}</script></body></html>\n"
+    )
+
+
+def _cluster_section(comparison: Comparison, cluster: str) -> str:
+    said = verdict(comparison, cluster)
+    tiles = "".join(
+        f'<div class="tile"><span>{escape(one.title)}</span><b>{escape(one.figure)}</b>'
+        f"<span>{escape(one.detail)}</span></div>"
+        for one in said.headlines
+    )
+    cautions = "".join(f"<p><small>{escape(caution)}</small></p>" for caution in said.cautions)
+    changes = "".join(change_figure(comparison, cluster, name) for name in (LEAD, "makespan_s"))
+    distributions = "".join(distribution_figure(comparison, cluster, what) for what in ("completion", "wait"))
+    counts = "".join(count_figure(comparison, cluster, what) for what in ("running", "pending"))
+    first = list(dict.fromkeys([comparison.baseline, said.policy]))
+    rest = [policy for policy in comparison.policies if policy not in first]
+    shown, folded = ("".join(level_figures(comparison, cluster, policy) for policy in some) for some in (first, rest))
+    more = f'<details><summary>The other policies</summary><div class="figures">{folded}</div></details>'
+    seeds = len(comparison.seeds)
+    where = f'<p class="quiet">Cluster {escape(cluster)}; {seeds} seed{"s" if seeds > 1 else ""}.</p>'
+    if len(comparison.clusters) > 1:
+        where = f"<h2>On {escape(cluster)}</h2>{where}"
+    legend = _legend(comparison)
+    return (
+        f'<section>{where}<p class="verdict">{escape(said.sentence)}</p><div class="tiles">{tiles}</div>{cautions}'
+        f"{_table(comparison, cluster)}"
+        + _group("Against the baseline", "", changes)
+        + _group("All jobs", legend, distributions)
+        + _group("Over time", legend, counts)
+        + _group("Reserved and used", "", shown)
+        + (more if folded else "")
+        + "</section>"
+    )
+
+
+def _group(title: str, legend: str, figures: str) -> str:
+    return f'<h2>{escape(title)}</h2>{legend}<div class="figures">{figures}</div>' if figures else ""
+
+
+def _legend(comparison: Comparison) -> str:
+    buttons = "".join(
+        f'<button class="s{slot}" data-s="{slot}" aria-pressed="true"><i{" class=again" if repeats(slot) else ""}></i>'
+        f"{escape(policy)}</button>"
+        for policy, slot in slots(comparison).items()
+    )
+    return f'<div class="legend" role="group" aria-label="policies shown">{buttons}</div>'
+
+
+def _table(comparison: Comparison, cluster: str) -> str:
+    scale = scales(comparison, cluster)
+    heads = "".join(f'<th scope="col"><button>{escape(metric.title)}</button></th>' for metric in COMPARED)
+    body = []
+    for policy in slots(comparison):
+        cells = "".join(_cell(comparison.row(cluster, policy, one.name), scale[one.name]) for one in COMPARED)
+        note = " <small>baseline</small>" if policy == comparison.baseline else ""
+        row = comparison.row(cluster, policy, LEAD)
+        if row["stalled_runs"]:
+            of = sum(run.policy == policy and cluster_of(run.metrics) == cluster for run in comparison.runs)
+            note += f" <small>stalled in {row['stalled_runs']} of {of} runs</small>"
+        name = escape(policy, quote=True)
+        broken = name.replace("+", "+<wbr>").replace("(", "<wbr>(")  # long names break between their parts
+        body.append(f'<tr><th scope="row" data-v="{name}">{broken}{note}</th>{cells}</tr>')
+    return (
+        '<h2>All numbers</h2><div class="scroll" tabindex="0" role="region" aria-label="policies and metrics"><table>'
+        f'<thead><tr><th scope="col"><button>Policy</button></th>{heads}</tr></thead><tbody>{"".join(body)}</tbody>'
+        "</table></div><p><small>Mean over seeds ± half of its 95 % interval; below, the change against the baseline, "
+        "paired on the seed, with its 95 % interval. Click a heading to sort.</small></p>"
+    )
+
+
+def _cell(row: dict[str, Any], scale: Scale) -> str:
+    value = "" if row["mean"] is None else repr(float(row["mean"]))
+    text = f"{escape(scale.write(row['mean']))} <span>{escape(scale.half_width(row['ci95']))}</span>"
+    change, interval = row["vs_baseline_pct"], row["vs_ci95"]
+    if change is not None:
+        spread = f" ({range_pct(interval)})" if interval is not None else ""
+        says = judgement(row)
+        text += f"<small>{escape(signed_pct(change) + spread)}</small>"
+        text += f'<small class="{says if says in ("better", "worse") else ""}">{escape(says)}</small>'
+    return f'<td data-v="{value}">{text}</td>'
+
+
+def _reproduce(comparison: Comparison) -> str:
+    versions = ", ".join(f"{name} {number}" for name, number in comparison.versions.items())
+    clusters = {cluster_of(run.metrics): str(run.metrics["cluster_hash"]) for run in comparison.runs}
+    workloads = {f"seed {run.seed}": str(run.metrics["workload_hash"]) for run in comparison.runs}
+    stalls = [
+        f"{run.policy}, seed {run.seed}, {cluster_of(run.metrics)}: {run.metrics['reason']}"
+        for run in comparison.runs
+        if run.metrics["outcome"] == "stalled"
+    ]
+    rows = {
+        "Seeds": ", ".join(map(str, comparison.seeds)),
+        "Versions": versions,
+        "Configuration": comparison.configuration_hash,
+        "Clusters": ", ".join(f"{name} ({digest[:16]})" for name, digest in clusters.items()),
+        "Workload": _workload_digests(workloads),
+        "Stalled runs": "; ".join(stalls) or "none",
+    }
+    listed = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in rows.items() if value)
+    return f"<h2>How to get this again</h2><pre>{escape(comparison.command)}</pre><dl>{listed}</dl>"
+
+
+def _workload_digests(by_seed: dict[str, str]) -> str:
+    """One digest where all seeds ran the same jobs, else one per seed."""
+    distinct = set(by_seed.values())
+    if len(distinct) == 1:
+        return f"{distinct.pop()[:16]}, the same for every seed"
+    return ", ".join(f"{seed}: {digest[:16]}" for seed, digest in by_seed.items())

@@ -1,0 +1,100 @@
+"""The look of the report, in light and dark. A test checks the contrast of every colour that carries text or a line."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# One colour per policy: told apart in both modes; beyond these they repeat, and the line is drawn dashed.
+LIGHT: Final = {
+    "page": "#ffffff", "panel": "#f5f6f8", "text": "#1b1f24", "quiet": "#57606a", "rule": "#d5d9de",
+    "good": "#116329", "bad": "#b42318",
+    "c0": "#5b6470", "c1": "#0b62b0", "c2": "#b3430b", "c3": "#00734f", "c4": "#8a3ea8", "c5": "#8a5a00",
+    "c6": "#b8145f", "c7": "#2b6777",
+}  # fmt: skip
+DARK: Final = {
+    "page": "#14171c", "panel": "#1d2229", "text": "#e8eaed", "quiet": "#a5adb8", "rule": "#3a414b",
+    "good": "#6fd28b", "bad": "#ff9a8c",
+    "c0": "#aab2bd", "c1": "#6db3f2", "c2": "#f59a6b", "c3": "#4fcf9f", "c4": "#cf9bea", "c5": "#e6b84a",
+    "c6": "#f58ab8", "c7": "#86c9d9",
+}  # fmt: skip
+N_COLOURS: Final = sum(name.startswith("c") for name in LIGHT)
+
+_RULES: Final = """
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:1080px;padding:16px;background:var(--page);color:var(--text);
+ font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
+h1{font-size:1.5rem;line-height:1.25;margin:.4em 0}h2{font-size:1.2rem;margin:2em 0 .4em}
+h3{font-size:1rem;margin:1em 0 .3em}
+p{margin:.5em 0}.quiet,figcaption,small{color:var(--quiet)}figcaption,small{font-size:.85rem}
+.verdict{font-size:1.15rem;max-width:46em}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(200px,1fr));gap:12px;margin:16px 0}
+.tile{background:var(--panel);border:1px solid var(--rule);border-radius:8px;padding:12px 16px}
+.tile b{display:block;font-size:1.8rem;line-height:1.2}.tile span{color:var(--quiet);font-size:.9rem;display:block}
+.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,340px),1fr));gap:20px}
+figure{margin:0;max-width:520px}figure h3{margin:.2em 0}
+svg{width:100%;height:auto;display:block}
+svg text{font-size:12px;fill:var(--quiet)}svg text.name{fill:var(--text);
+ paint-order:stroke;stroke:var(--page);stroke-width:3px}svg .note{fill:var(--quiet)}
+.grid{stroke:var(--rule);stroke-width:.7}.axis{stroke:var(--quiet);stroke-width:1}
+.guide{stroke:var(--quiet);stroke-width:1;stroke-dasharray:2 3}
+.line{fill:none;stroke:var(--c);stroke-width:1.8;stroke-linejoin:round}.dashed{stroke-dasharray:5 3}
+.band{fill:var(--c);opacity:.16}.bar{fill:var(--c);opacity:.55}.whisker{stroke:var(--text);stroke-width:1.4;fill:none}
+.legend{display:flex;flex-wrap:wrap;gap:6px;margin:8px 0}
+.legend button{font:inherit;font-size:.85rem;color:var(--text);background:var(--page);border:1px solid var(--rule);
+ border-radius:6px;padding:4px 10px;cursor:pointer;max-width:100%;overflow-wrap:anywhere;text-align:left}
+.legend button[aria-pressed=false]{color:var(--quiet);text-decoration:line-through}
+.legend i{display:inline-block;width:18px;border-top:3px solid var(--c);vertical-align:middle;margin-right:7px}
+.legend i.again{border-top-style:dashed}
+.scroll{overflow-x:auto;border:1px solid var(--rule);border-radius:8px}
+table{border-collapse:collapse;width:100%;font-size:.88rem}
+th,td{padding:7px 10px;text-align:right;vertical-align:top;border-bottom:1px solid var(--rule);white-space:nowrap}
+tr:last-child>*{border-bottom:0}
+th:first-child{text-align:left;position:sticky;left:0;background:var(--page);white-space:normal;overflow-wrap:anywhere;
+ min-width:min(210px,34vw);max-width:230px}
+thead th{background:var(--panel)!important;vertical-align:bottom}
+thead button{font:inherit;font-weight:600;color:inherit;background:none;border:0;padding:0;cursor:pointer;
+ text-align:inherit;white-space:normal}
+thead button::after{content:" ↕";color:var(--quiet)}th[aria-sort=ascending] button::after{content:" ↑"}
+th[aria-sort=descending] button::after{content:" ↓"}
+td small{display:block}td span{color:var(--quiet)}.better{color:var(--good)}.worse{color:var(--bad)}
+button:focus-visible,summary:focus-visible{outline:2px solid var(--c1);outline-offset:2px}
+summary{cursor:pointer;margin:12px 0}
+pre{background:var(--panel);border:1px solid var(--rule);border-radius:8px;padding:12px;
+ white-space:pre-wrap;overflow-wrap:anywhere}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 16px}
+dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}
+@media print{.legend button{border:0}.scroll{overflow:visible}}
+"""
+
+# Sorting a table by a column, and hiding a policy in every figure.
+SCRIPT: Final = """
+document.querySelectorAll("thead button").forEach(b=>b.onclick=()=>{
+ const th=b.parentNode,i=th.cellIndex,body=th.closest("table").tBodies[0],up=th.getAttribute("aria-sort")!="ascending";
+ th.parentNode.querySelectorAll("th").forEach(h=>h.removeAttribute("aria-sort"));
+ th.setAttribute("aria-sort",up?"ascending":"descending");
+ const key=r=>r.cells[i].dataset.v,val=r=>key(r)===""?Infinity:i?+key(r):key(r);
+ [...body.rows].sort((x,y)=>{const a=val(x),b=val(y);
+  if(a===b)return 0;if(a===Infinity)return 1;if(b===Infinity)return -1;return (a<b?-1:1)*(up?1:-1)})
+ .forEach(r=>body.append(r))});
+document.querySelectorAll(".legend button").forEach(b=>b.onclick=()=>{
+ const off=document.body.classList.toggle("hide"+b.dataset.s);
+ document.querySelectorAll(`.legend button[data-s="${b.dataset.s}"]`).forEach(o=>o.setAttribute("aria-pressed",!off))});
+"""
+
+
+def style_sheet(n_slots: int) -> str:
+    """The page's style, with a colour for each of `n_slots` policies."""
+    light = ";".join(f"--{name}:{colour}" for name, colour in LIGHT.items())
+    dark = ";".join(f"--{name}:{colour}" for name, colour in DARK.items())
+    modes = f":root{{color-scheme:light dark;{light}}}\n@media(prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    slots = []
+    for slot in range(n_slots):
+        slots.append(f".s{slot}{{--c:var(--c{slot % N_COLOURS})}}.hide{slot} .s.s{slot}{{display:none}}")
+        if repeats(slot):
+            slots.append(f".s{slot} .line{{stroke-dasharray:8 2}}")
+    return modes + _RULES + "\n".join(slots)
+
+
+def repeats(slot: int) -> bool:
+    """Whether this policy's colour is another's too."""
+    return slot >= N_COLOURS

@@ -1,0 +1,175 @@
+"""Numbers and verdicts in words that mean one thing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from heddle.analysis.compare import COMPARED, ComparedMetric, Comparison
+
+NO_DIFFERENCE: Final = "no difference shown"
+LEAD: Final = "jct_s.mean"  # the metric that decides the verdict
+HEADLINES: Final = (LEAD, "makespan_s", "wait_s.mean")
+METRIC: Final = {metric.name: metric for metric in COMPARED}
+
+
+def time_scale(longest_s: float) -> tuple[float, str]:
+    """The unit in which times up to this are easy to read: seconds in one of it, and its name."""
+    if longest_s < 600:
+        return 1.0, "s"
+    return (60.0, "min") if longest_s < 4 * 3600 else (3600.0, "h")
+
+
+def number(value: float) -> str:
+    """Three significant digits, never an exponent, thousands apart."""
+    size = abs(value)
+    digits = 0 if size >= 100 or value == int(value) else 1 if size >= 10 else 2 if size >= 0.995 else 3
+    return f"{value:,.{digits}f}".replace("-", "−")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How the values of one metric are written in one comparison."""
+
+    divisor: float
+    unit: str
+
+    @classmethod
+    def of(cls, metric: ComparedMetric, values: list[float]) -> Scale:
+        if metric.unit == "s":
+            return cls(*time_scale(max(values, default=0.0)))
+        return cls(0.01, "%") if metric.unit == "share" else cls(1.0, "")
+
+    def write(self, value: float | None) -> str:
+        return self.write_bare(value) + (f" {self.unit}" if self.unit and value is not None else "")
+
+    def write_bare(self, value: float | None) -> str:
+        """Without the unit, where a heading has it."""
+        return "–" if value is None else number(value / self.divisor)
+
+    def half_width(self, interval: tuple[float, float] | None) -> str:
+        """As in ± 3.1: two significant digits without the unit; empty where there is no interval."""
+        if interval is None:
+            return ""
+        half = (interval[1] - interval[0]) / 2 / self.divisor
+        digits = 0 if half >= 9.95 or half == 0 else 1 if half >= 0.995 else 3
+        return f"± {half:,.{digits}f}"
+
+
+def scales(comparison: Comparison, cluster: str) -> dict[str, Scale]:
+    """For each metric the scale that fits all policies on a cluster."""
+    found = {}
+    for metric in COMPARED:
+        means = [comparison.row(cluster, policy, metric.name)["mean"] for policy in comparison.policies]
+        found[metric.name] = Scale.of(metric, [mean for mean in means if mean is not None])
+    return found
+
+
+def pct(value: float) -> str:
+    """A percentage to the digits that a comparison of runs can bear: "+3.1", "−12"."""
+    digits = 0 if abs(value) >= 9.95 else 1
+    return f"{round(value, digits) + 0.0:+,.{digits}f}".replace("-", "−").removeprefix("+0.0") or "0.0"
+
+
+def signed_pct(value: float) -> str:
+    return f"{pct(value)} %"
+
+
+def range_pct(interval: tuple[float, float]) -> str:
+    return f"{pct(interval[0])} to {pct(interval[1])} %"
+
+
+def covers_zero(interval: tuple[float, float]) -> bool:
+    return interval[0] <= 0.0 <= interval[1]
+
+
+def judgement(row: dict[str, Any]) -> str:
+    """better, worse, different, no difference shown; empty where it cannot be said."""
+    interval, change = row["vs_ci95"], row["vs_baseline_pct"]
+    if interval is None:
+        return ""
+    if covers_zero(interval):
+        return NO_DIFFERENCE
+    wanted = METRIC[row["metric"]].better
+    if not wanted:
+        return "different"
+    return "better" if (change < 0) == (wanted == "lower") else "worse"
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One of the verdict's three numbers."""
+
+    title: str
+    figure: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the comparison shows on one cluster, in plain words."""
+
+    policy: str  # the one that the words and numbers are about
+    sentence: str
+    headlines: tuple[Headline, ...]
+    cautions: tuple[str, ...]
+
+
+def verdict(comparison: Comparison, cluster: str) -> Verdict:
+    """The verdict on mean completion, and what a reader must know before believing it."""
+    rivals = [policy for policy in comparison.policies if policy != comparison.baseline]
+    changes = {policy: comparison.row(cluster, policy, LEAD)["vs_baseline_pct"] for policy in rivals}
+    known = {policy: change for policy, change in changes.items() if change is not None}
+    best = min(known, key=lambda policy: known[policy]) if known else comparison.baseline
+    scale = scales(comparison, cluster)
+    return Verdict(
+        policy=best,
+        sentence=_sentence(comparison, cluster, best, len(rivals)),
+        headlines=tuple(_headline(comparison, cluster, best, name, scale[name]) for name in HEADLINES),
+        cautions=_cautions(comparison, cluster, best, len(rivals)),
+    )
+
+
+def _sentence(comparison: Comparison, cluster: str, best: str, n_rivals: int) -> str:
+    base = comparison.baseline
+    if best == base:
+        why = "only one policy was run" if n_rivals == 0 else "no other policy finished on a seed that the baseline did"
+        return f"Nothing can be said against {base}: {why}."
+    row = comparison.row(cluster, best, LEAD)
+    change, interval = row["vs_baseline_pct"], row["vs_ci95"]
+    size = f"{pct(abs(change)).removeprefix('+')} % {'sooner' if change < 0 else 'later'} than {base}"
+    who = best if n_rivals == 1 else f"the best of {n_rivals}, {best},"
+    if interval is None:
+        return f"On this one seed {who} finishes jobs {size} on average. One seed cannot tell this from chance."
+    over = f"over {row['pairs']} seeds (95 % interval {range_pct(interval)})"
+    if covers_zero(interval):
+        return f"No difference in completion is shown: {who} finishes jobs {size} on average {over}, which includes 0."
+    if change < 0:
+        return f"{who[0].upper() + who[1:] if n_rivals > 1 else who} finishes jobs {size} on average {over}."
+    return f"{base} finishes jobs soonest: {who} finishes them {size} on average {over}."
+
+
+def _headline(comparison: Comparison, cluster: str, policy: str, name: str, scale: Scale) -> Headline:
+    row, base = (comparison.row(cluster, which, name) for which in (policy, comparison.baseline))
+    if policy == comparison.baseline or row["vs_baseline_pct"] is None:
+        return Headline(METRIC[name].title, scale.write(row["mean"]), f"{policy}")
+    says = judgement(row) or "one seed: no interval"
+    detail = f"{scale.write(base['mean'])} → {scale.write(row['mean'])}; {says}"
+    return Headline(METRIC[name].title, signed_pct(row["vs_baseline_pct"]), detail)
+
+
+def _cautions(comparison: Comparison, cluster: str, best: str, n_rivals: int) -> tuple[str, ...]:
+    found = []
+    for policy in comparison.policies:
+        row = comparison.row(cluster, policy, LEAD)
+        if row["stalled_runs"]:
+            found.append(f"{policy} stalled in {row['stalled_runs']} of its runs, left out of the means.")
+    for name, words in (("crashed_tasks", "crashed tasks"), ("failed_jobs", "failed jobs")):
+        mine, base = (comparison.row(cluster, which, name)["mean"] for which in (best, comparison.baseline))
+        if mine is not None and base is not None and mine > base:
+            found.append(f"{best} has more {words} per run: {number(mine)} against {number(base)}.")
+    if n_rivals > 1:
+        found.append(
+            "The best of several policies is partly luck: intervals are per policy, not corrected for choosing."
+        )
+    return tuple(found)

@@ -1,0 +1,309 @@
+"""The engine's memory: one structured array per kind of thing, and one NamedTuple that holds them all.
+
+What levers may see is in the view (model/view.py); everything here is the truth or the engine's own bookkeeping.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from heddle.model.view import LeverState, View
+
+FOREVER: Final = np.int64(1 << 62)
+
+# Phases of a container's row (slot).
+FREE: Final = 0
+LAUNCHING: Final = 1  # allocated, not running yet
+AM_STARTING: Final = 2
+AM_READY: Final = 3
+WORKING: Final = 4
+HOLDING: Final = 5  # an early reduce that waits for the maps
+EXECUTOR: Final = 6
+
+# States of a task.
+UNASKED: Final = 0
+ASKED: Final = 1
+HELD: Final = 2
+DONE: Final = 3
+RETURNING: Final = 4  # will be asked for again
+
+# Kinds of timers, in the order in which they are served at one instant.
+TIMER_NODE_RETURN: Final = 0
+TIMER_NODE_LOSS: Final = 1
+TIMER_BACKGROUND: Final = 2
+TIMER_ARRIVE: Final = 3
+TIMER_ASK: Final = 4
+TIMER_RETRY: Final = 5
+TIMER_STARVED: Final = 6
+TIMER_PREEMPT: Final = 7
+TIMER_WAKE: Final = 8
+
+# Why advance() came back.
+RUNNING: Final = 0
+FINISHED: Final = 1
+STALLED: Final = 2
+LIVELOCK: Final = 3
+LOG_FULL: Final = 4
+SLOTS_FULL: Final = 5
+TIMERS_FULL: Final = 6
+PAUSED: Final = 7
+BROKEN: Final = 8  # an invariant does not hold: a defect of the engine
+
+# Kinds of log rows.
+LOG_ARRIVED: Final = 0
+LOG_ADMITTED: Final = 1
+LOG_WAIT: Final = 2
+LOG_ALLOCATED: Final = 3
+LOG_STARTED: Final = 4
+LOG_ENDED: Final = 5
+LOG_USED: Final = 6
+LOG_JOB_ENDED: Final = 7
+LOG_NODE_LOST: Final = 8
+LOG_NODE_RETURNED: Final = 9
+LOG_RESIZED: Final = 10
+LOG_NAMES: Final = (
+    "arrived", "admitted", "wait", "allocated", "started", "ended", "used", "job-ended", "node-lost", "node-returned",
+    "resized",
+)  # fmt: skip
+
+LOG_ROW: Final = np.dtype(
+    [
+        ("at_ms", np.int64),
+        ("value", np.int64),
+        ("job", np.int32),
+        ("stage", np.int32),
+        ("task", np.int32),
+        ("node", np.int32),
+        ("attempt", np.int16),
+        ("kind", np.int8),
+        ("code", np.int8),  # a Reason, an Outcome, or the number of a resource
+    ],
+    align=True,
+)
+
+TASK_RUN: Final = np.dtype(
+    [
+        ("started_at_ms", np.int64),
+        ("ended_at_ms", np.int64),
+        ("node", np.int32),
+        ("link", np.int32),  # next task in its stage's list of returned ones
+        ("crashes", np.int16),  # in a row, while no task of any job finished
+        ("finished_before", np.uint16),  # tasks finished by all jobs before its last crash, modulo 2**16
+        ("attempts", np.int16),
+        ("failures", np.int8),
+        ("state", np.int8),
+    ],
+    align=True,
+)
+
+STAGE_RUN: Final = np.dtype(
+    [
+        ("next_fresh", np.int32),  # tasks before it were allocated at least once
+        ("asked", np.int32),  # fresh tasks asked for so far, allocated ones included
+        ("to_ask", np.int32),  # newly asked for, on their way into the index
+        ("returned", np.int32),  # first of its returned tasks, by number; -1: none
+        ("bucket", np.int32),  # where its request waits; -1: nowhere
+        ("place", np.int32),  # its position in that bucket's heap
+        ("after_left", np.int16),  # stages it comes after that are not done
+        ("runnable", np.int8),
+    ],
+    align=True,
+)
+
+JOB_RUN: Final = np.dtype(
+    [
+        ("started_at_ms", np.int64),  # first task or executor running
+        ("am_started_at_ms", np.int64),
+        ("ended_at_ms", np.int64),
+        ("first_executor", np.int32),  # slot; executors of the job by number
+        ("am_slot", np.int32),
+        ("after_left", np.int32),  # jobs it comes after that have not finished
+        ("stages_left", np.int32),
+        ("am_losses", np.int8),
+        ("begun", np.int8),  # its AM is ready, or it has none and has arrived
+        ("submitted", np.int8),
+        ("after_failed", np.int8),
+    ],
+    align=True,
+)
+
+DUE: Final = np.dtype([("at_ms", np.int64), ("task", np.int32), ("slot", np.int32)], align=True)
+TIMER: Final = np.dtype([("at_ms", np.int64), ("kind", np.int32), ("subject", np.int32)], align=True)
+WAITING: Final = np.dtype([("key", np.int64), ("stage", np.int32)])  # an entry of a bucket's heap
+
+BUCKET: Final = np.dtype(
+    [
+        ("offset", np.int64),
+        ("size", np.int32),
+        ("lane", np.int32),
+        ("want", np.int32),  # distinct (shape, label)
+        ("next", np.int32),  # in its lane's list of buckets that are not empty
+        ("previous", np.int32),
+        ("tried", np.int32),  # the walk in which it was passed over
+        ("gated", np.int8),
+    ],
+    align=True,
+)
+LANE: Final = np.dtype([("first", np.int32)])
+WANT: Final = np.dtype(
+    [
+        ("active", np.int32),  # buckets with requests for it
+        ("tested", np.int64),  # the pass in which its room was last looked for
+        ("shape", np.int32),
+        ("label", np.int32),
+        ("no_room", np.int8),  # nothing fits but, perhaps, on nodes that gained room since
+    ],
+    align=True,
+)
+
+
+@cache
+def slot_dtype(n_resources: int) -> np.dtype[Any]:
+    """A container (or an inner task) while it lives."""
+    return np.dtype(
+        [
+            ("use", np.int64, (n_resources,)),  # true use now
+            ("seen", np.int64, (n_resources,)),  # what a report says of it
+            ("used_ms", np.int64, (n_resources,)),  # integral of use until integrated_at_ms
+            ("integrated_at_ms", np.int64),
+            ("work_us", np.int64),
+            ("since_ms", np.int64),  # work_us is as of then
+            ("rate", np.int64),
+            ("mark_us", np.int64),  # work at which something happens next
+            ("end_us", np.int64),
+            ("shuffle_us", np.int64),
+            ("fail_us", np.int64),  # work at which a fault strikes; -1: none
+            ("rise_at_ms", np.int64),  # last rise of its memory use
+            ("inner_memory", np.int64),  # EXECUTOR: memory used by its inner tasks
+            ("task", np.int32),
+            ("job", np.int32),
+            ("segment", np.int32),
+            ("host", np.int32),  # slot of its executor; -1: a container of its own
+            ("next_executor", np.int32),
+            ("place", np.int32),  # in the heap of due times; -1: not due
+            ("next_free", np.int32),
+            ("inner", np.int16),  # EXECUTOR: tasks in it
+            ("phase", np.int8),
+            ("doomed", np.int8),
+        ],
+        align=True,
+    )
+
+
+@cache
+def node_run_dtype(n_resources: int) -> np.dtype[Any]:
+    return np.dtype(
+        [
+            ("use", np.int64, (n_resources,)),  # true use, background included
+            ("seen", np.int64, (n_resources,)),  # of containers, as a report would say
+            ("background", np.int64, (n_resources,)),
+            ("speed_permille", np.int64),
+            ("report_phase_ms", np.int64),
+            ("heartbeat_phase_ms", np.int64),
+            ("reports", np.int64),  # made so far
+            ("epoch", np.int64),  # of the last full offer
+            ("fault", np.int32),  # number of its next loss or return
+            ("level", np.int32),  # its next background level
+            ("contended", np.int8),
+            ("touched", np.int8),  # in the list of nodes whose rates must be looked at
+            ("gained", np.int8),  # in the list of nodes that have more free than at their last offer
+        ],
+        align=True,
+    )
+
+
+@cache
+def control_dtype(n_resources: int) -> np.dtype[Any]:
+    """The engine's own scalars."""
+    whole = [
+        "phase", "next_arrival", "jobs_left", "waiting", "n_due", "n_timers", "free_slot", "n_free", "n_log", "walk", "passes",
+        "epoch", "n_fresh", "fresh_epoch", "reports_seen_ms", "news", "n_gained", "n_touched", "n_endings", "n_starts", "n_asks", "n_rekeys", "n_no_room", "crashed", "killed",
+        "retried", "preempted", "failed_jobs", "integrated_at_ms", "last_progress_ms",
+        "offer_node", "offered", "broken", "finished",
+    ]  # fmt: skip
+    return np.dtype(
+        [(name, np.int64) for name in whole]
+        + [("reserved_ms", np.int64, (n_resources,)), ("used_ms", np.int64, (n_resources,)), ("reserved_now", np.int64, (n_resources,)), ("used_now", np.int64, (n_resources,))],
+        align=True,
+    )
+
+
+SETTING: Final = np.dtype(
+    [
+        (name, np.int64)
+        for name in (
+            "seed", "node_heartbeat_ms", "am_heartbeat_ms", "report_ms", "launch_ms", "am_start_ms", "retry_ms",
+            "oom", "cpu", "pmem_check", "max_attempts", "am_max_attempts", "livelock_crashes", "ramp_up_limit_permille", "starved_ms",
+            "task_failure_permyriad", "node_mtbf_ms", "node_repair_ms", "off_switch", "quiet_ms",
+            "blocking", "reserves", "by_queue", "uses_fit", "has_gate", "has_order_limits", "has_vetoes", "has_pools",
+            "sizing_changes", "reports_matter", "container_reports", "key_changes", "score_by_node", "oracle", "has_dag",
+            "has_job_dag", "has_use", "has_preferences", "logging", "checking", "n_bases", "n_combos", "slot_margin", "log_margin",
+            "admission_listens", "sizing_listens", "partition_listens", "ordering_listens", "placement_listens",
+        )
+    ]
+)  # fmt: skip
+
+
+class Levers(NamedTuple):
+    """State and parameters of the five levers."""
+
+    admission: LeverState
+    admission_params: Any
+    sizing: LeverState
+    sizing_params: Any
+    partition: LeverState
+    partition_params: Any
+    ordering: LeverState
+    ordering_params: Any
+    placement: LeverState
+    placement_params: Any
+
+
+class Sim(NamedTuple):
+    """Everything the engine reads and writes."""
+
+    shown: View  # what levers see (Numba reserves the attribute name "view")
+    levers: Levers
+    control: Any  # one row
+    setting: Any  # one row, never written
+    increment: Any  # [resources]
+    task_spec: Any
+    segment: Any
+    task: Any
+    stage_run: Any
+    job_run: Any
+    node_run: Any
+    slot: Any
+    due: Any
+    timer: Any
+    heap: Any  # all buckets' heaps, one behind the other
+    bucket: Any
+    lane: Any
+    want: Any
+    stage_combo: Any  # [stages]: its (lane base, want), as a number
+    leaf_bases: Any  # CSR: bases of a queue's lanes: [queues + 1] offsets, then bases
+    queue_tried: Any  # [queues]: the walk in which nothing of it could be allocated
+    after: Any  # stages a stage comes after
+    before_first: Any  # CSR of the reverse: [stages + 1]
+    before: Any
+    job_before_first: Any  # CSR: jobs that come after a job
+    job_before: Any
+    heartbeat_order: Any  # nodes by heartbeat phase
+    report_order: Any  # nodes by report phase
+    level_first: Any  # CSR: background levels of a node
+    level: Any  # from_at_ms, then use per resource
+    prefers: Any  # [tasks] or [0]
+    tree_free: Any  # [2 * size, resources]
+    tree_score: Any  # [2 * size]
+    full: Any  # wants for which there is no room
+    gained: Any  # nodes
+    touched: Any  # nodes
+    endings: Any  # (slot, outcome) pairs
+    starts: Any  # slots
+    asks: Any  # stages
+    rekeys: Any  # jobs
+    scratch: Any  # int64, for searches
+    log: Any

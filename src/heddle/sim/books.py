@@ -1,0 +1,145 @@
+"""The engine's books: sums that must always agree with each other, and the log."""
+
+from __future__ import annotations
+
+from heddle.model.compiled import compiled
+from heddle.model.draw import STREAM_AM_HEARTBEAT, draw
+from heddle.model.workload import AM
+from heddle.sim.arrays import ASKED, DONE
+from heddle.sim.memory import unit
+
+
+@unit
+def note(sim, kind, code, job, stage, task, node, attempt, value):  # type: ignore[no-untyped-def]
+    """Writes a row to the log. Ask `sim.setting["logging"][0]` first: most runs keep none."""
+    i = sim.control["n_log"][0]
+    sim.control["n_log"][0] = i + 1
+    sim.log["at_ms"][i] = sim.shown.clock["now_ms"][0]
+    sim.log["kind"][i] = kind
+    sim.log["code"][i] = code
+    sim.log["job"][i] = job
+    sim.log["stage"][i] = stage
+    sim.log["task"][i] = task
+    sim.log["node"][i] = node
+    sim.log["attempt"][i] = attempt
+    sim.log["value"][i] = value
+    return 0
+
+
+@unit
+def next_am(sim, job, at_ms):  # type: ignore[no-untyped-def]
+    """The first heartbeat of the job's AM at or after this time."""
+    setting, job_spec = sim.setting, sim.shown.job_spec
+    interval = setting["am_heartbeat_ms"][0]
+    if interval == 0 or job_spec["has_am"][job] == 0:
+        return at_ms
+    phase = draw(setting["seed"][0], STREAM_AM_HEARTBEAT, job) % interval
+    return at_ms + (phase - at_ms) % interval
+
+
+@unit
+def count_waiting(sim, j, delta):  # type: ignore[no-untyped-def]
+    """So many more containers of job j are asked for and not allocated."""
+    job, member, queue, control = sim.shown.job, sim.shown.member, sim.shown.queue, sim.control
+    if delta == 0:
+        return 0
+    control["waiting"][0] += delta
+    job["waiting"][j] += delta
+    m = job["member"][j]
+    before = member["waiting"][m]
+    member["waiting"][m] = before + delta
+    q = job["queue"][j]
+    if before == 0:
+        queue["active_users"][q] += 1
+    elif before + delta == 0:
+        queue["active_users"][q] -= 1
+    while q >= 0:
+        queue["waiting"][q] += delta
+        q = queue["parent"][q]
+    return 0
+
+
+@unit
+def count_allocated(sim, j, stage, n, sign):  # type: ignore[no-untyped-def]
+    """A container of the stage was allocated on node n (sign 1) or is gone (sign -1)."""
+    view = sim.shown
+    shape = view.stage_spec["shape"][stage]
+    is_am = view.stage_spec["kind"][stage] == AM
+    member, pool = view.job["member"][j], view.job["pool"][j]
+    for r in range(view.shape["demand"].shape[1]):
+        amount = sign * view.shape["demand"][shape, r]
+        view.node["allocated"][n, r] += amount
+        view.job["allocated"][j, r] += amount
+        view.member["allocated"][member, r] += amount
+        view.pool["allocated"][pool, r] += amount
+        sim.control["reserved_now"][0, r] += amount
+        if is_am:
+            view.clock["am_allocated"][0, r] += amount
+            view.queue["am_allocated"][view.job["queue"][j], r] += amount
+        q = view.job["queue"][j]
+        while q >= 0:
+            view.queue["allocated"][q, r] += amount
+            q = view.queue["parent"][q]
+    view.node["n_containers"][n] += sign
+    view.job["held"][j] += sign
+    view.stage["held"][stage] += sign
+    return 0
+
+
+@compiled
+def take_task(stage_run, task, stage_spec, stage):  # type: ignore[no-untyped-def]
+    """The waiting task of the stage with the smallest number, taken out of the waiting ones."""
+    k = stage_run["returned"][stage]
+    if k >= 0:
+        stage_run["returned"][stage] = task["link"][k]
+        return k
+    fresh = stage_run["next_fresh"][stage]
+    stage_run["next_fresh"][stage] = fresh + 1
+    return stage_spec["first_task"][stage] + fresh
+
+
+@compiled
+def take_this_task(stage_run, task, stage_spec, stage, k):  # type: ignore[no-untyped-def]
+    """Task k, which waits, taken out of the waiting ones; fresh ones before it count as returned from now on."""
+    first = stage_spec["first_task"][stage]
+    while first + stage_run["next_fresh"][stage] <= k:
+        give_back(stage_run, task, stage, first + stage_run["next_fresh"][stage])
+        stage_run["next_fresh"][stage] += 1
+    previous = -1
+    at = stage_run["returned"][stage]
+    while at != k:
+        previous = at
+        at = task["link"][at]
+    if previous < 0:
+        stage_run["returned"][stage] = task["link"][k]
+    else:
+        task["link"][previous] = task["link"][k]
+
+
+@compiled
+def give_back(stage_run, task, stage, k):  # type: ignore[no-untyped-def]
+    """Task k waits again, in order of number."""
+    at = stage_run["returned"][stage]
+    if at < 0 or at > k:
+        task["link"][k] = at
+        stage_run["returned"][stage] = k
+        return
+    while task["link"][at] >= 0 and task["link"][at] < k:
+        at = task["link"][at]
+    task["link"][k] = task["link"][at]
+    task["link"][at] = k
+
+
+@compiled
+def return_unfinished(stage_run, task, stage_spec, stage):  # type: ignore[no-untyped-def]
+    """After an AM was lost: lists the tasks that were started before and are not done (none is held); returns how many."""
+    first = stage_spec["first_task"][stage]
+    stage_run["returned"][stage] = -1
+    count = 0
+    for k in range(first + stage_run["next_fresh"][stage] - 1, first - 1, -1):
+        if task["state"][k] != DONE:
+            task["state"][k] = ASKED
+            task["link"][k] = stage_run["returned"][stage]
+            stage_run["returned"][stage] = k
+            count += 1
+    return count

@@ -1,0 +1,42 @@
+"""advance() compiled with one explicit signature, so that it is compiled once and found in the cache for every policy."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from numba import njit, types
+
+from heddle.policy.compile import HOOKS, signature
+from heddle.sim.engine import advance, prepare_run
+from heddle.sim.memory import SimType, remember_hooks
+
+
+def _start(  # type: ignore[no-untyped-def]
+    sim, admits, total, pool, limit, key, queue_key, order_allows, fit, combine, score, place_allows,
+    admission_event, sizing_event, partition_event, ordering_event, placement_event,
+):  # fmt: skip
+    remember_hooks(
+        sim,
+        (
+            admits, total, pool, limit, key, queue_key, order_allows, fit, combine, score, place_allows,
+            admission_event, sizing_event, partition_event, ordering_event, placement_event,
+        ),
+    )  # fmt: skip
+    prepare_run(sim)
+
+
+def _advance(sim, until_ms):  # type: ignore[no-untyped-def]
+    return advance(sim, until_ms)
+
+
+@cache
+def compiled_engine(n_resources: int) -> tuple[Any, Any]:
+    """(start(handle, hooks), advance(handle, until_ms)) for this many resources."""
+    sim = SimType(n_resources)
+    hooks = [types.FunctionType(signature(hook, n_resources)) for hook in HOOKS]
+    compiled = {"cache": True, "_nrt": False, "error_model": "numpy"}
+    return (
+        njit(types.void(sim, *hooks), **compiled)(_start),
+        njit(types.int64(sim, types.int64), **compiled)(_advance),
+    )

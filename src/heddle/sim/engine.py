@@ -1,0 +1,518 @@
+"""advance(): the clock. It runs a simulated cluster until it ends, stalls, is told to pause, or needs more memory.
+
+An instant is a sequence of phases (docs/semantics.md, "Time"); each turn of the loop does one thing of the present phase
+and then settles all that follows from it.
+"""
+
+from __future__ import annotations
+
+from math import floor, log
+
+from heddle.model.compiled import compiled, inlined
+from heddle.model.draw import STREAM_NODE_FAULT, draw
+from heddle.model.resources import ONE
+from heddle.model.view import EVENT_NODE_LOST, EVENT_NODE_RETURNED, JOB_AWAY
+from heddle.sim.memory import unit
+from heddle.sim.arrays import (
+    AM_READY,
+    AM_STARTING,
+    EXECUTOR,
+    FINISHED,
+    FOREVER,
+    HOLDING,
+    LAUNCHING,
+    LOG_FULL,
+    LOG_NODE_LOST,
+    LOG_NODE_RETURNED,
+    PAUSED,
+    SLOTS_FULL,
+    STALLED,
+    TIMER_ARRIVE,
+    TIMER_ASK,
+    TIMER_BACKGROUND,
+    TIMER_NODE_LOSS,
+    TIMER_NODE_RETURN,
+    TIMER_RETRY,
+    TIMER_STARVED,
+    TIMER_WAKE,
+    TIMERS_FULL,
+)
+from heddle.sim.books import note
+from heddle.sim.events import tell_levers
+from heddle.sim.lifecycle import (
+    NODE_LOST,
+    PREEMPTED,
+    RELEASED,
+    arrive,
+    ask_now,
+    begin_job,
+    come_back,
+    end_later,
+    maps_starve,
+    pass_mark,
+    settle,
+)
+from heddle.sim.offers import NOBODY, next_offer_node, allocate, choose, close_pass
+from heddle.sim.physics import _newer, check_memory, renew_rates, touch
+from heddle.sim.reports import mark_gained, refresh_tree, reports_until, resize, settle_reports
+from heddle.sim.timeline import due_clear, timer_pop, timer_push
+
+# Phases of an instant. NEXT is between two instants.
+NEXT = 0
+CONTAINERS = 1
+NODES = 2
+REPORTS = 3
+ARRIVALS = 4
+ASKS = 5
+OFFERS = 6
+CRASHES = 7
+RATES = 8
+
+
+@compiled
+def _first_after(order, phase_ms, at):  # type: ignore[no-untyped-def]
+    """The position of the first node in `order` whose phase is greater than `at`."""
+    low, high = 0, order.shape[0]
+    while low < high:
+        middle = (low + high) >> 1
+        if phase_ms[order[middle]] > at:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@compiled
+def _next_in_cycle(order, phase_ms, interval, now):  # type: ignore[no-untyped-def]
+    """The first instant after now at which some node's turn in the cycle comes."""
+    i = _first_after(order, phase_ms, now % interval)
+    start = now - now % interval
+    if i == order.shape[0]:
+        return start + interval + phase_ms[order[0]]
+    return start + phase_ms[order[i]]
+
+
+@inlined
+def _next_heartbeat(sim, now):  # type: ignore[no-untyped-def]
+    """The next heartbeat that may lead to anything: of any node if there is news for all, else of those that gained room."""
+    control = sim.control
+    interval = sim.setting["node_heartbeat_ms"][0]
+    phases = sim.node_run["heartbeat_phase_ms"]
+    if control["fresh_epoch"][0] != control["epoch"][0]:
+        control["fresh_epoch"][0] = control["epoch"][0]
+        control["n_fresh"][0] = 0
+    if control["n_fresh"][0] < sim.shown.node.shape[0] or sim.setting["sizing_changes"][0]:
+        return _next_in_cycle(sim.heartbeat_order, phases, interval, now)
+    first = FOREVER
+    for i in range(control["n_gained"][0]):
+        after = now + 1
+        at = after + (phases[sim.gained[i]] - after) % interval
+        first = min(first, at)
+    return first
+
+
+@inlined
+def _next_instant(sim):  # type: ignore[no-untyped-def]
+    control, setting = sim.control, sim.setting
+    now = sim.shown.clock["now_ms"][0]
+    at = FOREVER
+    if control["n_due"][0] > 0:
+        at = sim.due["at_ms"][0]
+    if control["n_timers"][0] > 0:
+        at = min(at, sim.timer["at_ms"][0])
+    if control["next_arrival"][0] < sim.shown.job.shape[0]:
+        at = min(at, sim.shown.job_spec["submit_at_ms"][control["next_arrival"][0]])
+    if control["waiting"][0] > 0:
+        if setting["node_heartbeat_ms"][0] > 0:
+            at = min(at, _next_heartbeat(sim, now))
+        elif setting["reports_matter"][0]:
+            at = min(at, _next_in_cycle(sim.report_order, sim.node_run["report_phase_ms"], setting["report_ms"][0], now))
+    return at
+
+
+@inlined
+def _integrate(sim, at_ms):  # type: ignore[no-untyped-def]
+    control = sim.control
+    elapsed = at_ms - control["integrated_at_ms"][0]
+    control["integrated_at_ms"][0] = at_ms
+    for r in range(sim.shown.shape["demand"].shape[1]):
+        control["reserved_ms"][0, r] += elapsed * control["reserved_now"][0, r]
+        control["used_ms"][0, r] += elapsed * control["used_now"][0, r]
+
+
+@inlined
+def _due_now(sim, now):  # type: ignore[no-untyped-def]
+    """The first container that is due: launched, ready, idle too long, or at a mark of its work."""
+    s = sim.due["slot"][0]
+    due_clear(sim, s)
+    phase = sim.slot["phase"][s]
+    if phase == LAUNCHING:
+        sim.starts[sim.control["n_starts"][0]] = s
+        sim.control["n_starts"][0] += 1
+    elif phase == AM_STARTING:
+        sim.slot["phase"][s] = AM_READY
+        begin_job(sim, sim.slot["job"][s])
+    elif phase == EXECUTOR:
+        end_later(sim, s, RELEASED)
+    else:
+        pass_mark(sim, s)
+
+
+@compiled
+def _exponential(seed, index, mean_ms):  # type: ignore[no-untyped-def]
+    """1 ms and more, exponentially distributed, in fixed point."""
+    x = (draw(seed, STREAM_NODE_FAULT, index) % ONE + 0.5) / ONE
+    return 1 + mean_ms * int(floor(-log(x) * ONE)) // ONE
+
+
+@compiled
+def plan_fault(sim, n, now):  # type: ignore[no-untyped-def]
+    """When node n is lost next or, if it is lost, returns."""
+    i = sim.node_run["fault"][n]
+    sim.node_run["fault"][n] = i + 1
+    returns = i & 1
+    mean_ms = sim.setting["node_repair_ms"][0] if returns else sim.setting["node_mtbf_ms"][0]
+    wait_ms = _exponential(sim.setting["seed"][0], n * ONE + i, mean_ms)
+    timer_push(sim, now + wait_ms, TIMER_NODE_RETURN if returns else TIMER_NODE_LOSS, n)
+
+
+@unit
+def node_event(sim, kind, n, now):  # type: ignore[no-untyped-def]
+    """A node is lost, returns, or its background load changes."""
+    view = sim.shown
+    if sim.setting["reports_matter"][0]:
+        settle_reports(sim, n)
+    if kind == TIMER_NODE_LOSS:
+        view.node["alive"][n] = 0
+        view.node["reserved_for"][n] = -1
+        if sim.setting["logging"][0]:
+            note(sim, LOG_NODE_LOST, 0, -1, -1, -1, n, 0, 0)
+        s = view.node["first_container"][n]
+        while s >= 0:
+            if sim.slot["host"][s] < 0 and sim.slot["doomed"][s] == 0:
+                end_later(sim, s, NODE_LOST)
+            s = view.container["next"][s]
+        tell_levers(sim, EVENT_NODE_LOST, n, -1, -1, 0)
+        plan_fault(sim, n, now)
+    elif kind == TIMER_NODE_RETURN:
+        view.node["alive"][n] = 1
+        sim.node_run["reports"][n] = reports_until(
+            sim.node_run["report_phase_ms"][n], sim.setting["report_ms"][0], now - 1
+        )
+        if sim.setting["logging"][0]:
+            note(sim, LOG_NODE_RETURNED, 0, -1, -1, -1, n, 0, 0)
+        tell_levers(sim, EVENT_NODE_RETURNED, n, -1, -1, 0)
+        mark_gained(sim, n)
+        plan_fault(sim, n, now)
+    else:
+        level = sim.node_run["level"][n]
+        for r in range(view.shape["demand"].shape[1]):
+            use = sim.level[level, r + 1]
+            sim.node_run["use"][n, r] += use - sim.node_run["background"][n, r]
+            sim.node_run["background"][n, r] = use
+        sim.node_run["level"][n] = level + 1
+        if level + 1 < sim.level_first[n + 1]:
+            timer_push(sim, sim.level[level + 1, 0], TIMER_BACKGROUND, n)
+        touch(sim, n)
+    if sim.setting["sizing_changes"][0] and resize(sim, n):
+        mark_gained(sim, n)
+    refresh_tree(sim, n)
+    return 0
+
+
+@unit
+def give_way_to_maps(sim, stage, now):  # type: ignore[no-untyped-def]
+    """The maps before an early stage have starved long enough: its newest idle container gives way."""
+    if maps_starve(sim, stage) == 0:
+        return 0
+    view, slot = sim.shown, sim.slot
+    # The state must have lasted: it began when the last map ended or the first reduce held, whichever was later.
+    newest = -1
+    for s in range(slot.shape[0]):
+        if slot["phase"][s] == HOLDING and view.container["stage"][s] == stage:
+            if newest < 0 or _newer(view, slot, s, newest):
+                newest = s
+    if newest >= 0:
+        end_later(sim, newest, PREEMPTED)
+        timer_push(sim, now + sim.setting["starved_ms"][0], TIMER_STARVED, stage)
+    return 0
+
+
+@compiled
+def _stage_of_task(stage_spec, task):  # type: ignore[no-untyped-def]
+    """Tasks are numbered through the stages, so the stage is found by bisection."""
+    low, high = 0, stage_spec.shape[0] - 1
+    while low < high:
+        middle = (low + high + 1) >> 1
+        if stage_spec["first_task"][middle] <= task:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@inlined
+def _next_arrival(sim, now):  # type: ignore[no-untyped-def]
+    """The next job that arrives now, by number, whether submitted now or released by a job it comes after. Or none."""
+    control, view = sim.control, sim.shown
+    submitted = FOREVER
+    i = control["next_arrival"][0]
+    if i < view.job.shape[0] and view.job_spec["submit_at_ms"][i] <= now:
+        submitted = i
+    released = FOREVER
+    if control["n_timers"][0] > 0 and sim.timer["at_ms"][0] == now and sim.timer["kind"][0] == TIMER_ARRIVE:
+        released = sim.timer["subject"][0]
+    if submitted == FOREVER and released == FOREVER:
+        return False
+    if released < submitted:
+        timer_pop(sim)
+        if view.job["state"][released] == JOB_AWAY:
+            arrive(sim, released)
+        return True
+    control["next_arrival"][0] = i + 1
+    if sim.job_run["after_left"][submitted] > 0 and sim.job_run["after_failed"][submitted] == 0:
+        sim.job_run["submitted"][submitted] = 1
+    else:
+        arrive(sim, submitted)
+    return True
+
+
+@unit
+def catch_up_reports(sim, now):  # type: ignore[no-untyped-def]
+    """All nodes whose report fell due since anybody last looked tell what they use."""
+    interval = sim.setting["report_ms"][0]
+    phases = sim.node_run["report_phase_ms"]
+    since = sim.control["reports_seen_ms"][0]
+    sim.control["reports_seen_ms"][0] = now
+    n_nodes = sim.report_order.shape[0]
+    count, i = 0, 0
+    if now - since >= interval:
+        count = n_nodes
+    else:
+        i = _first_after(sim.report_order, phases, since % interval)
+        end = _first_after(sim.report_order, phases, now % interval)
+        count = end - i
+        if now % interval < since % interval or count < 0:
+            count += n_nodes
+    for _ in range(count):
+        if i == n_nodes:
+            i = 0
+        n = sim.report_order[i]
+        settle_reports(sim, n)
+        if view_alive(sim, n):
+            if resize(sim, n):
+                mark_gained(sim, n)
+            refresh_tree(sim, n)
+        i += 1
+    return 0
+
+
+@inlined
+def view_alive(sim, n):  # type: ignore[no-untyped-def]
+    return sim.shown.node["alive"][n] != 0
+
+
+@inlined
+def _offer_all(sim):  # type: ignore[no-untyped-def]
+    """One allocation of an ideal pass; False when the pass is over."""
+    control = sim.control
+    if control["waiting"][0] == 0 or (control["news"][0] == 0 and control["n_gained"][0] == 0):
+        return False
+    if sim.setting["uses_fit"][0]:
+        n = next_offer_node(sim, control["offer_node"][0])
+        if n < 0:
+            return False
+        stage = choose(sim, n)
+        control["offer_node"][0] = n if stage >= 0 else n + 1
+    else:
+        stage = choose(sim, -1)
+        n = control["offer_node"][0]
+        if stage < 0:
+            return False
+    if stage >= 0:
+        allocate(sim, stage, n)
+    return True
+
+
+@unit
+def serve_heartbeats(sim, now):  # type: ignore[no-untyped-def]
+    """One allocation in the heartbeats of this instant; False when all nodes whose turn it is have been offered."""
+    control, node_run = sim.control, sim.node_run
+    interval = sim.setting["node_heartbeat_ms"][0]
+    phase = now % interval
+    if control["waiting"][0] == 0:
+        return False
+    i = control["offer_node"][0]
+    if i < 0:
+        i = _first_after(sim.heartbeat_order, node_run["heartbeat_phase_ms"], phase - 1)
+        control["offered"][0] = 0
+    while i < sim.heartbeat_order.shape[0]:
+        n = sim.heartbeat_order[i]
+        if node_run["heartbeat_phase_ms"][n] != phase:
+            break
+        if sim.shown.node["alive"][n]:
+            if sim.setting["reports_matter"][0] and control["offered"][0] == 0:
+                settle_reports(sim, n)
+                if resize(sim, n):
+                    mark_gained(sim, n)
+            if node_run["epoch"][n] != control["epoch"][0] or node_run["gained"][n]:
+                limit = sim.setting["off_switch"][0]
+                if limit > 0 and control["offered"][0] >= limit:
+                    stage = NOBODY
+                else:
+                    stage = choose(sim, n)
+                    if stage < 0:
+                        _offered_fully(sim, n)
+                if stage >= 0:
+                    control["offered"][0] += 1
+                    control["offer_node"][0] = i
+                    allocate(sim, stage, n)
+                    return True
+        else:
+            _offered_fully(sim, n)
+        control["offered"][0] = 0
+        i += 1
+    control["offer_node"][0] = sim.heartbeat_order.shape[0]
+    return False
+
+
+@inlined
+def _offered_fully(sim, n):  # type: ignore[no-untyped-def]
+    """Node n takes nothing more until it gains room or there is news."""
+    control, node_run = sim.control, sim.node_run
+    if node_run["epoch"][n] != control["epoch"][0]:
+        node_run["epoch"][n] = control["epoch"][0]
+        if control["fresh_epoch"][0] != control["epoch"][0]:
+            control["fresh_epoch"][0] = control["epoch"][0]
+            control["n_fresh"][0] = 0
+        control["n_fresh"][0] += 1
+    if node_run["gained"][n]:
+        node_run["gained"][n] = 0
+        last = control["n_gained"][0] - 1
+        for i in range(last + 1):
+            if sim.gained[i] == n:
+                sim.gained[i] = sim.gained[last]
+                break
+        control["n_gained"][0] = last
+
+
+@inlined
+def _short_of_memory(sim):  # type: ignore[no-untyped-def]
+    control, setting = sim.control, sim.setting
+    if control["n_free"][0] < setting["slot_margin"][0]:
+        return SLOTS_FULL
+    if control["n_timers"][0] + setting["slot_margin"][0] + sim.slot.shape[0] > sim.timer.shape[0]:
+        return TIMERS_FULL
+    if setting["logging"][0] and control["n_log"][0] + setting["log_margin"][0] > sim.log.shape[0]:
+        return LOG_FULL
+    return 0
+
+
+@compiled
+def advance(sim, until_ms):  # type: ignore[no-untyped-def]
+    """Runs until one of the statuses of arrays.py; call again to go on."""
+    control, setting, view = sim.control, sim.setting, sim.shown
+    ideal = setting["node_heartbeat_ms"][0] == 0
+    while True:
+        phase = control["phase"][0]
+        now = view.clock["now_ms"][0]
+        short = _short_of_memory(sim)
+        if short != 0:
+            return short
+        if phase == NEXT:
+            if control["jobs_left"][0] == 0:
+                return FINISHED
+            at = _next_instant(sim)
+            if at == FOREVER or at - control["last_progress_ms"][0] > setting["quiet_ms"][0]:
+                return STALLED
+            if at > until_ms:
+                return PAUSED
+            _integrate(sim, at)
+            view.clock["now_ms"][0] = at
+            control["phase"][0] = CONTAINERS
+            continue
+        if phase == CONTAINERS:
+            if control["n_due"][0] > 0 and sim.due["at_ms"][0] <= now:
+                control["last_progress_ms"][0] = now
+                _due_now(sim, now)
+            else:
+                for i in range(control["n_touched"][0]):
+                    check_memory(sim, sim.touched[i])
+                control["phase"][0] = NODES
+        elif phase == NODES:
+            if control["n_timers"][0] > 0 and sim.timer["at_ms"][0] <= now and sim.timer["kind"][0] <= TIMER_BACKGROUND:
+                kind, subject = sim.timer["kind"][0], sim.timer["subject"][0]
+                timer_pop(sim)
+                node_event(sim, kind, subject, now)
+            else:
+                for i in range(control["n_touched"][0]):
+                    check_memory(sim, sim.touched[i])
+                control["phase"][0] = ARRIVALS
+        elif phase == ARRIVALS:
+            if _next_arrival(sim, now):
+                control["last_progress_ms"][0] = now
+            else:
+                control["phase"][0] = ASKS
+        elif phase == ASKS:
+            if control["n_timers"][0] > 0 and sim.timer["at_ms"][0] <= now and sim.timer["kind"][0] >= TIMER_ASK:
+                kind, subject = sim.timer["kind"][0], sim.timer["subject"][0]
+                timer_pop(sim)
+                if kind == TIMER_ASK:
+                    ask_now(sim, subject)
+                elif kind == TIMER_RETRY:
+                    control["last_progress_ms"][0] = now
+                    come_back(sim, subject, _stage_of_task(view.stage_spec, subject))
+                elif kind == TIMER_STARVED:
+                    give_way_to_maps(sim, subject, now)
+                else:
+                    control["news"][0] = 1
+                    control["epoch"][0] += 1
+            else:
+                control["phase"][0] = OFFERS
+                control["passes"][0] += 1
+                control["offer_node"][0] = 0 if ideal else -1
+                if ideal and setting["reports_matter"][0] and control["waiting"][0] > 0:
+                    catch_up_reports(sim, now)
+        elif phase == OFFERS:
+            if ideal:
+                if not _offer_all(sim):
+                    if control["waiting"][0] > 0 or control["n_gained"][0] > 0:
+                        close_pass(sim)
+                    control["phase"][0] = CRASHES
+            elif not serve_heartbeats(sim, now):
+                control["phase"][0] = CRASHES
+        elif phase == CRASHES:
+            before = control["n_endings"][0]
+            for i in range(control["n_touched"][0]):
+                check_memory(sim, sim.touched[i])
+            if ideal and control["n_endings"][0] > before:
+                timer_push(sim, now + 1, TIMER_WAKE, 0)
+            control["phase"][0] = RATES
+        else:
+            for i in range(control["n_touched"][0]):
+                n = sim.touched[i]
+                sim.node_run["touched"][n] = 0
+                renew_rates(sim, n)
+            control["n_touched"][0] = 0
+            again = control["n_due"][0] > 0 and sim.due["at_ms"][0] <= now
+            again = again or (control["n_timers"][0] > 0 and sim.timer["at_ms"][0] <= now)
+            control["phase"][0] = CONTAINERS if again else NEXT
+            continue
+        settle(sim)
+        if control["broken"][0] != 0:
+            return control["broken"][0]
+
+
+
+
+@compiled
+def prepare_run(sim):  # type: ignore[no-untyped-def]
+    """Time 0: the placement index, first background levels, first faults."""
+    for n in range(sim.shown.node.shape[0]):
+        if sim.setting["sizing_changes"][0]:
+            resize(sim, n)
+        refresh_tree(sim, n)
+        if sim.level_first[n] < sim.level_first[n + 1]:
+            timer_push(sim, sim.level[sim.level_first[n], 0], TIMER_BACKGROUND, n)
+        if sim.setting["node_mtbf_ms"][0] > 0:
+            plan_fault(sim, n, 0)

@@ -1,0 +1,71 @@
+"""A segment tree over the nodes: the most free of each resource and the best placement score below each inner node.
+
+It answers "which node that fits scores best" without looking at every node: what has no room or cannot
+beat the best found so far is skipped whole. Leaves start at index `size`; a lost node has -1 free of everything.
+"""
+
+from __future__ import annotations
+
+from heddle.model.compiled import compiled
+
+
+@compiled
+def tree_update(tree_free, tree_score, node, n, score):  # type: ignore[no-untyped-def]
+    """Node n changed: its free amounts are total - allocated, or nothing when it is lost."""
+    n_resources = tree_free.shape[1]
+    i = tree_score.shape[0] // 2 + n
+    for r in range(n_resources):
+        if node["alive"][n]:
+            tree_free[i, r] = node["total"][n, r] - node["allocated"][n, r]
+        else:
+            tree_free[i, r] = -1
+    tree_score[i] = score
+    i >>= 1
+    while i > 0:
+        left, right = 2 * i, 2 * i + 1
+        changed = False
+        for r in range(n_resources):
+            best = max(tree_free[left, r], tree_free[right, r])
+            if tree_free[i, r] != best:
+                tree_free[i, r] = best
+                changed = True
+        best = max(tree_score[left], tree_score[right])
+        if tree_score[i] != best:
+            tree_score[i] = best
+            changed = True
+        if not changed:
+            return
+        i >>= 1
+
+
+@compiled
+def leftmost_fit(tree_free, node, counts, demand, shape, label, first):  # type: ignore[no-untyped-def]
+    """The node with the smallest number >= first that has the label and room for the shape; -1: none."""
+    n_resources = tree_free.shape[1]
+    size = tree_free.shape[0] // 2
+    n_nodes = node.shape[0]
+    i = size + first
+    if first >= n_nodes:
+        return -1
+    while True:
+        fits = True
+        for r in range(n_resources):
+            if counts[0, r] and tree_free[i, r] < demand[shape, r]:
+                fits = False
+        if fits:
+            if i >= size:
+                n = i - size
+                if n >= n_nodes:
+                    return -1
+                if node["alive"][n] and (label == 0 or node["label"][n] == label):
+                    return n
+                fits = False
+            else:
+                i = 2 * i
+                continue
+        # Nothing below i: on to the next subtree to the right.
+        while i & 1:
+            i >>= 1
+        if i == 0:
+            return -1
+        i += 1

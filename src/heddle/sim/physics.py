@@ -1,0 +1,383 @@
+"""What really happens on a node: true use, CPU rates, saturated memory. Rules: docs/semantics.md, "What a container may meet"."""
+
+from __future__ import annotations
+
+from heddle.model.compiled import compiled, inlined
+from heddle.model.reasons import Outcome
+from heddle.model.resources import MEMORY, ONE, ONE_BITS, VCORES
+from heddle.model.workload import PERMYRIAD
+from heddle.sim.memory import unit
+from heddle.sim.arrays import FOREVER, HOLDING, LAUNCHING, WORKING
+from heddle.sim.timeline import due_clear, due_set
+
+OOM_PAPER, OOM_NEWEST, OOM_LARGEST, OOM_ALL = 0, 1, 2, 3  # order of model.cluster.OOM_RULES
+CPU_PROPORTIONAL, CPU_SHARES, CPU_CAP, CPU_PAPER = 0, 1, 2, 3  # order of model.cluster.CPU_RULES
+
+CRASHED = int(Outcome.CRASHED)
+
+
+@inlined
+def touch(sim, n):  # type: ignore[no-untyped-def]
+    """Node n's memory and rates must be looked at before the instant ends."""
+    if sim.node_run["touched"][n] == 0:
+        sim.node_run["touched"][n] = 1
+        sim.touched[sim.control["n_touched"][0]] = n
+        sim.control["n_touched"][0] += 1
+
+
+@inlined
+def integrate_use(sim, s):  # type: ignore[no-untyped-def]
+    now = sim.shown.clock["now_ms"][0]
+    elapsed = now - sim.slot["integrated_at_ms"][s]
+    sim.slot["integrated_at_ms"][s] = now
+    for r in range(sim.shown.shape["demand"].shape[1]):
+        sim.slot["used_ms"][s, r] += elapsed * sim.slot["use"][s, r]
+
+
+@unit
+def change_use(sim, s, segment, running, with_cpu):  # type: ignore[no-untyped-def]
+    """Slot s uses what the segment says from now on: nothing of it unless running, no CPU unless with_cpu."""
+    view, slot, node_run = sim.shown, sim.slot, sim.node_run
+    n = view.container["node"][s]
+    stage = view.container["stage"][s]
+    shape = view.stage_spec["shape"][stage]
+    host = slot["host"][s]
+    if sim.setting["logging"][0]:
+        integrate_use(sim, s)
+    for r in range(view.shape["demand"].shape[1]):
+        use = 0
+        if running and segment >= 0 and (with_cpu or r != VCORES):
+            use = sim.segment["use"][segment, r]
+        seen = use
+        if running and segment < 0 and host < 0:
+            seen = view.shape["demand"][shape, r]
+        if host >= 0 and sim.task_spec["first_segment"][slot["task"][host]] < 0:
+            seen = 0  # its executor counts at its reservation
+        delta = use - slot["use"][s, r]
+        if r == MEMORY and delta > 0:
+            slot["rise_at_ms"][s if host < 0 else host] = view.clock["now_ms"][0]
+        if r == MEMORY and host >= 0:
+            slot["inner_memory"][host] += delta
+        node_run["use"][n, r] += delta
+        sim.control["used_now"][0, r] += delta
+        node_run["seen"][n, r] += seen - slot["seen"][s, r]
+        slot["use"][s, r] = use
+        slot["seen"][s, r] = seen
+    if (
+        node_run["contended"][n]
+        or node_run["use"][n, VCORES] > view.node["capacity"][n, VCORES]
+        or node_run["use"][n, MEMORY] > view.node["capacity"][n, MEMORY]
+        or sim.setting["cpu"][0] == CPU_CAP
+    ):
+        touch(sim, n)
+    return 0
+
+
+@inlined
+def full_rate(sim, n):  # type: ignore[no-untyped-def]
+    return ONE * sim.node_run["speed_permille"][n] // 1000
+
+
+@unit
+def set_due(sim, s):  # type: ignore[no-untyped-def]
+    """When slot s reaches its mark at its present rate."""
+    slot = sim.slot
+    rate = slot["rate"][s]
+    if rate == 0:
+        due_clear(sim, s)
+        return 0
+    left = slot["mark_us"][s] - slot["work_us"][s]
+    per_ms = 1000 * rate
+    wait_ms = (left * ONE + per_ms - 1) // per_ms
+    due_set(sim, s, sim.shown.clock["now_ms"][0] + wait_ms)
+    return 0
+
+
+@compiled
+def next_mark(slot, segment, task_spec, s):  # type: ignore[no-untyped-def]
+    """The work at which something happens to slot s next: end of the shuffle or of a segment, a fault, the end."""
+    work = slot["work_us"][s]
+    shuffle = slot["shuffle_us"][s]
+    if work < shuffle:
+        mark = shuffle
+    elif slot["segment"][s] < 0 or segment["last"][slot["segment"][s]]:
+        mark = slot["end_us"][s]
+    else:
+        duration_us = 1000 * task_spec["duration_ms"][slot["task"][s]]
+        mark = shuffle + duration_us * segment["until_permyriad"][slot["segment"][s]] // PERMYRIAD
+    fail = slot["fail_us"][s]
+    if fail >= 0 and fail < mark:
+        mark = fail
+    return mark
+
+
+@compiled
+def container_memory(slot, s):  # type: ignore[no-untyped-def]
+    return slot["use"][s, MEMORY] + slot["inner_memory"][s]
+
+
+@inlined
+def _doom(sim, s):  # type: ignore[no-untyped-def]
+    sim.slot["doomed"][s] = 1
+    i = sim.control["n_endings"][0]
+    sim.endings[2 * i] = s
+    sim.endings[2 * i + 1] = CRASHED
+    sim.control["n_endings"][0] = i + 1
+
+
+@compiled
+def _newer(view, slot, a, b):  # type: ignore[no-untyped-def]
+    """Whether slot a was started later than slot b; on ties the larger task number is newer."""
+    if view.container["started_at_ms"][a] != view.container["started_at_ms"][b]:
+        return view.container["started_at_ms"][a] > view.container["started_at_ms"][b]
+    return slot["task"][a] > slot["task"][b]
+
+
+@compiled
+def _may_crash(slot, s):  # type: ignore[no-untyped-def]
+    return slot["host"][s] < 0 and slot["doomed"][s] == 0 and slot["phase"][s] > LAUNCHING
+
+
+@unit
+def check_memory(sim, n):  # type: ignore[no-untyped-def]
+    """Crashes containers of node n until its memory use is at most its capacity."""
+    view, slot = sim.shown, sim.slot
+    now = view.clock["now_ms"][0]
+    capacity = view.node["capacity"][n, MEMORY]
+    use = sim.node_run["use"][n, MEMORY]
+    if use <= capacity:
+        return 0
+    rule = sim.setting["oom"][0]
+    if rule == OOM_PAPER or rule == OOM_ALL:
+        s = view.node["first_container"][n]
+        while s >= 0:
+            if _may_crash(slot, s) and (rule == OOM_ALL or slot["rise_at_ms"][s] == now):
+                use -= container_memory(slot, s)
+                _doom(sim, s)
+            s = view.container["next"][s]
+    while use > capacity:
+        victim = -1
+        s = view.node["first_container"][n]
+        while s >= 0:
+            if _may_crash(slot, s):
+                if victim < 0:
+                    victim = s
+                elif rule == OOM_LARGEST and container_memory(slot, s) != container_memory(slot, victim):
+                    if container_memory(slot, s) > container_memory(slot, victim):
+                        victim = s
+                elif _newer(view, slot, s, victim):
+                    victim = s
+            s = view.container["next"][s]
+        if victim < 0:
+            return 0
+        use -= container_memory(slot, victim)
+        _doom(sim, victim)
+    return 0
+
+
+@inlined
+def _bring_forward(sim, s, rate):  # type: ignore[no-untyped-def]
+    """Slot s goes on at another rate."""
+    slot = sim.slot
+    if slot["rate"][s] == rate or slot["phase"][s] != WORKING:
+        return
+    now = sim.shown.clock["now_ms"][0]
+    work = slot["work_us"][s] + ((now - slot["since_ms"][s]) * 1000 * slot["rate"][s] >> ONE_BITS)
+    slot["work_us"][s] = min(work, slot["mark_us"][s])
+    slot["since_ms"][s] = now
+    slot["rate"][s] = rate
+    set_due(sim, s)
+
+
+@inlined
+def _reserved_vcores(sim, s):  # type: ignore[no-untyped-def]
+    """The vcores that slot s may call its own: an inner task has its slot's part of the executor's."""
+    view = sim.shown
+    host = sim.slot["host"][s]
+    stage = view.container["stage"][s if host < 0 else host]
+    reserved = view.shape["demand"][view.stage_spec["shape"][stage], VCORES]
+    return reserved if host < 0 else reserved // view.stage_spec["slots"][stage]
+
+
+@unit
+def renew_rates(sim, n):  # type: ignore[no-untyped-def]
+    """Gives the tasks of node n the CPU rates of now."""
+    view, slot = sim.shown, sim.slot
+    capacity = view.node["capacity"][n, VCORES]
+    demand = sim.node_run["use"][n, VCORES]
+    background = sim.node_run["background"][n, VCORES]
+    speed = sim.node_run["speed_permille"][n]
+    rule = sim.setting["cpu"][0]
+    whole = full_rate(sim, n)
+    sim.node_run["contended"][n] = demand > capacity
+    if rule == CPU_PROPORTIONAL or (demand <= capacity and rule != CPU_CAP):
+        rate = whole if demand <= capacity else ONE * capacity * speed // (1000 * demand)
+        s = view.node["first_container"][n]
+        while s >= 0:
+            _bring_forward(sim, s, rate if slot["use"][s, VCORES] > 0 else whole)
+            s = view.container["next"][s]
+        return 0
+    if rule == CPU_CAP:
+        capped = background
+        s = view.node["first_container"][n]
+        while s >= 0:
+            capped += min(slot["use"][s, VCORES], _reserved_vcores(sim, s))
+            s = view.container["next"][s]
+        s = view.node["first_container"][n]
+        while s >= 0:
+            wanted = slot["use"][s, VCORES]
+            given = min(wanted, _reserved_vcores(sim, s))
+            if capped > capacity:
+                given = given * capacity // capped
+            _bring_forward(sim, s, ONE * given * speed // (1000 * wanted) if wanted > 0 else whole)
+            s = view.container["next"][s]
+        return 0
+    # SHARES and PAPER serve one task after another: those served keep their rate in scratch until all are.
+    rest = max(0, capacity - background)
+    weights = 0
+    s = view.node["first_container"][n]
+    while s >= 0:
+        sim.scratch[s] = 0  # not served yet
+        if slot["use"][s, VCORES] > 0:
+            weights += max(1, _reserved_vcores(sim, s))
+        else:
+            _bring_forward(sim, s, whole)
+            sim.scratch[s] = 1
+        s = view.container["next"][s]
+    while True:
+        turn = -1
+        s = view.node["first_container"][n]
+        while s >= 0:
+            if sim.scratch[s] == 0:
+                if turn < 0:
+                    turn = s
+                elif rule == CPU_PAPER:
+                    if _newer(view, slot, turn, s):
+                        turn = s
+                else:
+                    a = slot["use"][s, VCORES] * ONE // max(1, _reserved_vcores(sim, s))
+                    b = slot["use"][turn, VCORES] * ONE // max(1, _reserved_vcores(sim, turn))
+                    if a < b or (a == b and slot["task"][s] < slot["task"][turn]):
+                        turn = s
+            s = view.container["next"][s]
+        if turn < 0:
+            return 0
+        wanted = slot["use"][turn, VCORES]
+        given = min(wanted, rest)
+        if rule == CPU_SHARES:
+            weight = max(1, _reserved_vcores(sim, turn))
+            given = min(wanted, rest * weight // weights)
+            weights -= weight
+        rest -= given
+        _bring_forward(sim, turn, ONE * given * speed // (1000 * wanted))
+        sim.scratch[turn] = 1
+    return 0
+
+
+@unit
+def future_peak(sim, n, r):  # type: ignore[no-untyped-def]
+    """The oracle's knowledge: the highest use of resource r on node n by what it holds now, at full speed from now.
+
+    Use changes only where some container passes a mark, so it is enough to look at the sum right after each of them.
+    """
+    view = sim.shown
+    peak = _use_after(sim, n, r, 0)
+    s = view.node["first_container"][n]
+    while s >= 0:
+        at = _next_change(sim, s, -1)
+        while at < FOREVER:
+            peak = max(peak, _use_after(sim, n, r, at))
+            at = _next_change(sim, s, at)
+        s = view.container["next"][s]
+    return peak + sim.node_run["background"][n, r]
+
+
+@inlined
+def _ahead_ms(sim, s, work_us):  # type: ignore[no-untyped-def]
+    """In how many ms from now slot s will have done this much work, at full speed."""
+    slot = sim.slot
+    now = sim.shown.clock["now_ms"][0]
+    if slot["phase"][s] == LAUNCHING:
+        start = sim.due["at_ms"][slot["place"][s]] - now
+        done = 0
+    else:
+        start = 0
+        done = slot["work_us"][s] + ((now - slot["since_ms"][s]) * 1000 * slot["rate"][s] >> ONE_BITS)
+    per_ms = 1000 * full_rate(sim, sim.shown.container["node"][s])
+    return start + (max(0, work_us - done) * ONE + per_ms - 1) // per_ms
+
+
+@inlined
+def _works(sim, s):  # type: ignore[no-untyped-def]
+    """Whether slot s is, or will be after its launch, a task that works at once."""
+    kind = sim.shown.stage_spec["kind"][sim.shown.container["stage"][s]]
+    phase = sim.slot["phase"][s]
+    return phase == WORKING or (phase == LAUNCHING and kind == 0)
+
+
+@compiled
+def _next_change(sim, s, after_ms):  # type: ignore[no-untyped-def]
+    """The first instant, in ms from now and later than after_ms, at which slot s changes its use; FOREVER: never."""
+    slot = sim.slot
+    task = slot["task"][s]
+    if slot["phase"][s] == LAUNCHING:
+        start = sim.due["at_ms"][slot["place"][s]] - sim.shown.clock["now_ms"][0]
+        if start > after_ms:
+            return start
+    if not _works(sim, s):
+        return FOREVER
+    stage = sim.shown.container["stage"][s]
+    shuffle = 1000 * sim.shown.stage_spec["shuffle_ms"][stage]
+    duration_us = 1000 * sim.task_spec["duration_ms"][task]
+    if shuffle > 0 and _ahead_ms(sim, s, shuffle) > after_ms:
+        return _ahead_ms(sim, s, shuffle)
+    i = sim.task_spec["first_segment"][task]
+    while i >= 0:
+        at = _ahead_ms(sim, s, shuffle + duration_us * sim.segment["until_permyriad"][i] // PERMYRIAD)
+        if at > after_ms:
+            return at
+        if sim.segment["last"][i]:
+            return FOREVER
+        i += 1
+    return FOREVER
+
+
+@compiled
+def _use_after(sim, n, r, at_ms):  # type: ignore[no-untyped-def]
+    """The use of resource r by what node n holds now, right after at_ms from now."""
+    view, slot = sim.shown, sim.slot
+    total = 0
+    s = view.node["first_container"][n]
+    while s >= 0:
+        stage = view.container["stage"][s]
+        task = slot["task"][s]
+        first = sim.task_spec["first_segment"][task]
+        launching = slot["phase"][s] == LAUNCHING
+        begun = not launching or sim.due["at_ms"][slot["place"][s]] - view.clock["now_ms"][0] <= at_ms
+        if not begun:
+            pass
+        elif first < 0:
+            if slot["host"][s] < 0:
+                total += view.shape["demand"][view.stage_spec["shape"][stage], r]
+        elif not _works(sim, s):
+            if r != VCORES or slot["phase"][s] != HOLDING:
+                total += sim.segment["use"][first, r]
+        else:
+            shuffle = 1000 * view.stage_spec["shuffle_ms"][stage]
+            duration_us = 1000 * sim.task_spec["duration_ms"][task]
+            if shuffle > 0 and _ahead_ms(sim, s, shuffle) > at_ms:
+                if r != VCORES:
+                    total += sim.segment["use"][first, r]
+            else:
+                i = first
+                while True:
+                    until = shuffle + duration_us * sim.segment["until_permyriad"][i] // PERMYRIAD
+                    if _ahead_ms(sim, s, until) > at_ms:
+                        total += sim.segment["use"][i, r]
+                        break
+                    if sim.segment["last"][i]:
+                        break
+                    i += 1
+        s = view.container["next"][s]
+    return total
+

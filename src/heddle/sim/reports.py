@@ -1,0 +1,115 @@
+"""Usage reports: what a node tells, and the node totals that sizing derives from it.
+
+Use only changes at events, so a node's reports between two of its events all say the same; they are handed to the lever
+as one event with a count, when somebody needs to know.
+"""
+
+from __future__ import annotations
+
+from heddle.model.compiled import compiled, inlined
+from heddle.model.view import EVENT_REPORTED
+from heddle.sim.memory import unit
+from heddle.sim.arrays import LOG_RESIZED
+from heddle.sim.books import note
+from heddle.sim.node_tree import tree_update
+from heddle.sim.physics import future_peak
+
+PHASE_REPORTS = 3  # reports of an instant come after phases 1 and 2 of it
+
+
+@compiled
+def reports_until(phase_ms, interval_ms, at_ms):  # type: ignore[no-untyped-def]
+    """How many reports a node has made up to and including this time."""
+    return 0 if at_ms < phase_ms else (at_ms - phase_ms) // interval_ms + 1
+
+
+@inlined
+def reports_made(sim, n):  # type: ignore[no-untyped-def]
+    """How many reports node n has made by this phase of this instant."""
+    now = sim.shown.clock["now_ms"][0]
+    until = now if sim.control["phase"][0] >= PHASE_REPORTS else now - 1
+    return reports_until(sim.node_run["report_phase_ms"][n], sim.setting["report_ms"][0], until)
+
+
+@unit
+def settle_reports(sim, n):  # type: ignore[no-untyped-def]
+    """Hands the lever the reports that node n has made since it last asked."""
+    if sim.shown.node["alive"][n] == 0:
+        return 0
+    made = reports_made(sim, n)
+    count = made - sim.node_run["reports"][n]
+    if count <= 0:
+        return 0
+    view = sim.shown
+    sim.node_run["reports"][n] = made
+    n_resources = view.shape["demand"].shape[1]
+    for r in range(n_resources):
+        view.node["containers_used"][n, r] = sim.node_run["seen"][n, r]
+        view.node["used"][n, r] = sim.node_run["seen"][n, r] + sim.node_run["background"][n, r]
+    interval = sim.setting["report_ms"][0]
+    view.node["reported_at_ms"][n] = sim.node_run["report_phase_ms"][n] + (made - 1) * interval
+    if sim.setting["container_reports"][0]:
+        s = view.node["first_container"][n]
+        while s >= 0:
+            if sim.slot["host"][s] < 0:
+                for r in range(n_resources):
+                    view.container["used"][s, r] = sim.slot["seen"][s, r]
+            s = view.container["next"][s]
+        s = view.node["first_container"][n]
+        while s >= 0:
+            host = sim.slot["host"][s]
+            if host >= 0:
+                for r in range(n_resources):
+                    view.container["used"][host, r] += sim.slot["seen"][s, r]
+            s = view.container["next"][s]
+    if sim.setting["sizing_listens"][0] >> EVENT_REPORTED & 1:
+        sim.call_sizing_event(sim.known, sim.sizing_state, sim.sizing_params, EVENT_REPORTED, n, -1, -1, count)
+    if sim.setting["partition_listens"][0] >> EVENT_REPORTED & 1:
+        sim.call_partition_event(sim.known, sim.partition_state, sim.partition_params, EVENT_REPORTED, n, -1, -1, count)
+    return 0
+
+
+@inlined
+def mark_gained(sim, n):  # type: ignore[no-untyped-def]
+    """Node n has more free than at its last offer."""
+    if sim.node_run["gained"][n] == 0:
+        sim.node_run["gained"][n] = 1
+        sim.gained[sim.control["n_gained"][0]] = n
+        sim.control["n_gained"][0] += 1
+
+
+@unit
+def refresh_tree(sim, n):  # type: ignore[no-untyped-def]
+    """Node n's free amounts changed: the placement index must know. Without heartbeats only, for else one node is offered."""
+    if sim.setting["node_heartbeat_ms"][0] == 0:
+        score = 0
+        if sim.setting["score_by_node"][0]:
+            score = sim.call_score(sim.known, sim.placement_state, sim.placement_params, n, -1)
+        tree_update(sim.tree_free, sim.tree_score, sim.shown.node, n, score)
+    return 0
+
+
+@unit
+def resize(sim, n):  # type: ignore[no-untyped-def]
+    """Asks sizing what may be promised on node n now."""
+    view = sim.shown
+    grew = False
+    for r in range(view.shape["demand"].shape[1]):
+        allocated = view.node["allocated"][n, r]
+        if view.clock["exclusive"][0, r]:
+            total = view.node["allowance"][n, r]
+        else:
+            if sim.setting["oracle"][0]:
+                sim.sizing_state.node[n, r] = future_peak(sim, n, r)
+            total = sim.call_total(sim.known, sim.sizing_state, sim.sizing_params, n, r)
+            total = total // sim.increment[r] * sim.increment[r]
+        total = max(total, allocated)
+        before = view.node["total"][n, r]
+        if total != before:
+            grew = grew or total > before
+            view.node["total"][n, r] = total
+            if sim.setting["logging"][0]:
+                note(sim, LOG_RESIZED, r, -1, -1, -1, n, 0, total)
+    return grew
+
+

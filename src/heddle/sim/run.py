@@ -1,0 +1,58 @@
+"""Runs the engine to its end: compiles, steps, grows its memory and drains its log."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
+from heddle.model.cluster import Cluster
+from heddle.model.workload import Workload
+from heddle.policy.compile import hooks_of
+from heddle.policy.policy import Policy
+from heddle.sim import arrays
+from heddle.sim.arrays import Sim
+from heddle.sim.compile import compiled_engine
+from heddle.sim.memory import SimHandle
+from heddle.sim.setup import build_sim
+
+
+class Ended(NamedTuple):
+    """The engine's memory when a run is over, why it is over, and what it took."""
+
+    sim: Sim
+    status: int
+    logs: list[npt.NDArray[Any]]
+    simulate_s: float
+    simulate_cpu_s: float
+
+
+def run_engine(workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool) -> Ended:
+    hooks = hooks_of(policy.levers, len(workload.resources))
+    sim = build_sim(workload, cluster, policy, seed, logging)
+    start, advance = compiled_engine(len(workload.resources))
+    handle = SimHandle(sim)
+    start(handle, *hooks)
+    logs: list[npt.NDArray[Any]] = []
+    wall, cpu = time.perf_counter(), time.process_time()
+    while True:
+        status = advance(handle, int(arrays.FOREVER))
+        if status == arrays.LOG_FULL:
+            _drain(sim, logs)
+        elif status in (arrays.SLOTS_FULL, arrays.TIMERS_FULL):
+            raise RuntimeError(status)
+        else:
+            break
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    _drain(sim, logs)
+    return Ended(sim, status, logs, wall, cpu)
+
+
+def _drain(sim: Sim, logs: list[npt.NDArray[Any]]) -> None:
+    n = int(sim.control["n_log"][0])
+    if n:
+        logs.append(sim.log[:n].copy())
+        sim.control["n_log"] = 0
+
+

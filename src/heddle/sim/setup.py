@@ -1,0 +1,330 @@
+"""From workload, cluster and policy to the engine's arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from heddle.model.cluster import CPU_RULES, LEAF_ORDERS, OOM_RULES, Cluster, Queue
+from heddle.model.draw import STREAM_NODE_HEARTBEAT, STREAM_SLOW_NODE, STREAM_USAGE_REPORT, draw
+from heddle.model.view import EVENT_REPORTED, LeverState, View, view_dtypes
+from heddle.model.workload import AM, EXECUTORS, NO_PREFERENCE, NO_SEGMENTS, Workload
+from heddle.policy.lever import Lever, Question
+from heddle.policy.policy import Policy, Setup
+from heddle.sim import arrays
+from heddle.sim.arrays import Levers, Sim
+
+QUIET_MS = 3_600_000  # an hour of reports and heartbeats without progress: nothing will come
+QUIET_WITH_FAULTS_MS = 30 * 24 * 3_600_000  # nodes come and go meanwhile
+LOG_ROWS = 1 << 18
+
+
+@dataclass(frozen=True)
+class QueueTree:
+    """The cluster's queues with the leaves that the workload brings along, in the view's order."""
+
+    names: tuple[str, ...]
+    queues: tuple[Queue, ...]
+    parent: tuple[int, ...]
+
+    @classmethod
+    def of(cls, cluster: Cluster, workload: Workload) -> QueueTree:
+        queues = list(cluster.queues)
+        known = {queue.name for queue in queues}
+        queues += [Queue(name) for name in workload.queues if name not in known]
+        index = {queue.name: i for i, queue in enumerate(queues)}
+        parent = tuple(index.get(queue.name.rpartition(".")[0], 0) if i else -1 for i, queue in enumerate(queues))
+        return cls(tuple(index), tuple(queues), parent)
+
+    def fill(self, rows: npt.NDArray[Any], total: npt.NDArray[np.int64]) -> None:
+        """Writes the view's rows: shares become amounts, names become links."""
+        rows["first_child"] = rows["next_sibling"] = -1
+        for i in range(len(self.queues) - 1, -1, -1):
+            rows["parent"][i] = self.parent[i]
+            if i:
+                rows["next_sibling"][i] = rows["first_child"][self.parent[i]]
+                rows["first_child"][self.parent[i]] = i
+        for i, queue in enumerate(self.queues):
+            above = self.parent[i]
+            rows["guarantee"][i] = total if i == 0 else rows["guarantee"][above] * queue.guarantee_permille // 1000
+            rows["maximum"][i] = total if i == 0 else rows["maximum"][above] * queue.maximum_permille // 1000
+            rows["min_share"][i] = queue.min_share or 0
+            rows["weight_milli"][i] = queue.weight_milli
+            rows["am_share_permille"][i] = queue.am_share_permille
+            rows["user_limit_percent"][i] = queue.user_limit_percent
+            rows["user_limit_factor_milli"][i] = queue.user_limit_factor_milli
+            rows["max_running_jobs"][i] = queue.max_running_jobs
+            rows["order"][i] = LEAF_ORDERS.index(queue.order)
+
+
+def _csr(owner: npt.NDArray[Any], n_owners: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Offsets per owner, and the order that sorts by owner."""
+    first = np.zeros(n_owners + 1, np.int32)
+    np.cumsum(np.bincount(owner, minlength=n_owners), out=first[1:])
+    return first, np.argsort(owner, kind="stable")
+
+
+def _reverse(rows: npt.NDArray[Any], targets: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """CSR of the reverse of `rows[i] comes after targets[first_after:first_after + n_after]`."""
+    if not len(targets):
+        return np.zeros(1, np.int32), np.zeros(0, np.int32)
+    source = np.repeat(np.arange(len(rows), dtype=np.int32), rows["n_after"])
+    first, order = _csr(targets, len(rows))
+    return first, source[order]
+
+
+def _phases(seed: int, stream: int, interval_ms: int, n: int) -> npt.NDArray[np.int64]:
+    return np.array([draw(seed, stream, i) % interval_ms if interval_ms else 0 for i in range(n)], np.int64)
+
+
+def lever_state(lever: Lever, n_nodes: int, n_jobs: int, n_containers: int) -> LeverState:
+    """Zeroed memory for a lever, as it declared."""
+    columns = lever.columns
+    return LeverState(
+        table=np.zeros(columns.table, np.int64),
+        node=np.zeros((n_nodes if columns.node else 0, columns.node), np.int64),
+        job=np.zeros((n_jobs if columns.job else 0, columns.job), np.int64),
+        container=np.zeros((n_containers if columns.container else 0, columns.container), np.int64),
+    )
+
+
+def _node_rows(cluster: Cluster, workload: Workload, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    rows = np.zeros(cluster.n_nodes, dtype)
+    racks = {name: i for i, name in enumerate(dict.fromkeys(node.rack for node in cluster.nodes))}
+    labels = {name: i for i, name in enumerate(workload.labels)}
+    for i, node in enumerate(cluster.nodes):
+        rows["capacity"][i], rows["allowance"][i] = node.capacity, node.allowance
+        rows["rack"][i] = racks[node.rack]
+        rows["label"][i] = labels.get(node.label, len(labels))
+    rows["total"] = rows["allowance"]
+    rows["alive"] = 1
+    rows["first_container"] = rows["reserved_for"] = -1
+    rows["reported_at_ms"] = -1
+    return rows
+
+
+def _slot_count(workload: Workload, cluster: Cluster) -> int:
+    """A first guess of how many containers live at once; the engine asks for more when it needs them."""
+    smallest = np.maximum(workload.shapes.min(axis=0), 1) if len(workload.shapes) else np.ones(len(workload.resources))
+    per_resource = np.array(cluster.total_allowance()) // smallest
+    return int(min(len(workload.tasks), per_resource.min(), 1 << 20)) + _slot_margin(workload) + 16
+
+
+def _slot_margin(workload: Workload) -> int:
+    """The most slots that one step of the engine can take: all inner tasks that a job's executors hold."""
+    executors = workload.stages[workload.stages["kind"] == EXECUTORS]
+    if not len(executors):
+        return 8
+    return int((executors["n_tasks"].astype(np.int64) * executors["slots"]).max()) + 8
+
+
+def check_rows(n_slots: int) -> int:
+    """Rows of the log that one step of the engine may write, at most."""
+    return 8 * n_slots + 4096
+
+
+def list_rows(n_slots: int, workload: Workload) -> int:
+    """How many stages can ask in one step of the engine: some for each container that ends, and a whole job's."""
+    return 4 * n_slots + 4 * int(workload.jobs["n_stages"].max(initial=1)) + 64
+
+
+def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool) -> Sim:
+    """The engine's memory at time 0."""
+    n_resources = len(workload.resources)
+    dtypes = view_dtypes(n_resources)
+    n_jobs, n_stages, n_tasks, n_nodes = len(workload.jobs), len(workload.stages), len(workload.tasks), cluster.n_nodes
+    levers = policy.by_question
+    ordering, sizing, placement = levers[Question.ORDERING], levers[Question.SIZING], levers[Question.PLACEMENT]
+    timing, physics, faults = cluster.timing, cluster.physics, cluster.faults
+
+    total = np.array(cluster.total_allowance(), np.int64)
+    tree = QueueTree.of(cluster, workload)
+    clock = np.zeros(1, dtypes.clock)
+    clock["seed"], clock["allowance"], clock["report_ms"] = seed, total, timing.usage_report_ms
+    exclusive = np.array([name in cluster.exclusive for name in workload.resources])
+    clock["exclusive"] = exclusive
+    clock["counts"] = exclusive | (np.arange(n_resources) == 0) | (cluster.calculator == "dominant")
+    node = _node_rows(cluster, workload, dtypes.node)
+    queue = np.zeros(len(tree.queues), dtypes.queue)
+    tree.fill(queue, total)
+
+    leaf_of = np.array([tree.names.index(name) for name in workload.queues] or [0], np.int64)
+    job = np.zeros(n_jobs, dtypes.job)
+    job["queue"] = leaf_of[workload.jobs["queue"]]
+    job["priority"] = workload.jobs["priority"]
+    pair = job["queue"].astype(np.int64) * max(1, len(workload.users)) + workload.jobs["user"]
+    pairs, job["member"] = np.unique(pair, return_inverse=True)
+    member = np.zeros(max(1, len(pairs)), dtypes.member)
+    member["queue"][: len(pairs)], member["user"][: len(pairs)] = np.divmod(pairs, max(1, len(workload.users)))
+    job["arrived_at_ms"] = -1
+    stage = np.zeros(n_stages, dtypes.stage)
+    stage["asked_at_ms"] = -1
+
+    n_pools = levers[Question.PARTITION].n_pools
+    shape = np.zeros(len(workload.shapes), dtypes.shape)
+    shape["demand"] = workload.shapes
+    n_slots = _slot_count(workload, cluster)
+    view = View(
+        clock=clock, node=node, queue=queue, member=member, pool=np.zeros(n_pools, dtypes.pool), shape=shape,
+        container=np.zeros(n_slots, dtypes.container), job_spec=workload.jobs, job=job, stage_spec=workload.stages, stage=stage,
+    )  # fmt: skip
+    view.container["stage"] = -1
+
+    # Lanes: what the ordering keeps apart. A base is everything, a leaf queue, or a user in a leaf queue.
+    if ordering.by_user:
+        base_of_job, base_queue = job["member"], member["queue"]
+    elif ordering.by_queue:
+        base_of_job, base_queue = job["queue"], np.arange(len(queue))
+    else:
+        base_of_job, base_queue = np.zeros(n_jobs, np.int32), np.zeros(1, np.int32)
+    n_bases = len(base_queue)
+    leaf_first, leaf_order = _csr(np.asarray(base_queue), len(queue))
+    leaf_bases = np.concatenate([leaf_first + len(queue) + 1, leaf_order]).astype(np.int32)
+    stage_want = workload.stages["shape"].astype(np.int64) * len(workload.labels) + workload.stages["label"]
+    wants, stage_want = np.unique(stage_want, return_inverse=True)
+    want = np.zeros(max(1, len(wants)), arrays.WANT)
+    want["shape"][: len(wants)], want["label"][: len(wants)] = np.divmod(wants, len(workload.labels))
+    combos, stage_combo = np.unique(base_of_job[workload.stages["job"]] * np.int64(len(want)) + stage_want, return_inverse=True)
+    n_combos = len(combos)
+    per_combo = np.bincount(stage_combo, minlength=n_combos)
+    has_gate = "admits" in levers[Question.ADMISSION].hooks
+    bucket = np.zeros(max(1, n_pools * n_combos * 2), arrays.BUCKET)
+    combo_of_bucket = np.tile(np.repeat(np.arange(n_combos), 2), n_pools)
+    bucket["gated"][:] = np.arange(len(bucket)) & 1
+    if n_combos:
+        bucket["lane"] = np.repeat(np.arange(n_pools), 2 * n_combos) * n_bases + combos[combo_of_bucket] // len(want)
+        bucket["want"] = combos[combo_of_bucket] % len(want)
+        room = np.where(bucket["gated"] & (not has_gate), 0, per_combo[combo_of_bucket])
+        bucket["offset"][1:] = np.cumsum(room)[:-1]
+    else:
+        room = np.zeros(1, np.int64)
+    lane = np.full(n_pools * n_bases, -1, np.int32).view(arrays.LANE)
+
+    stage_run = np.zeros(n_stages, arrays.STAGE_RUN)
+    stage_run["returned"] = stage_run["bucket"] = -1
+    stage_run["after_left"] = workload.stages["n_after"]
+    job_run = np.zeros(n_jobs, arrays.JOB_RUN)
+    for name in ("started_at_ms", "am_started_at_ms", "ended_at_ms", "first_executor", "am_slot"):
+        job_run[name] = -1
+    job_run["after_left"] = workload.jobs["n_after"]
+    counted = ~np.isin(workload.stages["kind"], (AM, EXECUTORS))
+    job_run["stages_left"] = np.bincount(workload.stages["job"], weights=counted, minlength=n_jobs)
+    task = np.zeros(n_tasks, arrays.TASK_RUN)
+    task["started_at_ms"] = task["ended_at_ms"] = task["node"] = task["link"] = -1
+
+    node_run = np.zeros(n_nodes, arrays.node_run_dtype(n_resources))
+    node_run["heartbeat_phase_ms"] = _phases(seed, STREAM_NODE_HEARTBEAT, timing.node_heartbeat_ms, n_nodes)
+    node_run["report_phase_ms"] = _phases(seed, STREAM_USAGE_REPORT, timing.usage_report_ms, n_nodes)
+    node_run["speed_permille"] = [n.speed_permille for n in cluster.nodes]
+    node_run["epoch"] = -1
+    for i in range(n_nodes):
+        if faults.slow_node_permille and draw(seed, STREAM_SLOW_NODE, i) % 1000 < faults.slow_node_permille:
+            node_run["speed_permille"][i] = faults.slow_speed_permille
+    levels = [(i, level) for i, n in enumerate(cluster.nodes) for level in n.background]
+    level_first, _ = _csr(np.array([i for i, _ in levels], np.int64), n_nodes)
+    level = np.array([(level.from_at_ms, *level.use) for _, level in levels], np.int64).reshape(-1, 1 + n_resources)
+    node_run["level"] = level_first[:-1]
+
+    before_first, before = _reverse(workload.stages, workload.stage_after)
+    job_before_first, job_before = _reverse(workload.jobs, workload.job_after)
+    slot = new_slots(n_slots, n_resources)
+    size = 1 << max(0, (n_nodes - 1).bit_length())
+    tree_free = np.full((2 * size, n_resources), -1, np.int64)
+    tree_score = np.full(2 * size, -(1 << 62), np.int64)
+    control = np.zeros(1, arrays.control_dtype(n_resources))
+    control["jobs_left"], control["n_free"], control["reports_seen_ms"] = n_jobs, n_slots, -1
+    margin = _slot_margin(workload)
+    listens = {question: sum(1 << event for event in lever.listens) for question, lever in levers.items()}
+    setting = np.zeros(1, arrays.SETTING)
+    values = {
+        "seed": seed, "node_heartbeat_ms": timing.node_heartbeat_ms, "am_heartbeat_ms": timing.am_heartbeat_ms,
+        "report_ms": max(1, timing.usage_report_ms), "launch_ms": timing.launch_ms, "am_start_ms": timing.am_start_ms,
+        "retry_ms": timing.retry_ms, "oom": OOM_RULES.index(physics.oom), "cpu": CPU_RULES.index(physics.cpu),
+        "pmem_check": physics.pmem_check, "max_attempts": physics.max_attempts, "am_max_attempts": physics.am_max_attempts,
+        "livelock_crashes": physics.livelock_crashes, "ramp_up_limit_permille": cluster.map_reduce.ramp_up_limit_permille,
+        "starved_ms": cluster.map_reduce.starved_ms, "task_failure_permyriad": faults.task_failure_permyriad,
+        "node_mtbf_ms": 1000 * faults.node_mtbf_s, "node_repair_ms": 1000 * faults.node_repair_s,
+        "off_switch": cluster.off_switch_per_heartbeat,
+        "quiet_ms": QUIET_WITH_FAULTS_MS if faults.node_mtbf_s else QUIET_MS,
+        "blocking": ordering.trait(ordering.blocking), "reserves": ordering.trait(ordering.reserves), "by_queue": ordering.by_queue,
+        "uses_fit": "fit" in ordering.hooks, "has_gate": has_gate, "has_order_limits": "allows" in ordering.hooks,
+        "has_vetoes": "allows" in placement.hooks, "has_pools": "pool" in levers[Question.PARTITION].hooks,
+        "sizing_changes": sizing.changes != "never",
+        "reports_matter": any(bits >> EVENT_REPORTED & 1 for bits in listens.values()),
+        "container_reports": sizing.columns.container > 0, "key_changes": ordering.changes != "never",
+        "score_by_node": placement.score_by == "node", "oracle": sizing.clairvoyant,
+        "has_dag": len(workload.stage_after) > 0, "has_job_dag": len(workload.job_after) > 0,
+        "has_use": bool((workload.tasks["first_segment"] != NO_SEGMENTS).any()) or sizing.changes != "never",
+        "has_preferences": workload.prefers is not None, "logging": logging, "n_bases": n_bases, "n_combos": n_combos,
+        "slot_margin": margin, "log_margin": check_rows(n_slots),
+        **{f"{question}_listens": bits for question, bits in listens.items()},
+    }  # fmt: skip
+    for name, value in values.items():
+        setting[name] = value
+
+    states = {question: lever_state(lever, n_nodes, n_jobs, n_slots) for question, lever in levers.items()}
+    params = {question: np.array(lever.in_thousandths(), np.int64) for question, lever in levers.items()}
+    for question, lever in levers.items():
+        if lever.prepare is not None:
+            lever.prepare(Setup(lever, view, states[question], workload if lever.clairvoyant else None, cluster))
+    host_node = {n.name: i for i, n in enumerate(cluster.nodes)}
+    prefers = np.zeros(0, np.int32)
+    if workload.prefers is not None:
+        host = np.array([host_node.get(name, NO_PREFERENCE) for name in workload.hosts] + [NO_PREFERENCE], np.int32)
+        prefers = host[workload.prefers]
+
+    return Sim(
+        shown=view,
+        levers=Levers(*(part for question in Question for part in (states[question], params[question]))),
+        control=control,
+        setting=setting,
+        increment=np.array(cluster.increment, np.int64),
+        task_spec=workload.tasks,
+        segment=workload.segments,
+        task=task,
+        stage_run=stage_run,
+        job_run=job_run,
+        node_run=node_run,
+        slot=slot,
+        due=np.zeros(n_slots, arrays.DUE),
+        timer=np.zeros(4 * n_slots + 2 * n_nodes + 1024, arrays.TIMER),
+        heap=np.zeros(int(room.sum()) + 1, arrays.WAITING),
+        bucket=bucket,
+        lane=lane,
+        want=want,
+        stage_combo=stage_combo.astype(np.int32),
+        leaf_bases=leaf_bases,
+        queue_tried=np.full(len(queue), -1, np.int64),
+        after=workload.stage_after,
+        before_first=before_first,
+        before=before,
+        job_before_first=job_before_first,
+        job_before=job_before,
+        heartbeat_order=np.lexsort((np.arange(n_nodes), node_run["heartbeat_phase_ms"])).astype(np.int32),
+        report_order=np.lexsort((np.arange(n_nodes), node_run["report_phase_ms"])).astype(np.int32),
+        level_first=level_first,
+        level=level,
+        prefers=prefers,
+        tree_free=tree_free,
+        tree_score=tree_score,
+        full=np.zeros(len(want), np.int64),
+        gained=np.zeros(n_nodes, np.int32),
+        touched=np.zeros(n_nodes, np.int32),
+        endings=np.zeros(4 * n_slots + 16, np.int64),
+        starts=np.zeros(2 * n_slots + 16, np.int32),
+        asks=np.zeros(list_rows(n_slots, workload), np.int32),
+        rekeys=np.zeros(2 * list_rows(n_slots, workload), np.int32),
+        scratch=np.zeros(max(n_slots, 2 * len(bucket), 4 * size) + 64, np.int64),
+        log=np.zeros(max(LOG_ROWS, 2 * check_rows(n_slots)) if logging else 1, arrays.LOG_ROW),
+    )
+
+
+def new_slots(n_slots: int, n_resources: int) -> npt.NDArray[Any]:
+    """Free slots, chained."""
+    slot = np.zeros(n_slots, arrays.slot_dtype(n_resources))
+    slot["place"] = slot["host"] = -1
+    slot["next_free"] = np.arange(1, n_slots + 1)
+    return slot

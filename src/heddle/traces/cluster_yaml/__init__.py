@@ -1,0 +1,1 @@
+"""The cluster file: YAML or JSON that can say everything the model of a cluster knows."""

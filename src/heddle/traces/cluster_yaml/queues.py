@@ -1,0 +1,87 @@
+"""The tree of queues, in a cluster file: nested mappings under `queues`, shares in percent of the parent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from heddle.model.cluster import LEAF_ORDERS, Queue
+from heddle.traces.cluster_yaml.keys import Keys, one_of, scaled
+from heddle.traces.cluster_yaml.nodes import read_vector, show_vector
+from heddle.traces.cluster_yaml.settings import unscaled
+
+PERMILLE = scaled(10, low=0, high=1000)
+_PLAIN = Queue("")
+
+# key of the file, attribute of the model, scale, converter
+_NUMBERS = (
+    ("share_percent", "guarantee_permille", 10, PERMILLE),
+    ("maximum_percent", "maximum_permille", 10, PERMILLE),
+    ("weight", "weight_milli", 1000, scaled(1000, low=1, high=10**9)),
+    ("am_share_percent", "am_share_permille", 10, PERMILLE),
+    ("user_limit_percent", "user_limit_percent", 1, scaled(low=1, high=100)),
+    ("user_limit_factor", "user_limit_factor_milli", 1000, scaled(1000, low=0, high=10**9)),
+    ("max_running_jobs", "max_running_jobs", 1, scaled(high=10**9)),
+)
+
+
+def read_queues(top: Keys, resources: Sequence[str]) -> tuple[Queue, ...]:
+    """Root first, parents before children. `root:` itself may carry settings of its own."""
+    root = top.below("root")
+    queues = [_read_queue(root, "root", resources)]
+    root.done()
+    _read_children(top, "root", resources, queues)
+    return tuple(queues)
+
+
+def _read_children(parent: Keys, parent_name: str, resources: Sequence[str], queues: list[Queue]) -> None:
+    children = parent.below("queues")
+    for child in children.data:
+        keys = children.below(child)
+        name = f"{parent_name}.{child}"
+        if not isinstance(child, str) or not child or "." in child or " " in child:
+            keys.report("", "the name of a queue is text without dots or blanks; children go under `queues`")
+        queues.append(_read_queue(keys, name, resources))
+        _read_children(keys, name, resources, queues)
+        keys.done()
+
+
+def _read_queue(keys: Keys, name: str, resources: Sequence[str]) -> Queue:
+    numbers = {
+        attribute: keys.take(key, convert, getattr(_PLAIN, attribute)) for key, attribute, _, convert in _NUMBERS
+    }
+    minimum = keys.below("min_share")
+    amounts = read_vector(minimum, resources, (0,) * len(resources))
+    minimum.done()
+    order = keys.take("order", one_of(LEAF_ORDERS), _PLAIN.order)
+    return Queue(name=name, min_share=amounts if keys.has("min_share") else (), order=order, **numbers)
+
+
+def show_root(queues: Sequence[Queue], resources: Sequence[str]) -> dict[str, Any]:
+    return _show_queue(queues[0], resources)
+
+
+def show_queues(queues: Sequence[Queue], resources: Sequence[str], parent: str = "root") -> dict[str, Any]:
+    """The children of the parent, each with its own below it."""
+    tree: dict[str, Any] = {}
+    for queue in queues:
+        above, _, own = queue.name.rpartition(".")
+        if above == parent:
+            shown = _show_queue(queue, resources)
+            if children := show_queues(queues, resources, queue.name):
+                shown["queues"] = children
+            tree[own] = shown
+    return tree
+
+
+def _show_queue(queue: Queue, resources: Sequence[str]) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        key: unscaled(getattr(queue, attribute), scale)
+        for key, attribute, scale, _ in _NUMBERS
+        if getattr(queue, attribute) != getattr(_PLAIN, attribute)
+    }
+    if queue.min_share:
+        shown["min_share"] = show_vector(queue.min_share, resources)
+    if queue.order:
+        shown["order"] = queue.order
+    return shown

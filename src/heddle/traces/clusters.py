@@ -1,0 +1,180 @@
+"""Clusters from the command line: `150x65536x24`, or a YAML or JSON file (docs/formats.md)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from heddle.model.cluster import CALCULATORS, IDEAL, Cluster, Node, Queue, Timing
+from heddle.model.errors import BadInput
+from heddle.model.resources import BASE_RESOURCES, MEMORY_MB, MILLI, VCORES_MILLI
+from heddle.traces.cluster_yaml.keys import Keys, one_of, scaled, text
+from heddle.traces.cluster_yaml.nodes import key_of, read_nodes, read_vector, show_nodes, show_vector
+from heddle.traces.cluster_yaml.queues import read_queues, show_queues, show_root
+from heddle.traces.cluster_yaml.settings import (
+    FAULTS,
+    MAP_REDUCE,
+    PHYSICS,
+    PREEMPTION,
+    PROFILES,
+    TIMING,
+    read_settings,
+    read_timing,
+    show_settings,
+)
+from heddle.traces.problems import Problems
+
+_SHORT = re.compile(r"(\d+)x(\d+)x(\d+)", re.IGNORECASE)
+_SUFFIXES = (".yaml", ".yml", ".json")
+_NATURAL_KIND = {MEMORY_MB: "incompressible", VCORES_MILLI: "compressible"}
+_PLAIN = Cluster(nodes=())
+
+
+def uniform_cluster(
+    count: int,
+    memory_mb: int,
+    vcores: int,
+    *,
+    timing: Timing = IDEAL,
+    queues: tuple[Queue, ...] = (Queue("root"),),
+    name: str = "",
+) -> Cluster:
+    """Equal nodes `node-0`, `node-1`, ... in one rack, all of whose capacity may be promised."""
+    size = (memory_mb, vcores * MILLI)
+    nodes = tuple(Node(f"node-{number}", size, size) for number in range(count))
+    return Cluster(nodes=nodes, queues=queues, timing=timing, name=name)
+
+
+def load_cluster(text: str) -> Cluster:
+    """The cluster that the text names: `NxMEM_MBxVCORES`, or a file."""
+    if short := _SHORT.fullmatch(text.strip()):
+        count, memory_mb, vcores = (int(part) for part in short.groups())
+        if not (0 < count <= 1_000_000 and 0 < memory_mb < 10**9 and 0 < vcores < 10**6):
+            raise BadInput.of(text, "nodes, memory and vcores must all be at least 1 (and not absurdly many)")
+        return uniform_cluster(count, memory_mb, vcores, name=text.strip())
+    path = Path(text)
+    if path.suffix not in _SUFFIXES:
+        raise BadInput.of(
+            text, "not a cluster: say NODESxMEMORY_MBxVCORES (150x65536x24) or a .yaml or .json file (docs/formats.md)"
+        )
+    if not path.is_file():
+        raise BadInput.of(text, "no such file")
+    problems = Problems(text)
+    cluster = _read(Keys(_parse(path, problems), "", problems))
+    problems.raise_if_any()
+    return cluster
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """YAML lets a second key of the same name win silently; we report it."""
+
+    repeated: list[str]
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        names = [key.value for key, _ in node.value]
+        self.repeated.extend(str(name) for place, name in enumerate(names) if name in names[:place])
+        return super().construct_mapping(node, deep)
+
+
+def _parse(path: Path, problems: Problems) -> Any:
+    try:
+        content = path.read_text(encoding="utf-8")
+        if path.suffix == ".json":
+            return json.loads(content)
+        loader = _StrictLoader(content)
+        loader.repeated = []
+        try:
+            data = loader.get_single_data()
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        row = None if error.problem_mark is None else error.problem_mark.line + 1
+        raise BadInput.of(str(path), f"not YAML: {error.problem or error.context}", row=row) from None
+    except json.JSONDecodeError as error:
+        raise BadInput.of(str(path), f"not JSON: {error.msg}", row=error.lineno) from None
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise BadInput.of(str(path), f"cannot be read: {error}") from None
+    for name in loader.repeated:
+        problems.add("the key is given twice in one mapping", field=name)
+    return data
+
+
+def _read(top: Keys) -> Cluster:
+    kinds = _read_kinds(top)
+    resources = tuple(kinds)
+    nodes = read_nodes(top, resources)
+    steps = top.below("increment")
+    increment = read_vector(steps, resources, (1,) * len(resources))
+    steps.done()
+    if 0 in increment:
+        top.report("increment", "must be larger than 0")
+    cluster = Cluster(
+        nodes=nodes,
+        resources=resources,
+        exclusive=tuple(resource for resource, kind in kinds.items() if kind == "exclusive"),
+        queues=read_queues(top, resources),
+        increment=increment,
+        calculator=top.take("calculator", one_of(CALCULATORS), _PLAIN.calculator),
+        off_switch_per_heartbeat=top.take("off_switch_per_heartbeat", scaled(high=10**6), 0),
+        timing=read_timing(top),
+        physics=read_settings(top.below("physics"), PHYSICS, _PLAIN.physics),
+        map_reduce=read_settings(top.below("map_reduce"), MAP_REDUCE, _PLAIN.map_reduce),
+        preemption=read_settings(top.below("preemption"), PREEMPTION, _PLAIN.preemption),
+        faults=read_settings(top.below("faults"), FAULTS, _PLAIN.faults),
+        name=top.take("name", text, ""),
+        about=top.below("about").data,
+    )
+    top.done()
+    return cluster
+
+
+def _read_kinds(top: Keys) -> dict[str, str]:
+    """Resources in order, each with its kind: memory and vcores first, then what `resources` declares."""
+    keys = top.below("resources")
+    kinds = {
+        resource: keys.take(key_of(resource), one_of((kind, "exclusive")), kind)
+        for resource, kind in _NATURAL_KIND.items()
+    }
+    for name in keys.data:
+        if name in keys.asked:
+            continue
+        if keys.data[name] == "incompressible":
+            keys.report(name, "only a lack of memory crashes tasks; a further resource is exclusive or compressible")
+            continue
+        # Only a lack of vcores slows tasks down; another compressible resource may be oversold, and that is all.
+        kinds[str(name)] = keys.take(name, one_of(("exclusive", "compressible")), "exclusive")
+    return kinds
+
+
+def dump_cluster(cluster: Cluster) -> str:
+    """YAML that `load_cluster` reads back as an equal cluster; what is as by default is left out."""
+    resources = cluster.resources
+    kinds = {
+        key_of(resource): "exclusive" if resource in cluster.exclusive else "compressible"
+        for resource in resources
+        if resource not in BASE_RESOURCES or resource in cluster.exclusive
+    }
+    profile = next((name for name, timing in PROFILES.items() if timing == cluster.timing), None)
+    parts: dict[str, Any] = {
+        "name": cluster.name,
+        "about": cluster.about,
+        "resources": kinds,
+        "nodes": show_nodes(cluster.nodes, resources),
+        "root": show_root(cluster.queues, resources),
+        "queues": show_queues(cluster.queues, resources),
+        "increment": show_vector(cluster.increment, resources, (1,) * len(resources)),
+        "calculator": cluster.calculator if cluster.calculator != _PLAIN.calculator else "",
+        "off_switch_per_heartbeat": cluster.off_switch_per_heartbeat,
+        "timing": profile if profile else show_settings(TIMING, cluster.timing, IDEAL),
+        "physics": show_settings(PHYSICS, cluster.physics, _PLAIN.physics),
+        "map_reduce": show_settings(MAP_REDUCE, cluster.map_reduce, _PLAIN.map_reduce),
+        "preemption": show_settings(PREEMPTION, cluster.preemption, _PLAIN.preemption),
+        "faults": show_settings(FAULTS, cluster.faults, _PLAIN.faults),
+    }
+    said = {key: value for key, value in parts.items() if value or key == "nodes"}
+    return yaml.safe_dump(said, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True)

@@ -1,0 +1,278 @@
+"""A plain CSV of tasks as a workload: `job,submit_ms,duration_ms,vcores,memory_mb` and optional columns.
+
+Whole columns at a time: a million rows take a second or two, and no row is touched by Python unless it is wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from heddle.model.errors import BadInput
+from heddle.model.resources import BASE_RESOURCES, MEMORY, VCORES
+from heddle.model.workload import AM, JOB, NO_SEGMENTS, PERMYRIAD, STAGE, TASK, Workload, segment_dtype
+from heddle.traces.csv_columns import NOT_GIVEN, Columns, Numbers
+from heddle.traces.cycles import find_cycles, in_words
+from heddle.traces.problems import SHOWN_PER_KIND
+
+DEFAULT_STAGE: Final = "tasks"
+DEFAULT_QUEUE: Final = "root.default"
+DEFAULT_USER: Final = "nobody"
+
+
+def read_csv_tasks(path: Path) -> Workload:
+    """Read and check the file; all its problems at once as BadInput."""
+    if not path.is_file():
+        raise BadInput.of(str(path), "no such file")
+    columns = Columns(path)
+    columns.problems.raise_if_any()  # grouping rows whose values are wrong would only add noise
+    jobs = _group_jobs(columns)
+    stages = _group_stages(columns, jobs)
+    columns.problems.raise_if_any()
+    edges = _edges(columns, jobs, stages)
+    columns.problems.raise_if_any()
+    name = path.name.removesuffix(".gz").removesuffix(".csv")
+    return _assemble(name, columns, jobs, stages, edges)
+
+
+@dataclass
+class _Groups:
+    """Rows that belong together (to a job, to a stage), numbered in canonical order."""
+
+    of_row: Numbers  # group number of each row
+    first_row: Numbers  # of each group
+
+    def __len__(self) -> int:
+        return len(self.first_row)
+
+    def first_given(self, given: npt.NDArray[np.bool_]) -> Numbers:
+        """The first row of each group that satisfies the mask; -1 where none does."""
+        return _first_rows(self.of_row, len(self), np.flatnonzero(given))
+
+
+def _first_rows(groups: Numbers, n_groups: int, rows: Numbers) -> Numbers:
+    first = np.full(n_groups, -1, dtype=np.int64)
+    first[groups[rows[::-1]]] = rows[::-1]  # of repeated indices the last assignment counts: the first row
+    return first
+
+
+def _codes(values: pl.Series) -> Numbers:
+    """A number for each distinct text, from 0."""
+    return values.rank("dense").cast(pl.Int64).to_numpy() - 1
+
+
+def _group_jobs(columns: Columns) -> _Groups:
+    """Jobs by submission, then by first row."""
+    codes = _codes(columns.text["job"])
+    first_row = _first_rows(codes, int(codes.max()) + 1, np.arange(len(codes)))
+    order = np.lexsort((first_row, columns.numbers["submit_ms"][first_row]))
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    jobs = _Groups(number[codes], first_row[order])
+    submit = columns.numbers["submit_ms"]
+    columns.report(submit != submit[jobs.first_row][jobs.of_row], "differs from an earlier row of the job", "submit_ms")
+    for name in ("am_vcores", "am_memory_mb"):
+        if name in columns.numbers:
+            _must_agree(columns, jobs, name, columns.numbers[name], "job")
+    for name in ("queue", "user"):
+        if name in columns.text:
+            _must_agree(columns, jobs, name, _codes_or_none(columns.text[name]), "job")
+    for one, other in (("am_vcores", "am_memory_mb"), ("used_vcores", "used_memory_mb")):
+        _given_together(columns, one, other)
+        _given_together(columns, other, one)
+    return jobs
+
+
+def _group_stages(columns: Columns, jobs: _Groups) -> _Groups:
+    """Stages by job, then by first row."""
+    names = columns.text.get("stage")
+    codes = np.zeros(len(jobs.of_row), np.int64) if names is None else _codes(names.fill_null(DEFAULT_STAGE))
+    _, group = np.unique(jobs.of_row * (int(codes.max()) + 1) + codes, return_inverse=True)
+    first_row = _first_rows(group, int(group.max()) + 1, np.arange(len(group)))
+    order = np.lexsort((first_row, jobs.of_row[first_row]))
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    stages = _Groups(number[group], first_row[order])
+    for name in ("vcores", "memory_mb"):
+        _must_agree(columns, stages, name, columns.numbers[name], "stage")
+    if "after" in columns.text:
+        _must_agree(columns, stages, "after", _codes_or_none(columns.text["after"]), "stage")
+    return stages
+
+
+def _codes_or_none(values: pl.Series) -> Numbers:
+    return values.rank("dense").cast(pl.Int64).fill_null(NOT_GIVEN).to_numpy()
+
+
+def _must_agree(columns: Columns, groups: _Groups, name: str, values: Numbers, what: str) -> None:
+    """Rows of one job or stage that give a value give the same one."""
+    given = values != NOT_GIVEN
+    reference = values[groups.first_given(given)][groups.of_row]
+    columns.report(given & (values != reference), f"differs from an earlier row of the {what}", name)
+
+
+def _given_together(columns: Columns, one: str, other: str) -> None:
+    if one in columns.numbers:
+        missing = columns.numbers.get(other)
+        lacking = np.full(len(columns.rows), True) if missing is None else missing == NOT_GIVEN
+        columns.report((columns.numbers[one] != NOT_GIVEN) & lacking, f"given without {other}", one)
+
+
+@dataclass
+class _Edges:
+    stage: Numbers  # waits
+    before: Numbers  # for this one
+
+
+def _stage_names(columns: Columns, stages: _Groups) -> pl.Series:
+    names = columns.text.get("stage")
+    if names is None:
+        return pl.repeat(DEFAULT_STAGE, len(stages), dtype=pl.String, eager=True).alias("stage")
+    return names.gather(stages.first_row).fill_null(DEFAULT_STAGE)
+
+
+def _edges(columns: Columns, jobs: _Groups, stages: _Groups) -> _Edges:
+    """The dependencies that `after` names, checked for unknown stages and cycles."""
+    nothing = np.zeros(0, dtype=np.int64)
+    if "after" not in columns.text:
+        return _Edges(nothing, nothing)
+    row = stages.first_given(columns.text["after"].is_not_null().to_numpy())
+    waiting = np.flatnonzero(row >= 0)
+    job_of_stage = jobs.of_row[stages.first_row]
+    wanted = (
+        pl.DataFrame({"stage": waiting, "job": job_of_stage[waiting], "row": row[waiting]})
+        .with_columns(columns.text["after"].gather(row[waiting]).str.replace_all(r"[;\s]+", ";").alias("name"))
+        .with_columns(pl.col("name").str.split(";"))
+        .explode("name")
+        .filter(pl.col("name") != "")
+        .unique(["stage", "name"], maintain_order=True)
+    )
+    names = _stage_names(columns, stages)
+    known = pl.DataFrame({"job": job_of_stage, "name": names, "before": np.arange(len(stages))})
+    found = wanted.join(known, on=["job", "name"], how="left", maintain_order="left")
+    lost = found.filter(pl.col("before").is_null())
+    for place, unknown in lost.select("row", "name").head(SHOWN_PER_KIND).rows():
+        columns.problems.add(f'the job has no stage "{unknown}"', row=int(columns.rows[place]), field="after")
+    if lost.height > SHOWN_PER_KIND:
+        columns.problems.add(f"and {lost.height - SHOWN_PER_KIND} more unknown stages", field="after")
+    found = found.filter(pl.col("before").is_not_null())
+    edges = _Edges(found["stage"].cast(pl.Int64).to_numpy(), found["before"].cast(pl.Int64).to_numpy())
+    cycles = find_cycles(edges.stage, edges.before, job_of_stage)
+    for cycle in cycles[:SHOWN_PER_KIND]:
+        job = columns.text["job"][int(stages.first_row[cycle[0]])]
+        words = in_words([str(names[stage]) for stage in cycle])
+        columns.problems.add(f"cycle in job {job}: {words}", row=int(columns.rows[row[cycle[0]]]), field="after")
+    if len(cycles) > SHOWN_PER_KIND:
+        columns.problems.add(f"and {len(cycles) - SHOWN_PER_KIND} more jobs with cycles", field="after")
+    return edges
+
+
+def _assemble(name: str, columns: Columns, jobs: _Groups, stages: _Groups, edges: _Edges) -> Workload:
+    numbers = columns.numbers
+    am_row = jobs.first_given(numbers["am_vcores"] != NOT_GIVEN) if "am_vcores" in numbers else np.full(len(jobs), -1)
+    has_am = am_row >= 0
+    ams_so_far = np.cumsum(has_am)  # how far a job's own stages and tasks are pushed back
+    own_job = jobs.of_row[stages.first_row]
+    stage_place = np.arange(len(stages)) + ams_so_far[own_job]
+    am_place = np.flatnonzero(np.isin(np.arange(len(stages) + int(has_am.sum())), stage_place, invert=True))
+
+    stage = np.zeros(len(stages) + len(am_place), STAGE)
+    stage["slots"] = 1
+    stage["slow_start_permille"] = -1
+    stage["job"][stage_place] = own_job
+    stage["job"][am_place] = np.flatnonzero(has_am)
+    stage["kind"][am_place] = AM
+    stage["n_tasks"][stage_place] = np.bincount(stages.of_row, minlength=len(stages))
+    stage["n_tasks"][am_place] = 1
+    stage["first_task"] = _starts(stage["n_tasks"])
+    stage["n_after"][stage_place] = np.bincount(edges.stage, minlength=len(stages))
+    stage["first_after"] = _starts(stage["n_after"])
+    demand = np.zeros((len(stage), len(BASE_RESOURCES)), np.int64)
+    for resource, column in ((MEMORY, "memory_mb"), (VCORES, "vcores")):
+        demand[stage_place, resource] = numbers[column][stages.first_row]
+        if len(am_place):
+            demand[am_place, resource] = numbers[f"am_{column}"][am_row[has_am]]
+    stage["shape"], shapes = _distinct(demand)
+
+    job = np.zeros(len(jobs), JOB)
+    job["submit_at_ms"] = numbers["submit_ms"][jobs.first_row]
+    job["has_am"] = has_am
+    job["n_stages"] = np.bincount(stage["job"], minlength=len(jobs))
+    job["first_stage"] = _starts(job["n_stages"])
+    job["queue"], queues = _named(columns, jobs, "queue", DEFAULT_QUEUE)
+    job["user"], users = _named(columns, jobs, "user", DEFAULT_USER)
+
+    by_stage = np.argsort(stages.of_row, kind="stable")  # rows in the order of their tasks
+    task_place = np.arange(len(by_stage)) + ams_so_far[jobs.of_row[by_stage]]
+    task = np.zeros(len(by_stage) + len(am_place), TASK)
+    task["first_segment"] = NO_SEGMENTS
+    task["duration_ms"][task_place] = numbers["duration_ms"][by_stage]
+    segments = _uses(numbers, by_stage, task, task_place)
+
+    stage_names = np.empty(len(stage), dtype=object)
+    stage_names[am_place] = "am"
+    stage_names[stage_place] = _stage_names(columns, stages).to_numpy()
+    return Workload(
+        name=name,
+        resources=BASE_RESOURCES,
+        queues=tuple(queue if queue.split(".")[0] == "root" else f"root.{queue}" for queue in queues),
+        users=users,
+        labels=("",),
+        shapes=shapes,
+        jobs=job,
+        stages=stage,
+        tasks=task,
+        segments=segments,
+        stage_after=stage_place[edges.before].astype(np.int32),
+        job_after=np.zeros(0, np.int32),
+        job_names=columns.text["job"].gather(jobs.first_row).alias("job"),
+        stage_names=pl.Series("stage", stage_names, dtype=pl.String),
+        about={"source": "csv"},
+    )
+
+
+def _starts(counts: npt.NDArray[Any]) -> Numbers:
+    starts: Numbers = np.cumsum(counts, dtype=np.int64) - counts
+    return starts
+
+
+def _distinct(demand: Numbers) -> tuple[Numbers, Numbers]:
+    """(row of the distinct shapes for each stage, the distinct shapes in order of first appearance)."""
+    memory, vcores = (np.unique(column, return_inverse=True)[1] for column in demand.T)
+    _, first, code = np.unique(memory * (int(vcores.max()) + 1) + vcores, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    return number[code], demand[first[order]]
+
+
+def _named(columns: Columns, jobs: _Groups, name: str, default: str) -> tuple[Numbers, tuple[str, ...]]:
+    """(number of each job's queue or user, their names in order of first appearance)."""
+    if name not in columns.text:
+        return np.zeros(len(jobs), np.int64), (default,)
+    row = jobs.first_given(columns.text[name].is_not_null().to_numpy())
+    values = columns.text[name].gather(np.maximum(row, 0)).set(pl.Series(row < 0), default)
+    names = values.unique(maintain_order=True)
+    return values.replace_strict(names, np.arange(len(names)), return_dtype=pl.Int64).to_numpy(), tuple(names)
+
+
+def _uses(
+    numbers: dict[str, Numbers], by_stage: Numbers, task: npt.NDArray[Any], task_place: Numbers
+) -> npt.NDArray[Any]:
+    """The true uses, one constant level each; writes where they begin into `task`."""
+    dtype = segment_dtype(len(BASE_RESOURCES))
+    if "used_vcores" not in numbers:
+        return np.zeros(0, dtype)
+    known = numbers["used_vcores"][by_stage] != NOT_GIVEN
+    task["first_segment"][task_place[known]] = np.arange(int(known.sum()))
+    segments = np.zeros(int(known.sum()), dtype)
+    segments["use"][:, MEMORY] = numbers["used_memory_mb"][by_stage[known]]
+    segments["use"][:, VCORES] = numbers["used_vcores"][by_stage[known]]
+    segments["until_permyriad"] = PERMYRIAD
+    segments["last"] = 1
+    return segments

@@ -1,0 +1,62 @@
+"""Which workload, which cluster: a hash of everything a run depends on.
+
+Names of the whole (`name`) and its origin (`about`) do not count: the same tasks read from another file are the
+same workload. Fields are hashed one by one, since structured arrays have padding between them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from heddle.model.cluster import Cluster
+from heddle.model.workload import Workload
+
+_DIGITS: Final = 16
+_ROWS_AT_ONCE: Final = 1 << 18  # a field of a structured array is copied to be hashed: in pieces, to stay lean
+
+
+def workload_hash(workload: Workload) -> str:
+    """16 hexadecimal digits that change with any job, stage, task, use, size or name inside the workload."""
+    digest = hashlib.sha256()
+    names = (workload.resources, workload.queues, workload.users, workload.labels, workload.hosts)
+    digest.update(json.dumps(names).encode())
+    for table in (workload.jobs, workload.stages, workload.tasks, workload.segments):
+        for field in table.dtype.names or ():
+            _add(digest, table[field])
+    for column in (workload.shapes, workload.stage_after, workload.job_after, workload.prefers):
+        _add(digest, column)
+    for series in (workload.job_names, workload.stage_names):
+        _add_names(digest, series)
+    return digest.hexdigest()[:_DIGITS]
+
+
+def cluster_hash(cluster: Cluster) -> str:
+    """16 hexadecimal digits that change with anything in the cluster but its name and origin."""
+    content = dataclasses.asdict(cluster)
+    del content["name"], content["about"]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:_DIGITS]
+
+
+def _add(digest: Any, column: npt.NDArray[Any] | None) -> None:
+    if column is None:
+        digest.update(b"none;")
+        return
+    digest.update(f"{column.dtype.str}{column.shape};".encode())
+    for start in range(0, len(column), _ROWS_AT_ONCE):
+        digest.update(np.ascontiguousarray(column[start : start + _ROWS_AT_ONCE]).tobytes())
+
+
+def _add_names(digest: Any, names: pl.Series | None) -> None:
+    if names is None:
+        digest.update(b"none;")
+        return
+    digest.update(f"{len(names)};".encode())
+    for start in range(0, len(names), _ROWS_AT_ONCE):
+        digest.update(json.dumps(names.slice(start, _ROWS_AT_ONCE).to_list()).encode())

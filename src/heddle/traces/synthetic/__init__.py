@@ -1,0 +1,1 @@
+"""Built-in workloads, each made from a seed: one file, one generator."""

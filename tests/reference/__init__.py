@@ -1,0 +1,6 @@
+"""The reference simulator: docs/semantics.md in plain Python, slow and obvious, written without sight of the engine."""
+
+from .simulator import simulate
+from .trace import Attempt, Policy, Trace
+
+__all__ = ["Attempt", "Policy", "Trace", "simulate"]

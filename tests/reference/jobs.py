@@ -1,0 +1,310 @@
+"""The life of jobs, stages and tasks: what is asked for when, and what an ending container causes."""
+
+from __future__ import annotations
+
+from heddle.model.draw import STREAM_TASK_FAULT, draw
+from heddle.model.reasons import JobOutcome, Outcome
+from heddle.model.resources import MEMORY
+from heddle.model.workload import AM, EXECUTORS, INNER, TASKS
+
+from . import physics
+from .partitions import Partition
+from .sizings import Sizing
+from .state import Job, Node, Run, Stage, Task, World
+from .trace import Attempt
+
+
+class StalledRunError(Exception):
+    """The run cannot go on; the argument is the reason."""
+
+
+class Lives:
+    """All changes of jobs and of what runs; phases and offers call these."""
+
+    def __init__(self, world: World, sizing: Sizing, partition: Partition) -> None:
+        self.world, self.sizing, self.partition = world, sizing, partition
+
+    # Arrival and begin
+
+    def arrive(self, job: Job) -> None:
+        world = self.world
+        job.arrived = True
+        if any(before.outcome == JobOutcome.FAILED for before in job.after):
+            self._end_job(job, JobOutcome.FAILED)
+            return
+        job.pool = self.partition.pool_of(world, job)
+        if job.has_am:
+            job.stages[0].tasks[0].ask_at = world.now
+        else:
+            self._begin(job)
+
+    def am_ready(self, run: Run) -> None:
+        run.ready_at = None
+        self._begin(run.task.job)
+
+    def _begin(self, job: Job) -> None:
+        now = self.world.now
+        for stage in job.stages:  # what an AM before this one had already opened
+            if stage.kind != AM and (stage.opened or stage.is_early):
+                again = stage.tasks[: stage.early_allowed] if stage.is_early else stage.tasks
+                for task in again:
+                    self._ask(task, now)
+        for stage in job.stages:
+            if stage.kind == EXECUTORS and stage.idle_timeout_ms == 0 and not stage.opened:
+                stage.opened = True
+                for task in stage.tasks:
+                    self._ask(task, self.world.next_am(job, now))
+        for stage in job.stages:
+            if stage.is_early:
+                self._look_at_early(stage, self.world.next_am(job, now))
+        self._open_stages(job)
+        self.place_inner(job)
+        self._finish_if_done(job)
+
+    def _ask(self, task: Task, at: int) -> None:
+        """The task shall be waiting from an instant on. The AM keeps inner tasks itself: no ask is on its way."""
+        if task.finished:
+            return
+        if task.stage.kind == INNER and at <= self.world.now:
+            self.make_visible(task)
+        else:
+            task.ask_at = at
+
+    def make_visible(self, task: Task) -> None:
+        task.ask_at, task.asked = None, True
+        if task.stage.asked_at is None:
+            task.stage.asked_at = self.world.now
+
+    def _open_stages(self, job: Job) -> None:
+        now = self.world.now
+        for stage in job.stages:
+            if stage.kind not in (TASKS, INNER) or stage.opened or stage.is_early:
+                continue
+            if all(before.done for before in stage.after):
+                stage.opened = True
+                for task in stage.tasks:
+                    self._ask(task, now if stage.kind == INNER else self.world.next_am(job, now))
+
+    # Early stages
+
+    def _look_at_early(self, stage: Stage, ask_at: int) -> None:
+        maps = [task for before in stage.after for task in before.tasks]
+        total, done = len(maps), sum(task.finished for task in maps)
+        waiting = sum(not task.finished and task.run is None for task in maps)
+        if done * 1000 < stage.slow_start_permille * total:
+            return
+        memory = stage.shape[MEMORY]
+        allowed = len(stage.tasks)
+        if waiting > 0 and memory > 0:
+            of_these = [run for run in self.world.runs if run.task.stage is stage or run.task.stage in stage.after]
+            held = self.world.sum_shapes(of_these)[MEMORY]
+            limit = self.world.cluster.map_reduce.ramp_up_limit_permille
+            allowed = min(allowed, max(0, min(done * 1000 // total, limit) * held // 1000 // memory))
+        for task in stage.tasks[stage.early_allowed : allowed]:
+            self._ask(task, ask_at)
+        stage.early_allowed = max(stage.early_allowed, allowed)
+
+    def _early_after(self, stage: Stage) -> list[Stage]:
+        return [later for later in stage.job.stages if later.is_early and stage in later.after]
+
+    def is_starving(self, job: Job) -> bool:
+        """Maps wait, none is allocated, and reduces hold."""
+        early = [stage for stage in job.stages if stage.is_early]
+        maps = [task for stage in job.stages if any(stage in late.after for late in early) for task in stage.tasks]
+        waits = any(not task.finished and task.run is None for task in maps)
+        return waits and not any(task.run for task in maps) and bool(self._holding(job))
+
+    def _holding(self, job: Job) -> list[Run]:
+        return [run for run in self.world.runs_of(job) if run.holding]
+
+    def preempt_newest_reduce(self, job: Job) -> None:
+        newest = max(self._holding(job), key=lambda run: run.newness)
+        self._end_run(newest, Outcome.PREEMPTED)
+        self._retry(newest.task)
+
+    # Containers and inner tasks begin
+
+    def allocate(self, task: Task, node: Node) -> None:
+        """A container for the task, in an offer."""
+        world, job = self.world, task.job
+        launch = world.cluster.timing.launch_ms
+        starts_at = world.now + launch
+        if task.stage.kind != AM and job.has_am and world.cluster.timing.am_heartbeat_ms > 0:
+            starts_at = world.next_am(job, world.now + 1) + launch
+        job.admitted = True
+        world.allocations += 1
+        run = self._new_run(task, node, None, starts_at)
+        self.sizing.on_allocation(world, run)
+        if run.starts_at == world.now:
+            self.start(run)
+        for later in self._early_after(task.stage):
+            if all(map_.finished or map_.run for before in later.after for map_ in before.tasks):
+                self._look_at_early(later, world.next_am(job, world.now + 1))
+
+    def _new_run(self, task: Task, node: Node, executor: Run | None, starts_at: int) -> Run:
+        record = Attempt(task.number, task.attempts, node.number, self.world.now)
+        run = Run(task, node, executor, starts_at, record, self._fault_at_us(task), node.reports)
+        task.asked, task.run = False, run
+        task.attempts += 1
+        self.world.attempts.append(record)
+        self.world.runs.append(run)
+        return run
+
+    def _fault_at_us(self, task: Task) -> int | None:
+        if task.stage.kind != TASKS:
+            return None
+        index, seed = task.number * 64 + min(task.attempts, 63), self.world.seed
+        if draw(seed, STREAM_TASK_FAULT, index) % 10000 >= self.world.cluster.faults.task_failure_permyriad:
+            return None
+        permyriad = int(draw(seed, STREAM_TASK_FAULT, 2**40 + index)) % 9999 + 1
+        return physics.total_work_us(task) * permyriad // 10000
+
+    def start(self, run: Run) -> None:
+        now, stage = self.world.now, run.task.stage
+        run.record.started_at_ms = run.since = now
+        if stage.kind == AM:
+            run.ready_at = now + self.world.cluster.timing.am_start_ms
+        elif stage.kind == EXECUTORS:
+            run.idle_since = now
+            self.place_inner(stage.job)
+        elif stage.is_early:
+            run.holding = not all(before.done for before in stage.after)
+
+    def place_inner(self, job: Job) -> None:
+        for task in self._waiting_inner(job):
+            free = [
+                run
+                for run in self.world.runs_of(job)
+                if run.kind == EXECUTORS and run.started and len(self.world.inner_of(run)) < run.task.stage.slots
+            ]
+            if not free:
+                self._ask_executors(job)
+                return
+            executor = free[0]
+            executor.idle_since = None
+            self.start(self._new_run(task, executor.node, executor, self.world.now))
+
+    def _waiting_inner(self, job: Job) -> list[Task]:
+        return [task for task in job.tasks() if task.stage.kind == INNER and task.asked]
+
+    def _ask_executors(self, job: Job) -> None:
+        """More executors with an idle timeout, because inner tasks wait."""
+        waiting = len(self._waiting_inner(job))
+        for stage in job.stages:
+            if stage.kind != EXECUTORS or stage.idle_timeout_ms == 0 or waiting == 0:
+                continue
+            alive = sum(task.run is not None for task in stage.tasks)
+            idle = [task for task in stage.tasks if task.run is None and not task.asked and task.ask_at is None]
+            wanted = min(len(stage.tasks), alive + -(-waiting // stage.slots))
+            missing = wanted - (len(stage.tasks) - len(idle))
+            for task in idle[: max(0, missing)]:
+                self._ask(task, self.world.next_am(job, self.world.now))
+
+    # Containers and inner tasks end
+
+    def _end_run(self, run: Run, outcome: Outcome) -> None:
+        """The run is over, and with it, if it is an executor, its inner tasks."""
+        for inner in self.world.inner_of(run):
+            self._end_run(inner, outcome)
+        run.live = False
+        run.record.ended_at_ms, run.record.outcome = self.world.now, outcome
+        run.task.run = None
+        self.world.runs.remove(run)
+        if run.executor is None:
+            self.sizing.on_end(self.world, run)
+        elif not self.world.inner_of(run.executor):
+            run.executor.idle_since = self.world.now
+
+    def finish(self, run: Run) -> None:
+        task, stage, job = run.task, run.task.stage, run.task.job
+        assert run.record.started_at_ms is not None
+        self._end_run(run, Outcome.FINISHED)
+        task.finished, task.ran_ms = True, self.world.now - run.record.started_at_ms
+        for other in self.world.tasks:
+            other.crashes = 0
+        for later in self._early_after(stage):
+            self._look_at_early(later, self.world.next_am(job, self.world.now))
+            if all(before.done for before in later.after):
+                for held in [run for run in self._holding(job) if run.task.stage is later]:
+                    held.holding, held.since = False, self.world.now
+        self._open_stages(job)
+        self.place_inner(job)
+        self._finish_if_done(job)
+
+    def release_idle(self, executor: Run) -> None:
+        self._end_run(executor, Outcome.RELEASED)
+
+    def fail(self, run: Run, outcome: Outcome) -> None:
+        """A failed or limit-killed task: it is tried again, or it was once too often."""
+        self._end_run(run, outcome)
+        run.task.failures += 1
+        if run.task.failures >= self.world.cluster.physics.max_attempts:
+            self._fail_job(run.task.job)
+        else:
+            self._retry(run.task)
+
+    def crash(self, victims: list[Run]) -> None:
+        lost = self._end_with_inner(victims, Outcome.CRASHED)
+        for task in lost:
+            task.crashes += 1
+        self._come_back(lost)
+        if any(task.crashes >= self.world.cluster.physics.livelock_crashes for task in lost):
+            raise StalledRunError("livelock")
+
+    def lose_node(self, node: Node) -> None:
+        lost = self._end_with_inner(self.world.containers(node), Outcome.NODE_LOST)
+        for task in lost:
+            if task.stage.kind == AM:
+                task.failures += 1
+        self._come_back(lost)
+
+    def _end_with_inner(self, containers: list[Run], outcome: Outcome) -> list[Task]:
+        ended = []
+        for run in containers:
+            ended += [run.task, *(inner.task for inner in self.world.inner_of(run))]
+            self._end_run(run, outcome)
+        return ended
+
+    def _come_back(self, lost: list[Task]) -> None:
+        for task in lost:
+            self._retry(task)
+        for task in lost:
+            if task.stage.kind != AM:
+                continue
+            if task.failures >= self.world.cluster.physics.am_max_attempts:
+                self._fail_job(task.job)
+            else:
+                self._lose_am(task)
+
+    def _retry(self, task: Task) -> None:
+        task.ask_at = self.world.next_am(task.job, self.world.now + self.world.cluster.timing.retry_ms)
+
+    def _lose_am(self, am: Task) -> None:
+        job = am.job
+        self._end_all(job, Outcome.AM_LOST)
+        self._withdraw(job)
+        self._retry(am)
+
+    def _withdraw(self, job: Job) -> None:
+        for task in job.tasks():
+            task.asked, task.ask_at = False, None
+
+    def _end_all(self, job: Job, outcome: Outcome) -> None:
+        for run in self.world.runs_of(job):
+            if run.live:  # an inner task may have ended with its executor
+                self._end_run(run, outcome)
+
+    # Jobs end
+
+    def _finish_if_done(self, job: Job) -> None:
+        if not job.ended and all(stage.done for stage in job.stages if stage.kind in (TASKS, INNER)):
+            self._end_all(job, Outcome.RELEASED)
+            self._end_job(job, JobOutcome.FINISHED)
+
+    def _fail_job(self, job: Job) -> None:
+        self._end_all(job, Outcome.JOB_FAILED)
+        self._end_job(job, JobOutcome.FAILED)
+
+    def _end_job(self, job: Job, outcome: JobOutcome) -> None:
+        self._withdraw(job)
+        job.outcome, job.ended_at = outcome, self.world.now

@@ -1,0 +1,175 @@
+"""Offers: free room meets waiting requests. Every walk sorts everything anew."""
+
+from __future__ import annotations
+
+from heddle.model.resources import ONE
+from heddle.model.workload import INNER
+
+from .admissions import Admission
+from .jobs import Lives
+from .orderings import Key, Ordering
+from .partitions import Partition
+from .placements import Placement
+from .sizings import Sizing
+from .state import Node, QueueState, Stage, World
+
+
+class Offers:
+    def __init__(
+        self,
+        world: World,
+        lives: Lives,
+        admission: Admission,
+        sizing: Sizing,
+        partition: Partition,
+        ordering: Ordering,
+        placement: Placement,
+    ) -> None:
+        self.world, self.lives, self.admission, self.sizing = world, lives, admission, sizing
+        self.partition, self.ordering, self.placement = partition, ordering, placement
+
+    # Candidates
+
+    def candidates(self) -> list[Stage]:
+        """The heads of all buckets, in the order in which they are tried."""
+        heads = self._heads()
+        if self.ordering.queues:
+            root = self.world.queues[0]
+            return self._walk(root, heads)
+        return [stage for _, _, stage in sorted(heads, key=lambda head: head[:2])]
+
+    def _heads(self) -> list[tuple[Key, int, Stage]]:
+        buckets: dict[tuple[object, ...], list[tuple[Key, int, Stage]]] = {}
+        for stage in self.world.stages:
+            if stage.kind == INNER or not stage.waiting():
+                continue
+            job = stage.job
+            leaf = job.queue if self.ordering.queues else None
+            user = job.user if self.ordering.users else None
+            bucket = buckets.setdefault((job.pool, leaf, user, stage.shape, job.admitted), [])
+            bucket.append((self.ordering.key(self.world, stage), stage.number, stage))
+        return [min(bucket, key=lambda entry: entry[:2]) for bucket in buckets.values()]
+
+    def _walk(self, queue: QueueState, heads: list[tuple[Key, int, Stage]]) -> list[Stage]:
+        here = sorted((head for head in heads if head[2].job.queue is queue), key=lambda head: head[:2])
+        found = [stage for _, _, stage in here]
+        below = [child for child in queue.children if any(child in h[2].job.queue.upwards() for h in heads)]
+        for child in sorted(below, key=lambda child: (self.ordering.queue_key(self.world, child), child.number)):
+            found += self._walk(child, heads)
+        return found
+
+    # Tests
+
+    def _may_have_one(self, stage: Stage) -> bool:
+        """Tests (a) to (c): admission, the ordering's limits, the pool's limit."""
+        job = stage.job
+        return (
+            (job.admitted or self.admission.says_yes(self.world, job))
+            and self.ordering.within_limits(self.world, stage)
+            and self.partition.allows(self.world, job, stage.shape)
+        )
+
+    def _fits(self, stage: Stage, node: Node) -> bool:
+        free = self.sizing.free(self.world, node)
+        return all(stage.shape[r] <= free[r] for r in self.world.counting)
+
+    @staticmethod
+    def _has_label(stage: Stage, node: Node) -> bool:
+        return stage.label in ("", node.spec.label)
+
+    def _suits(self, stage: Stage, node: Node) -> bool:
+        """Test (d) for one node."""
+        return (
+            node.alive
+            and self._has_label(stage, node)
+            and self._fits(stage, node)
+            and not self.placement.vetoes(self.world, stage, node)
+        )
+
+    def _allocate(self, stage: Stage, node: Node) -> None:
+        self.lives.allocate(self.placement.take(stage, node), node)
+
+    # A node's heartbeat
+
+    def heartbeat(self, node: Node) -> None:
+        given, most = 0, self.world.cluster.off_switch_per_heartbeat
+        if node.reserved_for is not None:
+            stage = node.reserved_for
+            if stage.waiting():
+                if not (self._may_have_one(stage) and self._fits(stage, node)):
+                    return
+                node.reserved_for = None
+                self._allocate(stage, node)
+                given += 1
+            else:
+                node.reserved_for = None
+        while most == 0 or given < most:
+            stage_or_none = self._packed(node) if self.ordering.packs else self._first(node)
+            if stage_or_none is None:
+                return
+            self._allocate(stage_or_none, node)
+            given += 1
+
+    def _first(self, node: Node) -> Stage | None:
+        """The request that gets a container of this node; None ends the offer, perhaps with the node reserved."""
+        for stage in self.candidates():
+            if not self._may_have_one(stage):
+                continue
+            if self._suits(stage, node):
+                return stage
+            if self._has_label(stage, node) and not self._fits(stage, node):
+                if self.ordering.reserves and self._reserve(stage, node):
+                    return None
+                if self.ordering.blocking:
+                    return None
+        return None
+
+    def _reserve(self, stage: Stage, node: Node) -> bool:
+        total = self.sizing.total(self.world, node)
+        reserved = sum(other.reserved_for is stage for other in self.world.nodes)
+        if any(stage.shape[r] > total[r] for r in self.world.counting) or reserved >= len(stage.waiting()):
+            return False
+        node.reserved_for = stage
+        return True
+
+    # The ideal pass
+
+    def ideal_pass(self) -> None:
+        if self.ordering.packs:
+            for node in self.world.nodes:
+                while (stage := self._packed(node)) is not None:
+                    self._allocate(stage, node)
+            return
+        while (found := self._best()) is not None:
+            self._allocate(*found)
+
+    def _best(self) -> tuple[Stage, Node] | None:
+        for stage in self.candidates():
+            if not self._may_have_one(stage):
+                continue
+            nodes = [node for node in self.world.nodes if self._suits(stage, node)]
+            if nodes:
+                # max() keeps the first of equals: the smaller node number
+                return stage, max(nodes, key=lambda n: self.placement.score(self.world, self.sizing, stage, n))
+            if self.ordering.blocking:
+                return None
+        return None
+
+    # Orderings that pack
+
+    def _packed(self, node: Node) -> Stage | None:
+        found = [stage for stage in self.candidates() if self._may_have_one(stage) and self._suits(stage, node)]
+        if not found:
+            return None
+        keys = [self.ordering.key(self.world, stage) for stage in found]
+        scores = self.ordering.combine(keys, [self._fit(stage, node) for stage in found])
+        ranked = sorted(zip(scores, keys, found, strict=True), key=lambda one: (-one[0], one[1], one[2].number))
+        return ranked[0][2]
+
+    def _fit(self, stage: Stage, node: Node) -> int:
+        free, allowance = self.sizing.free(self.world, node), node.spec.allowance
+        return sum(
+            (stage.shape[r] * ONE // allowance[r]) * (free[r] * ONE // allowance[r]) // ONE
+            for r in self.world.counting
+            if allowance[r]
+        )

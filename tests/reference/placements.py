@@ -1,0 +1,97 @@
+"""Placement: which node, which node not (yet), and which of a stage's waiting tasks."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from heddle.model.draw import STREAM_POLICY, draw
+from heddle.model.resources import ONE
+
+from .sizings import Sizing
+from .state import Node, Stage, Task, World
+
+
+class Placement:
+    """Base of all: no veto, and the smallest waiting task goes first."""
+
+    def score(self, world: World, sizing: Sizing, stage: Stage, node: Node) -> int:
+        raise NotImplementedError
+
+    def vetoes(self, world: World, stage: Stage, node: Node) -> bool:
+        return False
+
+    def take(self, stage: Stage, node: Node) -> Task:
+        return stage.waiting()[0]
+
+
+class FirstFit(Placement):
+    def score(self, world: World, sizing: Sizing, stage: Stage, node: Node) -> int:
+        return -node.number
+
+
+class MostFree(Placement):
+    def score(self, world: World, sizing: Sizing, stage: Stage, node: Node) -> int:
+        free, allowance = sizing.free(world, node), node.spec.allowance
+        return min((free[r] * ONE // allowance[r] for r in world.counting if allowance[r]), default=0)
+
+
+class BestFit(Placement):
+    def score(self, world: World, sizing: Sizing, stage: Stage, node: Node) -> int:
+        free, allowance = sizing.free(world, node), node.spec.allowance
+        return -sum((free[r] - stage.shape[r]) * ONE // allowance[r] for r in world.counting if allowance[r])
+
+
+class RandomNode(Placement):
+    def score(self, world: World, sizing: Sizing, stage: Stage, node: Node) -> int:
+        return int(draw(world.seed, STREAM_POLICY, world.allocations * 65536 + node.number))
+
+
+class DelayLocality(Placement):
+    def __init__(self, wait_s: float = 3, then: str = "most-free") -> None:
+        self.wait_ms, self.then = math.floor(1000 * wait_s), make_placement(then, {})
+
+    def score(self, world: World, sizing: Sizing, stage: Stage, node: Node) -> int:
+        near = _preferred(stage)
+        score = self.then.score(world, sizing, stage, node)
+        return score + 2**40 * (node in near) + 2**39 * (node.spec.rack in _racks(near))
+
+    def vetoes(self, world: World, stage: Stage, node: Node) -> bool:
+        near = _preferred(stage)
+        can_serve = [
+            other
+            for other in near
+            if other.alive and all(stage.shape[r] <= other.spec.allowance[r] for r in world.counting)
+        ]
+        if not can_serve or node in near:
+            return False
+        assert stage.asked_at is not None
+        waited_ms = world.now - stage.asked_at
+        return waited_ms < (self.wait_ms if node.spec.rack in _racks(near) else 2 * self.wait_ms)
+
+    def take(self, stage: Stage, node: Node) -> Task:
+        waiting = stage.waiting()
+        here = [task for task in waiting if task.prefers is node]
+        in_rack = [task for task in waiting if task.prefers and task.prefers.spec.rack == node.spec.rack]
+        return (here or in_rack or waiting)[0]
+
+
+def _preferred(stage: Stage) -> list[Node]:
+    return [task.prefers for task in stage.waiting() if task.prefers is not None]
+
+
+def _racks(nodes: list[Node]) -> set[str]:
+    return {node.spec.rack for node in nodes}
+
+
+PLACEMENTS: dict[str, type[Placement]] = {
+    "first-fit": FirstFit,
+    "most-free": MostFree,
+    "best-fit": BestFit,
+    "random-node": RandomNode,
+    "delay-locality": DelayLocality,
+}
+
+
+def make_placement(name: str, parameters: dict[str, Any]) -> Placement:
+    return PLACEMENTS[name](**parameters)

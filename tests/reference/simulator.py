@@ -1,0 +1,269 @@
+"""The clock and its phases: one instant after another, each phase by phase as the page lists them."""
+
+from __future__ import annotations
+
+from heddle.model.cluster import Cluster
+from heddle.model.draw import STREAM_NODE_HEARTBEAT, STREAM_USAGE_REPORT, draw
+from heddle.model.reasons import Outcome
+from heddle.model.resources import MEMORY
+from heddle.model.workload import AM, EXECUTORS, INNER, TASKS, Workload
+
+from . import physics
+from .admissions import make_admission
+from .jobs import Lives, StalledRunError
+from .loading import load
+from .offers import Offers
+from .orderings import make_ordering
+from .partitions import make_partition
+from .placements import make_placement
+from .sizings import make_sizing
+from .state import Job, Node, Run
+from .trace import Policy, Trace
+
+HOUR_MS = 3_600_000
+
+
+def simulate(workload: Workload, cluster: Cluster, policy: Policy, seed: int, until_ms: int | None = None) -> Trace:
+    """Run to the end, or through the instant `until_ms` (then: stalled, reason "until")."""
+    simulator = Simulator(workload, cluster, policy, seed)
+    outcome, reason = "finished", ""
+    try:
+        simulator.run(until_ms)
+    except StalledRunError as stalled:
+        outcome, reason = "stalled", str(stalled)
+    world = simulator.world
+    return Trace(outcome, reason, world.attempts, [(job.outcome, job.ended_at) for job in world.jobs])
+
+
+class Simulator:
+    def __init__(self, workload: Workload, cluster: Cluster, policy: Policy, seed: int) -> None:
+        self.world = load(workload, cluster, seed)
+        self.sizing = make_sizing(*policy.sizing)
+        partition = make_partition(*policy.partition)
+        self.lives = Lives(self.world, self.sizing, partition)
+        self.offers = Offers(
+            self.world,
+            self.lives,
+            make_admission(*policy.admission),
+            self.sizing,
+            partition,
+            make_ordering(*policy.ordering),
+            make_placement(*policy.placement),
+        )
+        self.heartbeat_ms = cluster.timing.node_heartbeat_ms
+        # Nobody listens to reports that the sizing lever does not read: they are no event.
+        self.report_ms = cluster.timing.usage_report_ms if self.sizing.reads_reports else 0
+        self.quiet_since = 0
+
+    # The clock
+
+    def run(self, until_ms: int | None) -> None:
+        last = -1
+        while not all(job.ended for job in self.world.jobs):
+            event, tick = self._next_event(), self._next_tick(last + 1)
+            times = [at for at in (event, tick) if at is not None]
+            if not times or (event is None and min(times) > self.quiet_since + HOUR_MS):
+                raise StalledRunError(self._stall_reason())
+            if until_ms is not None and min(times) > until_ms:
+                raise StalledRunError("until")
+            self.world.now = last = min(times)
+            allocations = self.world.allocations
+            self._instant()
+            if event == last or self.world.allocations > allocations:
+                self.quiet_since = last
+
+    def _next_event(self) -> int | None:
+        """When something other than a heartbeat or a report happens next."""
+        world = self.world
+        times = [at for run in world.runs if (at := self._due(run)) is not None]
+        times += [at for node in world.nodes if (at := self._node_event(node)) is not None]
+        times += [max(job.submit_at_ms, world.now) for job in world.jobs if self._can_arrive(job)]
+        times += [task.ask_at for task in world.tasks if task.ask_at is not None]
+        starved_ms = world.cluster.map_reduce.starved_ms
+        times += [job.starving_since + starved_ms for job in world.jobs if job.starving_since is not None]
+        return min(times, default=None)
+
+    def _next_tick(self, at: int) -> int | None:
+        """The next heartbeat or report, at or after an instant, of a node that is alive then."""
+        ticks = []
+        for node in self.world.nodes:
+            for interval, stream in ((self.heartbeat_ms, STREAM_NODE_HEARTBEAT), (self.report_ms, STREAM_USAGE_REPORT)):
+                if interval > 0 and node.alive:
+                    phase = draw(self.world.seed, stream, node.number) % interval
+                    ticks.append(at + (phase - at) % interval)
+        return min(ticks, default=None)
+
+    def _ticks_now(self, node: Node, interval: int, stream: int) -> bool:
+        phase = draw(self.world.seed, stream, node.number) % interval if interval > 0 else 0
+        return interval > 0 and node.alive and self.world.now % interval == phase
+
+    def _due(self, run: Run) -> int | None:
+        """When something is due on a container or inner task."""
+        if not run.started:
+            return run.starts_at
+        if run.kind == AM:
+            return run.ready_at
+        if run.kind == EXECUTORS:
+            timeout_ms = run.task.stage.idle_timeout_ms
+            return None if timeout_ms == 0 or run.idle_since is None else run.idle_since + timeout_ms
+        return run.due
+
+    def _node_event(self, node: Node) -> int | None:
+        times = [level.from_at_ms for level in node.spec.background if level.from_at_ms > self.world.now]
+        times += [at for at in (node.loss_at, node.return_at) if at is not None]
+        return min(times, default=None)
+
+    @staticmethod
+    def _can_arrive(job: Job) -> bool:
+        return not job.arrived and all(before.ended for before in job.after)
+
+    # One instant
+
+    def _instant(self) -> None:
+        self._phases(first=True)
+        while not all(job.ended for job in self.world.jobs) and self._has_more_now():
+            self._phases(first=False)
+        for run in self.world.runs:
+            run.memory_before = physics.use(self.world, run)[MEMORY]
+        for job in self.world.jobs:
+            if not self.lives.is_starving(job):
+                job.starving_since = None
+            elif job.starving_since is None:
+                job.starving_since = self.world.now
+
+    def _has_more_now(self) -> bool:
+        event = self._next_event()
+        return event is not None and event <= self.world.now
+
+    def _phases(self, *, first: bool) -> None:
+        """One round of the phases. Heartbeats and reports belong to the first round of an instant."""
+        happened = [self._containers(), self._nodes(), first and self._reports(), self._arrivals(), self._asks()]
+        happened.append(self._starving_maps())
+        if self.heartbeat_ms > 0:
+            if first:
+                self._heartbeats()
+        elif any(happened):
+            self.offers.ideal_pass()
+        self._limit_check()
+        self._memory_check()
+        for node in self.world.nodes:
+            physics.set_rates(self.world, node)
+
+    def _containers(self) -> bool:
+        due = sorted((run for run in self.world.runs if self._is_due(run)), key=lambda run: run.task.number)
+        for run in due:
+            if run.live and self._is_due(run):  # an earlier one may have ended it, or given an idle executor work
+                self._handle(run)
+        self._limit_check()
+        self._memory_check()
+        return bool(due)
+
+    def _is_due(self, run: Run) -> bool:
+        at = self._due(run)
+        return at is not None and at <= self.world.now
+
+    def _handle(self, run: Run) -> None:
+        if not run.started:
+            self.lives.start(run)
+        elif run.kind == AM:
+            self.lives.am_ready(run)
+        elif run.kind == EXECUTORS:
+            self.lives.release_idle(run)
+        else:
+            physics.bring_forward(run, self.world.now)
+            run.timed = False
+            if run.fail_at_us is not None and run.work_us >= run.fail_at_us:
+                self.lives.fail(run, Outcome.FAILED)
+            elif run.work_us >= physics.total_work_us(run.task):
+                self.lives.finish(run)
+
+    def _limit_check(self) -> None:
+        if not self.world.cluster.physics.pmem_check:
+            return
+        for run in self.world.containers():
+            above = physics.use(self.world, run)[MEMORY] > run.task.stage.shape[MEMORY]
+            if run.live and run.kind == TASKS and above:
+                self.lives.fail(run, Outcome.LIMIT_KILLED)
+
+    def _memory_check(self) -> None:
+        for node in self.world.nodes:
+            if self._is_oversold(node):
+                self.lives.crash(physics.crash_victims(self.world, node))
+            while self._is_oversold(node):
+                running = [run for run in self.world.containers(node) if run.started]
+                self.lives.crash([max(running, key=lambda run: run.newness)])
+
+    def _is_oversold(self, node: Node) -> bool:
+        """More memory is used than there is, and something runs that could crash."""
+        running = any(run.started for run in self.world.containers(node))
+        return running and physics.node_memory(self.world, node) > node.spec.capacity[MEMORY]
+
+    def _nodes(self) -> bool:
+        world, faults = self.world, self.world.cluster.faults
+        happened = False
+        for node in world.nodes:
+            if node.return_at == world.now:
+                node.alive, node.return_at, happened = True, None, True
+                node.loss_at = world.now + world.fault_span_ms(node, faults.node_mtbf_s, repair=False)
+            if node.loss_at == world.now:
+                node.return_at = world.now + world.fault_span_ms(node, faults.node_repair_s, repair=True)
+                node.alive, node.loss_at, happened = False, None, True
+                node.faults += 1
+                self.lives.lose_node(node)
+            background = world.background_level(node, world.now)
+            if node.background != background:
+                node.background, happened = background, True
+        self._memory_check()
+        return happened
+
+    def _reports(self) -> bool:
+        reporting = [n for n in self.world.nodes if self._ticks_now(n, self.report_ms, STREAM_USAGE_REPORT)]
+        for node in reporting:
+            node.reports += 1
+            node.reported_background = node.background
+            self.sizing.on_report(self.world, node)
+        return bool(reporting)
+
+    def _arrivals(self) -> bool:
+        happened = False
+        # A job that fails here because one before it failed may be what another one waits for.
+        while arriving := [j for j in self.world.jobs if self._can_arrive(j) and j.submit_at_ms <= self.world.now]:
+            self.lives.arrive(arriving[0])
+            happened = True
+        return happened
+
+    def _asks(self) -> bool:
+        due = [task for task in self.world.tasks if task.ask_at is not None and task.ask_at <= self.world.now]
+        for task in due:
+            self.lives.make_visible(task)
+        jobs = {task.job for task in due if task.stage.kind == INNER}
+        for job in sorted(jobs, key=lambda job: job.number):
+            self.lives.place_inner(job)
+        return bool(due)
+
+    def _starving_maps(self) -> bool:
+        happened = False
+        for job in self.world.jobs:
+            since, starved_ms = job.starving_since, self.world.cluster.map_reduce.starved_ms
+            if since is not None and self.world.now >= since + starved_ms:
+                job.starving_since = None
+                if self.lives.is_starving(job):
+                    self.lives.preempt_newest_reduce(job)
+                    job.starving_since, happened = self.world.now, True
+        return happened
+
+    def _heartbeats(self) -> None:
+        for node in self.world.nodes:
+            if self._ticks_now(node, self.heartbeat_ms, STREAM_NODE_HEARTBEAT):
+                self.offers.heartbeat(node)
+
+    # Ends
+
+    def _stall_reason(self) -> str:
+        containers = self.world.containers()
+        waiting = [task for task in self.world.tasks if task.asked and task.stage.kind != INNER]
+        if not waiting:
+            return "nothing-asked"
+        if containers and all(run.kind == AM for run in containers):
+            return "am-deadlock"
+        return "no-room"

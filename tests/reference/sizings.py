@@ -1,0 +1,252 @@
+"""Sizing: what may be promised on a node. Each lever gives a prediction P; total = L + A - P."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from heddle.model.resources import ONE
+from heddle.model.workload import AM, EXECUTORS
+
+from . import physics
+from .state import Node, Run, Vector, World, add
+
+
+class Sizing:
+    """`reservation`: a container will use what it reserved."""
+
+    reads_reports = False
+
+    def prediction(self, world: World, node: Node) -> Vector:
+        return world.allocated_node(node)
+
+    def on_allocation(self, world: World, run: Run) -> None:
+        """Some predictions follow allocations; this one is the allocation."""
+
+    def on_end(self, world: World, run: Run) -> None:
+        """Likewise."""
+
+    def on_report(self, world: World, node: Node) -> None:
+        """Called when the node has just reported (its number of reports already counts this one)."""
+
+    def total(self, world: World, node: Node) -> Vector:
+        allocated, predicted = world.allocated_node(node), self.prediction(world, node)
+        total = []
+        for r in range(world.n_resources):
+            allowance, increment = node.spec.allowance[r], world.cluster.increment[r]
+            promised = allowance if r in world.exclusive else allocated[r] + allowance - predicted[r]
+            total.append(max(allocated[r], promised // increment * increment))
+        return tuple(total)
+
+    def free(self, world: World, node: Node) -> Vector:
+        return tuple(t - a for t, a in zip(self.total(world, node), world.allocated_node(node), strict=True))
+
+
+class BorgDefault(Sizing):
+    reads_reports = True
+
+    def __init__(self, fraction: float = 0.9) -> None:
+        self.permille = math.floor(1000 * fraction)
+
+    def prediction(self, world: World, node: Node) -> Vector:
+        scaled = tuple(self.permille * x // 1000 for x in world.allocated_node(node))
+        return add(scaled, node.reported_background)
+
+
+class UsageFeedback(Sizing):
+    """Paper 1: the estimate decays from what was reserved towards what is reported."""
+
+    reads_reports = True
+
+    def __init__(self, damping: float = 0.125) -> None:
+        self.damping = damping
+        self.states: dict[tuple[Node, int], tuple[int, int, int]] = {}  # (E0, U, k) of a node's resource
+
+    def power(self, world: World, k: int) -> int:
+        interval = world.cluster.timing.usage_report_ms
+        return round(float(2**30 * (1 - self.damping) ** (k * interval / 1000)))
+
+    def _estimate(self, world: World, node: Node, r: int) -> int:
+        start, used, k = self.states.get((node, r), (0, 0, 0))
+        return start if k == 0 else used + (max(0, start - used) * self.power(world, k) >> 30)
+
+    def _set(self, node: Node, r: int, estimate: int) -> None:
+        _, used, _ = self.states.get((node, r), (0, 0, 0))
+        self.states[node, r] = (estimate, used, 0)
+
+    def prediction(self, world: World, node: Node) -> Vector:
+        return tuple(self._estimate(world, node, r) for r in range(world.n_resources))
+
+    def on_allocation(self, world: World, run: Run) -> None:
+        for r, reserved in enumerate(run.task.stage.shape):
+            self._set(run.node, r, self._estimate(world, run.node, r) + reserved)
+
+    def on_end(self, world: World, run: Run) -> None:
+        power = self.power(world, run.node.reports - run.reports_before)
+        for r, reserved in enumerate(run.task.stage.shape):
+            estimate = self._estimate(world, run.node, r)
+            self._set(run.node, r, max(0, estimate - (reserved * power >> 30)))
+
+    def on_report(self, world: World, node: Node) -> None:
+        use = add(containers_use(world, node), node.background)
+        for r in range(world.n_resources):
+            start, used, k = self.states.get((node, r), (0, 0, 0))
+            if use[r] == used:
+                self.states[node, r] = (start, used, k + 1)
+            else:
+                self.states[node, r] = (self._estimate(world, node, r), use[r], 1)
+
+
+class NSigma(Sizing):
+    reads_reports = True
+
+    def __init__(self, n: int = 5, samples: int = 24, every: int = 1) -> None:
+        self.n, self.samples, self.every = n, samples, every
+        self.rings: dict[tuple[Node, int], list[int]] = {}
+
+    def on_report(self, world: World, node: Node) -> None:
+        if node.reports % self.every:
+            return
+        used, allocated = containers_use(world, node), world.allocated_node(node)
+        for r in range(world.n_resources):
+            if allocated[r] > 0:
+                ring = self.rings.setdefault((node, r), [])
+                ring.append(min(2**20, used[r] * ONE // allocated[r]))
+                del ring[: -self.samples]
+
+    def prediction(self, world: World, node: Node) -> Vector:
+        predicted = []
+        for r, allocated in enumerate(world.allocated_node(node)):
+            ring, ratio = self.rings.get((node, r), []), ONE
+            if len(ring) == self.samples:
+                mean = sum(ring) // self.samples
+                variance = max(0, sum(x * x for x in ring) // self.samples - mean * mean)
+                ratio = min(ONE, mean + self.n * math.isqrt(variance))
+            predicted.append(ratio * allocated // ONE + node.reported_background[r])
+        return tuple(predicted)
+
+
+class Percentile(Sizing):
+    reads_reports = True
+
+    def __init__(self, percent: int = 95, samples: int = 24, every: int = 1) -> None:
+        self.samples, self.every = samples, every
+        self.rank = -(-percent * samples // 100)
+        self.rings: dict[tuple[Run, int], list[int]] = {}
+
+    def on_report(self, world: World, node: Node) -> None:
+        if node.reports % self.every:
+            return
+        for run in world.containers(node):
+            used = physics.reported_use(world, run)
+            for r, reserved in enumerate(run.task.stage.shape):
+                ring = self.rings.setdefault((run, r), [])
+                ring.append(min(16 * ONE, used[r] * ONE // reserved) if reserved > 0 else 0)
+                del ring[: -self.samples]
+
+    def prediction(self, world: World, node: Node) -> Vector:
+        predicted = list(node.reported_background)
+        for run in world.containers(node):
+            for r, reserved in enumerate(run.task.stage.shape):
+                ring = self.rings.get((run, r), [])
+                if len(ring) == self.samples:
+                    predicted[r] += sorted(ring)[self.rank - 1] * reserved // ONE
+                else:
+                    predicted[r] += reserved
+        return tuple(predicted)
+
+
+class MaxPredictor(Sizing):
+    reads_reports = True
+
+    def __init__(self, n: int = 5, percent: int = 95, samples: int = 24, every: int = 1) -> None:
+        self.both = (NSigma(n, samples, every), Percentile(percent, samples, every))
+
+    def on_report(self, world: World, node: Node) -> None:
+        for sizing in self.both:
+            sizing.on_report(world, node)
+
+    def prediction(self, world: World, node: Node) -> Vector:
+        one, other = (sizing.prediction(world, node) for sizing in self.both)
+        return tuple(max(x, y) for x, y in zip(one, other, strict=True))
+
+
+class Oracle(Sizing):
+    """Looks into the true future use of the containers that the node has."""
+
+    def prediction(self, world: World, node: Node) -> Vector:
+        runs = [run for run in world.runs if run.node is node]
+        # The sum only rises where a run starts or passes a breakpoint: the peak is at one of these instants.
+        moments = {0}.union(*(_changes_us(world, run) for run in runs))
+        peak = world.zero
+        for moment in moments:
+            total = world.zero
+            for run in runs:
+                total = add(total, _future_use(world, run, moment))
+            peak = tuple(max(x, y) for x, y in zip(peak, total, strict=True))
+        return add(peak, node.background)
+
+
+def _delay_us(world: World, run: Run) -> int:
+    """How long it is until the run starts."""
+    return 0 if run.started else (run.starts_at - world.now) * 1000
+
+
+def _work_now_us(world: World, run: Run) -> int:
+    if not run.started or run.holding:
+        return 0
+    done = run.work_us + ((world.now - run.since) * 1000 * run.rate >> 20)
+    return min(done, physics.next_breakpoint_us(run))
+
+
+def _is_constant(run: Run) -> bool:
+    """Uses its first segment for good: AMs, executors, reduces that hold or will hold when they start."""
+    stage = run.task.stage
+    will_hold = not run.started and stage.is_early and not all(before.done for before in stage.after)
+    return run.kind in (AM, EXECUTORS) or run.holding or will_hold
+
+
+def _changes_us(world: World, run: Run) -> set[int]:
+    delay = _delay_us(world, run)
+    if _is_constant(run) or run.task.profile is None:
+        return {delay}
+    work = _work_now_us(world, run)
+    ends = [run.task.stage.shuffle_ms * 1000, *physics.segment_ends_us(run.task)]
+    return {delay} | {delay + end - work for end in ends if end > work}
+
+
+def _future_use(world: World, run: Run, moment_us: int) -> Vector:
+    """What the run uses so many microseconds from now, if it runs on at full speed."""
+    since_start = moment_us - _delay_us(world, run)
+    if since_start < 0:
+        return world.zero
+    profile = run.task.profile
+    unrecorded = world.zero if run.executor is not None else run.task.stage.shape
+    if _is_constant(run):
+        return unrecorded if profile is None else profile[0][1]
+    work = _work_now_us(world, run) + since_start
+    if work >= physics.total_work_us(run.task):
+        return world.zero
+    return unrecorded if profile is None else physics.use_at(run.task, work)
+
+
+def containers_use(world: World, node: Node) -> Vector:
+    total = world.zero
+    for run in world.containers(node):
+        total = add(total, physics.reported_use(world, run))
+    return total
+
+
+SIZINGS: dict[str, type[Sizing]] = {
+    "reservation": Sizing,
+    "borg-default": BorgDefault,
+    "usage-feedback": UsageFeedback,
+    "n-sigma": NSigma,
+    "percentile": Percentile,
+    "max-predictor": MaxPredictor,
+    "oracle": Oracle,
+}
+
+
+def make_sizing(name: str, parameters: dict[str, Any]) -> Sizing:
+    return SIZINGS[name](**parameters)

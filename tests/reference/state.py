@@ -1,0 +1,257 @@
+"""The state of a run as plain objects. Nothing here is summed up ahead: whoever needs a sum adds it up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from heddle.model.cluster import Cluster, Queue
+from heddle.model.cluster import Node as NodeSpec
+from heddle.model.draw import (
+    STREAM_AM_HEARTBEAT,
+    STREAM_NODE_FAULT,
+    STREAM_SLOW_NODE,
+    draw,
+)
+from heddle.model.reasons import JobOutcome
+from heddle.model.resources import MEMORY, ONE
+from heddle.model.workload import AM
+
+from .trace import Attempt
+
+Vector = tuple[int, ...]
+
+
+def add(a: Vector, b: Vector) -> Vector:
+    return tuple(x + y for x, y in zip(a, b, strict=True))
+
+
+@dataclass(eq=False)
+class Task:
+    number: int
+    stage: Stage
+    duration_ms: int
+    profile: list[tuple[int, Vector]] | None  # (until permyriad, use); None: not recorded
+    prefers: Node | None
+    asked: bool = False  # visible to the scheduler (inner task: waiting for a slot)
+    ask_at: int | None = None  # will become visible then
+    run: Run | None = None
+    finished: bool = False
+    ran_ms: int = 0  # end - start of the attempt that finished
+    attempts: int = 0
+    failures: int = 0  # attempts that count: failed or limit-killed; for an AM, node losses
+    crashes: int = 0  # since a task of any job finished
+
+    @property
+    def job(self) -> Job:
+        return self.stage.job
+
+
+@dataclass(eq=False)
+class Stage:
+    number: int
+    job: Job
+    kind: int
+    shape: Vector
+    shuffle_ms: int
+    idle_timeout_ms: int
+    slow_start_permille: int
+    slots: int
+    label: str
+    tasks: list[Task] = field(default_factory=list)
+    after: list[Stage] = field(default_factory=list)
+    opened: bool = False  # runnable, as the page calls it
+    asked_at: int | None = None
+    early_allowed: int = 0  # how many tasks of an early stage may be asked for
+
+    @property
+    def done(self) -> bool:
+        return all(task.finished for task in self.tasks)
+
+    @property
+    def is_early(self) -> bool:
+        return self.slow_start_permille >= 0
+
+    def waiting(self) -> list[Task]:
+        return [task for task in self.tasks if task.asked]
+
+
+@dataclass(eq=False)
+class Job:
+    number: int
+    submit_at_ms: int
+    queue: QueueState
+    user: int
+    priority: int
+    has_am: bool
+    stages: list[Stage] = field(default_factory=list)
+    after: list[Job] = field(default_factory=list)
+    arrived: bool = False
+    admitted: bool = False
+    pool: int = 0
+    outcome: JobOutcome = JobOutcome.UNFINISHED
+    ended_at: int | None = None
+    starving_since: int | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.outcome != JobOutcome.UNFINISHED
+
+    def tasks(self) -> list[Task]:
+        return [task for stage in self.stages for task in stage.tasks]
+
+
+@dataclass(eq=False)
+class Node:
+    number: int
+    spec: NodeSpec
+    speed_permille: int
+    background: Vector
+    alive: bool = True
+    faults: int = 0  # losses so far
+    loss_at: int | None = None
+    return_at: int | None = None
+    reports: int = 0
+    reported_background: Vector = ()
+    reserved_for: Stage | None = None
+
+
+@dataclass(eq=False)
+class QueueState:
+    number: int
+    spec: Queue
+    parent: QueueState | None
+    guarantee: Vector
+    maximum: Vector
+    children: list[QueueState] = field(default_factory=list)
+
+    def upwards(self) -> list[QueueState]:
+        """This queue, its parent, ..., root."""
+        return [self] if self.parent is None else [self, *self.parent.upwards()]
+
+
+@dataclass(eq=False)
+class Run:
+    """A live attempt: a container, or an inner task in a slot of the container `executor`."""
+
+    task: Task
+    node: Node
+    executor: Run | None
+    starts_at: int
+    record: Attempt
+    fail_at_us: int | None  # a fault of its own strikes when so much work is done
+    reports_before: int  # reports its node had made when it was allocated
+    live: bool = True
+    ready_at: int | None = None  # AMs
+    idle_since: int | None = None  # executors
+    holding: bool = False  # early stages
+    work_us: int = 0
+    rate: int = 0
+    since: int = 0
+    due: int | None = None  # next breakpoint; None: never
+    timed: bool = False  # whether `due` was computed for the present breakpoint
+    memory_before: int = 0  # use when the instant began
+
+    @property
+    def started(self) -> bool:
+        return self.record.started_at_ms is not None
+
+    @property
+    def kind(self) -> int:
+        return self.task.stage.kind
+
+    @property
+    def newness(self) -> tuple[int, int]:
+        assert self.record.started_at_ms is not None
+        return self.record.started_at_ms, self.task.number
+
+
+class World:
+    """Everything that exists at one instant of a run. loading.py puts queues and jobs into it."""
+
+    def __init__(self, cluster: Cluster, seed: int) -> None:
+        self.cluster, self.seed, self.now = cluster, seed, 0
+        self.n_resources = len(cluster.resources)
+        self.zero: Vector = (0,) * self.n_resources
+        self.exclusive = [cluster.resources.index(name) for name in cluster.exclusive]
+        dominant = cluster.calculator == "dominant"
+        self.counting = [r for r in range(self.n_resources) if dominant or r == MEMORY or r in self.exclusive]
+        self.capacity_sum = cluster.total_allowance()  # C_r of the page
+        self.nodes = [self._node(number, spec) for number, spec in enumerate(cluster.nodes)]
+        self.queues: list[QueueState] = []
+        self.jobs: list[Job] = []
+        self.stages: list[Stage] = []
+        self.tasks: list[Task] = []
+        self.runs: list[Run] = []
+        self.attempts: list[Attempt] = []
+        self.allocations = 0
+
+    def _node(self, number: int, spec: NodeSpec) -> Node:
+        faults = self.cluster.faults
+        slow = draw(self.seed, STREAM_SLOW_NODE, number) % 1000 < faults.slow_node_permille
+        node = Node(number, spec, faults.slow_speed_permille if slow else spec.speed_permille, self.zero)
+        node.background, node.reported_background = self.background_level(node, 0), self.zero
+        if faults.node_mtbf_s > 0:
+            node.loss_at = self.fault_span_ms(node, faults.node_mtbf_s, repair=False)
+        return node
+
+    def fault_span_ms(self, node: Node, mean_s: int, *, repair: bool) -> int:
+        """The up time (or repair time) that follows `node.faults` losses."""
+        x = int(draw(self.seed, STREAM_NODE_FAULT, node.number * 2**20 + 2 * node.faults + int(repair)))
+        exponential = math.floor(-math.log((x % 2**20 + 0.5) / 2**20) * 2**20)
+        return 1 + mean_s * 1000 * exponential // ONE
+
+    def background_level(self, node: Node, at: int) -> Vector:
+        levels = [level.use for level in node.spec.background if level.from_at_ms <= at]
+        return tuple(levels[-1]) if levels else self.zero
+
+    # Sums, from scratch each time.
+
+    def containers(self, node: Node | None = None) -> list[Run]:
+        found = [run for run in self.runs if run.executor is None and (node is None or run.node is node)]
+        return sorted(found, key=lambda run: run.task.number)
+
+    def inner_of(self, executor: Run) -> list[Run]:
+        return [run for run in self.runs if run.executor is executor]
+
+    def runs_of(self, job: Job) -> list[Run]:
+        return sorted((run for run in self.runs if run.task.job is job), key=lambda run: run.task.number)
+
+    def sum_shapes(self, runs: list[Run]) -> Vector:
+        total = self.zero
+        for run in runs:
+            total = add(total, run.task.stage.shape)
+        return total
+
+    def allocated_node(self, node: Node) -> Vector:
+        return self.sum_shapes(self.containers(node))
+
+    def allocated_job(self, job: Job) -> Vector:
+        return self.sum_shapes([run for run in self.containers() if run.task.job is job])
+
+    def allocated_queue(self, queue: QueueState, *, user: int | None = None, only_ams: bool = False) -> Vector:
+        """What the queue's containers, or those of queues below it, reserve; optionally one user's, or AMs'."""
+        return self.sum_shapes(
+            [
+                run
+                for run in self.containers()
+                if queue in run.task.job.queue.upwards()
+                and user in (None, run.task.job.user)
+                and (not only_ams or run.kind == AM)
+            ]
+        )
+
+    def allocated_pool(self, pool: int) -> Vector:
+        return self.sum_shapes([run for run in self.containers() if run.task.job.pool == pool])
+
+    def share(self, amount: Vector) -> int:
+        """The dominant share of an amount, in units of 2**-20."""
+        return max((amount[r] * ONE // self.capacity_sum[r] for r in self.counting if self.capacity_sum[r]), default=0)
+
+    def next_am(self, job: Job, at: int) -> int:
+        """The first heartbeat of the job's AM at or after an instant."""
+        interval = self.cluster.timing.am_heartbeat_ms
+        if interval == 0 or not job.has_am:
+            return at
+        phase = int(draw(self.seed, STREAM_AM_HEARTBEAT, job.number)) % interval
+        return at + (phase - at) % interval

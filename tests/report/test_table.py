@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from heddle.report.table import change_words, comparison_tables
+from report.made_comparison import comparison, stalling
+
+
+def printed(width: int = 140, **arguments: object) -> str:
+    out = io.StringIO()
+    for table in comparison_tables(comparison(**arguments)):  # type: ignore[arg-type]
+        Console(file=out, width=width, color_system=None).print(table)
+    return out.getvalue()
+
+
+def test_table_shows_policies_and_changes() -> None:
+    lines = printed().splitlines()
+    assert "cluster one-node, 3 seeds" in lines[0]
+    (baseline,) = [line for line in lines if line.split()[:1] == ["fifo"]]
+    assert baseline.rstrip().endswith("baseline")
+    (quick,) = [line for line in lines if "quick(n=5)" in line]
+    assert "−45 ±" in quick
+    assert "50" in quick  # efficiency: 500 of 1000 MB
+
+
+def test_no_difference_is_said() -> None:
+    assert "no difference shown" in printed(policies={"fifo": 100, "twin": 100})
+
+
+def test_everything_fits_eighty_columns() -> None:
+    text = printed(width=80)
+    assert "baseline" in text
+    assert "…" not in text
+
+
+def test_words_where_little_is_known() -> None:
+    row = {"metric": "jct_s.mean", "vs_baseline_pct": -12.0, "vs_ci95": None}
+    assert change_words(row) == "−12 % (one seed)"
+    assert change_words(row | {"vs_baseline_pct": None}) == "not known"
+    assert change_words(row | {"vs_ci95": (-14.0, -10.0)}) == "[green]−12 ± 2.0 %[/green]"
+    assert change_words(row | {"vs_baseline_pct": 12.0, "vs_ci95": (10.0, 14.0)}) == "[red]+12 ± 2.0 %[/red]"
+
+
+def test_stalled_runs_are_counted() -> None:
+    out = io.StringIO()
+    for table in comparison_tables(stalling()):
+        Console(file=out, width=120).print(table)
+    assert "stalled: 1" in out.getvalue()
