@@ -2,9 +2,9 @@
 
 import argparse
 
-from benchmarks import accasim_fifo, heapq_fifo, simpy_fifo, workload
+from benchmarks import accasim_fifo, heapq_fifo, plain_heapq, simpy_fifo, workload
 
-RIVALS = {"heapq": heapq_fifo, "simpy": simpy_fifo, "accasim": accasim_fifo}
+RIVALS = {"plain": plain_heapq, "heapq": heapq_fifo, "simpy": simpy_fifo, "accasim": accasim_fifo}
 
 
 def main() -> None:

@@ -11,6 +11,8 @@ from .state import Job, World
 class Admission:
     """`admit-all`."""
 
+    admits_all = True
+
     def says_yes(self, world: World, job: Job) -> bool:
         return True
 
@@ -28,6 +30,8 @@ def leaf_has_place(world: World, job: Job) -> bool:
 
 
 class MaxRunning(Admission):
+    admits_all = False
+
     def __init__(self, jobs: int) -> None:
         self.most = jobs
 
@@ -36,8 +40,10 @@ class MaxRunning(Admission):
 
 
 class AmShare(Admission):
+    admits_all = False
+
     def __init__(self, percent: float = 0.1) -> None:
-        self.permille = math.floor(1000 * percent)
+        self.permille = round(1000 * percent)
 
     def says_yes(self, world: World, job: Job) -> bool:
         if not leaf_has_place(world, job):

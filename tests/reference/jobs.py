@@ -44,6 +44,7 @@ class Lives:
 
     def _begin(self, job: Job) -> None:
         now = self.world.now
+        job.begun = True
         for stage in job.stages:  # what an AM before this one had already opened
             if stage.kind != AM and (stage.opened or stage.is_early):
                 again = stage.tasks[: stage.early_allowed] if stage.is_early else stage.tasks
@@ -56,7 +57,8 @@ class Lives:
                     self._ask(task, self.world.next_am(job, now))
         for stage in job.stages:
             if stage.is_early:
-                self._look_at_early(stage, self.world.next_am(job, now))
+                stage.look_at.add(now if stage.opened else self.world.next_am(job, now))
+                stage.opened = True
         self._open_stages(job)
         self.place_inner(job)
         self._finish_if_done(job)
@@ -87,7 +89,14 @@ class Lives:
 
     # Early stages
 
-    def _look_at_early(self, stage: Stage, ask_at: int) -> None:
+    def look(self, stage: Stage) -> None:
+        """The AM's heartbeat: how many more may be asked for?"""
+        if stage.job.begun and stage.kind == EXECUTORS:
+            self._ask_executors(stage.job)
+        elif stage.job.begun:
+            self._look_at_early(stage)
+
+    def _look_at_early(self, stage: Stage) -> None:
         maps = [task for before in stage.after for task in before.tasks]
         total, done = len(maps), sum(task.finished for task in maps)
         waiting = sum(not task.finished and task.run is None for task in maps)
@@ -101,24 +110,37 @@ class Lives:
             limit = self.world.cluster.map_reduce.ramp_up_limit_permille
             allowed = min(allowed, max(0, min(done * 1000 // total, limit) * held // 1000 // memory))
         for task in stage.tasks[stage.early_allowed : allowed]:
-            self._ask(task, ask_at)
+            self.make_visible(task)
         stage.early_allowed = max(stage.early_allowed, allowed)
 
     def _early_after(self, stage: Stage) -> list[Stage]:
         return [later for later in stage.job.stages if later.is_early and stage in later.after]
 
-    def is_starving(self, job: Job) -> bool:
-        """Maps wait, none is allocated, and reduces hold."""
-        early = [stage for stage in job.stages if stage.is_early]
-        maps = [task for stage in job.stages if any(stage in late.after for late in early) for task in stage.tasks]
+    def is_starving(self, early: Stage) -> bool:
+        """Maps wait, none is allocated, and the early stage has containers."""
+        maps = [task for stage in early.after for task in stage.tasks]
         waits = any(not task.finished and task.run is None for task in maps)
-        return waits and not any(task.run for task in maps) and bool(self._holding(job))
+        return waits and not any(task.run for task in maps) and any(task.run for task in early.tasks)
+
+    def _look_for_starvation(self, early: Stage) -> None:
+        if early.check_at is None and self.is_starving(early):
+            early.check_at = self.world.now + self.world.cluster.map_reduce.starved_ms
+
+    def check_starvation(self, early: Stage) -> bool:
+        """The check is due: the newest holding container gives way if the maps starve."""
+        early.check_at = None
+        holding = [run for run in self._holding(early.job) if run.task.stage is early]
+        if not self.is_starving(early) or not holding:
+            return False
+        early.check_at = self.world.now + self.world.cluster.map_reduce.starved_ms
+        self._preempt_newest(holding)
+        return True
 
     def _holding(self, job: Job) -> list[Run]:
         return [run for run in self.world.runs_of(job) if run.holding]
 
-    def preempt_newest_reduce(self, job: Job) -> None:
-        newest = max(self._holding(job), key=lambda run: run.newness)
+    def _preempt_newest(self, holding: list[Run]) -> None:
+        newest = max(holding, key=lambda run: run.newness)
         self._end_run(newest, Outcome.PREEMPTED)
         self._retry(newest.task)
 
@@ -139,7 +161,7 @@ class Lives:
             self.start(run)
         for later in self._early_after(task.stage):
             if all(map_.finished or map_.run for before in later.after for map_ in before.tasks):
-                self._look_at_early(later, world.next_am(job, world.now + 1))
+                later.look_at.add(world.next_am(job, world.now + 1))
 
     def _new_run(self, task: Task, node: Node, executor: Run | None, starts_at: int) -> Run:
         record = Attempt(task.number, task.attempts, node.number, self.world.now)
@@ -169,6 +191,8 @@ class Lives:
             self.place_inner(stage.job)
         elif stage.is_early:
             run.holding = not all(before.done for before in stage.after)
+            if run.holding:
+                self._look_for_starvation(stage)
 
     def place_inner(self, job: Job) -> None:
         for task in self._waiting_inner(job):
@@ -178,7 +202,7 @@ class Lives:
                 if run.kind == EXECUTORS and run.started and len(self.world.inner_of(run)) < run.task.stage.slots
             ]
             if not free:
-                self._ask_executors(job)
+                self._look_for_executors(job)
                 return
             executor = free[0]
             executor.idle_since = None
@@ -186,6 +210,11 @@ class Lives:
 
     def _waiting_inner(self, job: Job) -> list[Task]:
         return [task for task in job.tasks() if task.stage.kind == INNER and task.asked]
+
+    def _look_for_executors(self, job: Job) -> None:
+        for stage in job.stages:
+            if stage.kind == EXECUTORS and stage.idle_timeout_ms > 0:
+                stage.look_at.add(self.world.next_am(job, self.world.now))
 
     def _ask_executors(self, job: Job) -> None:
         """More executors with an idle timeout, because inner tasks wait."""
@@ -198,7 +227,7 @@ class Lives:
             wanted = min(len(stage.tasks), alive + -(-waiting // stage.slots))
             missing = wanted - (len(stage.tasks) - len(idle))
             for task in idle[: max(0, missing)]:
-                self._ask(task, self.world.next_am(job, self.world.now))
+                self.make_visible(task)
 
     # Containers and inner tasks end
 
@@ -223,7 +252,8 @@ class Lives:
         for other in self.world.tasks:
             other.crashes = 0
         for later in self._early_after(stage):
-            self._look_at_early(later, self.world.next_am(job, self.world.now))
+            later.look_at.add(self.world.next_am(job, self.world.now))
+            self._look_for_starvation(later)
             if all(before.done for before in later.after):
                 for held in [run for run in self._holding(job) if run.task.stage is later]:
                     held.holding, held.since = False, self.world.now
@@ -277,10 +307,14 @@ class Lives:
                 self._lose_am(task)
 
     def _retry(self, task: Task) -> None:
+        for later in self._early_after(task.stage):
+            later.look_at.add(self.world.next_am(task.job, self.world.now))
+            self._look_for_starvation(later)
         task.ask_at = self.world.next_am(task.job, self.world.now + self.world.cluster.timing.retry_ms)
 
     def _lose_am(self, am: Task) -> None:
         job = am.job
+        job.begun = False
         self._end_all(job, Outcome.AM_LOST)
         self._withdraw(job)
         self._retry(am)

@@ -46,7 +46,8 @@ class Offers:
             job = stage.job
             leaf = job.queue if self.ordering.queues else None
             user = job.user if self.ordering.users else None
-            bucket = buckets.setdefault((job.pool, leaf, user, stage.shape, job.admitted), [])
+            open_to_all = job.admitted or self.admission.admits_all
+            bucket = buckets.setdefault((job.pool, leaf, user, stage.shape, stage.label, open_to_all), [])
             bucket.append((self.ordering.key(self.world, stage), stage.number, stage))
         return [min(bucket, key=lambda entry: entry[:2]) for bucket in buckets.values()]
 

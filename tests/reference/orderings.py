@@ -198,7 +198,7 @@ class Tetris(Ordering):
     packs = True
 
     def __init__(self, weight: float = 1) -> None:
-        self.weight_milli = math.floor(1000 * weight)
+        self.weight_milli = round(1000 * weight)
 
     def key(self, world: World, stage: Stage) -> Key:
         return (remaining_work(world, stage.job),)

@@ -29,7 +29,7 @@ class Partition:
 
 class SmallPool(Partition):
     def __init__(self, share: float = 0.1, theta: float = 0.1) -> None:
-        self.permille, self.theta = math.floor(1000 * share), theta
+        self.permille, self.theta = round(1000 * share), theta
 
     def pool_of(self, world: World, job: Job) -> int:
         stages = [stage for stage in job.stages if stage.kind in (TASKS, EXECUTORS)]

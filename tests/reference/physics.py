@@ -55,12 +55,9 @@ def container_use(world: World, container: Run) -> Vector:
 
 
 def reported_use(world: World, container: Run) -> Vector:
-    """What a usage report says of a container: an unrecorded use counts at the reservation."""
+    """What a usage report says of a container: an unrecorded use counts at the reservation, inner tasks included."""
     if container.started and container.task.profile is None:
-        total = container.task.stage.shape
-        for inner in world.inner_of(container):
-            total = add(total, use(world, inner))
-        return total
+        return container.task.stage.shape
     return container_use(world, container)
 
 
@@ -92,8 +89,9 @@ def next_breakpoint_us(run: Run) -> int:
     """The amount of work at which something happens to a working run next."""
     total = total_work_us(run.task)
     ends = [total]
+    ends.append(run.task.stage.shuffle_ms * 1000)
     if run.task.profile is not None:
-        ends += [run.task.stage.shuffle_ms * 1000, *segment_ends_us(run.task)]
+        ends += segment_ends_us(run.task)
     ends = [end for end in ends if end > run.work_us]
     if run.fail_at_us is not None:
         ends.append(run.fail_at_us)

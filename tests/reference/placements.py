@@ -49,7 +49,7 @@ class RandomNode(Placement):
 
 class DelayLocality(Placement):
     def __init__(self, wait_s: float = 3, then: str = "most-free") -> None:
-        self.wait_ms, self.then = math.floor(1000 * wait_s), make_placement(then, {})
+        self.wait_ms, self.then = round(1000 * wait_s), make_placement(then, {})
 
     def score(self, world: World, sizing: Sizing, stage: Stage, node: Node) -> int:
         near = _preferred(stage)

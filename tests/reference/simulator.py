@@ -79,8 +79,8 @@ class Simulator:
         times += [at for node in world.nodes if (at := self._node_event(node)) is not None]
         times += [max(job.submit_at_ms, world.now) for job in world.jobs if self._can_arrive(job)]
         times += [task.ask_at for task in world.tasks if task.ask_at is not None]
-        starved_ms = world.cluster.map_reduce.starved_ms
-        times += [job.starving_since + starved_ms for job in world.jobs if job.starving_since is not None]
+        times += [at for stage in world.stages for at in stage.look_at]
+        times += [stage.check_at for stage in world.stages if stage.check_at is not None]
         return min(times, default=None)
 
     def _next_tick(self, at: int) -> int | None:
@@ -125,11 +125,6 @@ class Simulator:
             self._phases(first=False)
         for run in self.world.runs:
             run.memory_before = physics.use(self.world, run)[MEMORY]
-        for job in self.world.jobs:
-            if not self.lives.is_starving(job):
-                job.starving_since = None
-            elif job.starving_since is None:
-                job.starving_since = self.world.now
 
     def _has_more_now(self) -> bool:
         event = self._next_event()
@@ -233,24 +228,22 @@ class Simulator:
         return happened
 
     def _asks(self) -> bool:
+        looks = [stage for stage in self.world.stages if any(at <= self.world.now for at in stage.look_at)]
+        for stage in looks:
+            stage.look_at = {at for at in stage.look_at if at > self.world.now}
+            if not stage.job.ended:
+                self.lives.look(stage)
         due = [task for task in self.world.tasks if task.ask_at is not None and task.ask_at <= self.world.now]
         for task in due:
             self.lives.make_visible(task)
         jobs = {task.job for task in due if task.stage.kind == INNER}
         for job in sorted(jobs, key=lambda job: job.number):
             self.lives.place_inner(job)
-        return bool(due)
+        return bool(due) or bool(looks)
 
     def _starving_maps(self) -> bool:
-        happened = False
-        for job in self.world.jobs:
-            since, starved_ms = job.starving_since, self.world.cluster.map_reduce.starved_ms
-            if since is not None and self.world.now >= since + starved_ms:
-                job.starving_since = None
-                if self.lives.is_starving(job):
-                    self.lives.preempt_newest_reduce(job)
-                    job.starving_since, happened = self.world.now, True
-        return happened
+        due = [stage for stage in self.world.stages if stage.check_at is not None and stage.check_at <= self.world.now]
+        return any([self.lives.check_starvation(stage) for stage in due])
 
     def _heartbeats(self) -> None:
         for node in self.world.nodes:

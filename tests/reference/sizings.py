@@ -34,8 +34,8 @@ class Sizing:
         total = []
         for r in range(world.n_resources):
             allowance, increment = node.spec.allowance[r], world.cluster.increment[r]
-            promised = allowance if r in world.exclusive else allocated[r] + allowance - predicted[r]
-            total.append(max(allocated[r], promised // increment * increment))
+            promised = (allocated[r] + allowance - predicted[r]) // increment * increment
+            total.append(max(allocated[r], allowance if r in world.exclusive else promised))
         return tuple(total)
 
     def free(self, world: World, node: Node) -> Vector:
@@ -46,7 +46,7 @@ class BorgDefault(Sizing):
     reads_reports = True
 
     def __init__(self, fraction: float = 0.9) -> None:
-        self.permille = math.floor(1000 * fraction)
+        self.permille = round(1000 * fraction)
 
     def prediction(self, world: World, node: Node) -> Vector:
         scaled = tuple(self.permille * x // 1000 for x in world.allocated_node(node))

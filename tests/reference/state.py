@@ -63,6 +63,8 @@ class Stage:
     opened: bool = False  # runnable, as the page calls it
     asked_at: int | None = None
     early_allowed: int = 0  # how many tasks of an early stage may be asked for
+    look_at: set[int] = field(default_factory=set)  # when its AM looks at how many it may ask for
+    check_at: int | None = None  # when it is looked whether its maps starve
 
     @property
     def done(self) -> bool:
@@ -88,10 +90,10 @@ class Job:
     after: list[Job] = field(default_factory=list)
     arrived: bool = False
     admitted: bool = False
+    begun: bool = False  # its AM is ready, or it has none and has arrived
     pool: int = 0
     outcome: JobOutcome = JobOutcome.UNFINISHED
     ended_at: int | None = None
-    starving_since: int | None = None
 
     @property
     def ended(self) -> bool:

@@ -1,6 +1,6 @@
 """How heddle compiles: one place for Numba's options and for where compiled code is kept.
 
-Compiled code is cached in the user's cache folder under a hash of all of heddle's sources, because Numba's own
+Compiled code is cached in the user's cache folder under a hash of the sources that are compiled, because Numba's own
 cache looks at one file only and would keep a caller that inlined an old version of a helper.
 This module must be imported before any other that compiles.
 """
@@ -17,14 +17,16 @@ import numba
 from numba import njit
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent
+COMPILED_LAYERS: Final = ("model", "policy", "sim")
 
 
 @cache
 def source_hash() -> str:
-    """Changes whenever any source file of heddle does, or the version of Numba."""
+    """Changes whenever a source file that ends up in compiled code does, or the version of Numba."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(path.read_bytes())
+    for layer in COMPILED_LAYERS:
+        for path in sorted((PACKAGE / layer).rglob("*.py")):
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

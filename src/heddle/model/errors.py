@@ -2,7 +2,8 @@
 
     HeddleError
     ├── BadInput        one or more problems in a file, a flag or a policy string (exit code 2)
-    └── RunRefused      a valid configuration that cannot be run as asked (exit code 2)
+    ├── RunRefused      a valid configuration that cannot be run as asked (exit code 2)
+    └── CheckFailed     a run broke a rule that must always hold: a defect of heddle or of a lever (exit code 1)
 
 Everything else that escapes is a defect of heddle.
 """
@@ -42,6 +43,9 @@ class BadInput(HeddleError):
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def __reduce__(self) -> tuple[type[BadInput], tuple[tuple[Problem, ...]]]:
+        return BadInput, (self.problems,)  # so that it survives the way back from another process
+
     @classmethod
     def of(cls, where: str, what: str, *, row: int | None = None, field: str | None = None) -> BadInput:
         return cls([Problem(where, what, row, field)])
@@ -49,3 +53,14 @@ class BadInput(HeddleError):
 
 class RunRefused(HeddleError):
     """The configuration is well-formed, but these parts of it cannot run together."""
+
+
+class CheckFailed(HeddleError):
+    """What `check` found: a run that cannot be right."""
+
+    def __init__(self, found: Iterable[str]) -> None:
+        self.found = tuple(found)
+        super().__init__("\n".join(self.found))
+
+    def __reduce__(self) -> tuple[type[CheckFailed], tuple[tuple[str, ...]]]:
+        return CheckFailed, (self.found,)

@@ -60,7 +60,6 @@ class Parameter:
 class Columns:
     """How many int64 columns of state the host keeps for the lever, per thing."""
 
-    table: int = 0
     node: int = 0
     job: int = 0
     container: int = 0
@@ -77,7 +76,7 @@ class Lever:
     parameters: tuple[Parameter, ...] = ()
     columns: Columns = Columns()
     listens: tuple[int, ...] = ()  # kinds of events for on_event
-    prepare: Callable[[Any], None] | None = None  # fills its state before a run: prepare(Setup)
+    prepare: Callable[[Any], Any] | None = None  # before a run: prepare(Setup) fills its columns and returns its table, if any
     clairvoyant: bool = False  # prepare() reads the truth; refused on a live cluster
     may_deadlock: bool = False  # a run may stall although the workload could finish: documented, not a defect
     # Ordering only.
@@ -88,6 +87,7 @@ class Lever:
     changes: Literal["never", "allocation"] = "never"  # ordering: keys change with the job's containers; sizing: totals change
     # Placement only.
     score_by: Literal["node", "pair"] = "pair"  # "node": the score depends on the node alone
+    waits: str = ""  # parameter, in seconds, after which (and after twice of which) a veto may end
     # Partition only.
     n_pools: int = 1
     values: Mapping[str, Value] = field(default_factory=dict)  # parameters that differ from their defaults

@@ -7,20 +7,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from heddle.model.cluster import Cluster
+import numpy as np
+import numpy.typing as npt
+
 from heddle.model.view import LeverState, View
 from heddle.model.workload import Workload
 from heddle.policy.lever import Lever, Question
 
 
 class Setup(NamedTuple):
-    """What a lever's prepare() gets: the view at time 0, its own zeroed state and, if it is clairvoyant, the truth."""
+    """What a lever's prepare() gets: the view at time 0, its own zeroed columns and, if it is clairvoyant, the truth."""
 
     lever: Lever
     view: View
     state: LeverState
     truth: Workload | None
-    cluster: Cluster | None
+    # Nodes that hold the input of some task of a stage: those of stage s are preferred[first_preferred[s]:first_preferred[s + 1]].
+    first_preferred: npt.NDArray[np.int64]
+    preferred: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

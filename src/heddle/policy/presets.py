@@ -7,6 +7,7 @@ from typing import Final
 from heddle.policy.lever import Lever, Question
 from heddle.policy.levers.admission import ADMIT_ALL, AM_SHARE, MAX_RUNNING
 from heddle.policy.levers.capacity import CAPACITY
+from heddle.policy.levers.delay_locality import DELAY_LOCALITY
 from heddle.policy.levers.fair import DRF, FAIR
 from heddle.policy.levers.fifo import FIFO
 from heddle.policy.levers.packing import FFD_DP, TETRIS
@@ -26,7 +27,7 @@ LEVERS: Final[dict[str, Lever]] = {
         RESERVATION, USAGE_FEEDBACK, BORG_DEFAULT, N_SIGMA, PERCENTILE, MAX_PREDICTOR, ORACLE,
         SHARED, SMALL_POOL,
         FIFO, FAIR, DRF, CAPACITY, SJF, SRPT, SMALLEST_FIRST, FFD_DP, TETRIS, RANDOM_ORDER,
-        MOST_FREE, BEST_FIT, FIRST_FIT, RANDOM_NODE,
+        MOST_FREE, BEST_FIT, FIRST_FIT, RANDOM_NODE, DELAY_LOCALITY,
     )
 }  # fmt: skip
 

@@ -54,7 +54,7 @@ def _count_or_null(value: Any) -> bool:
 MANIFEST: Final = (
     ManifestField("format_version", "integer", f"version of this format: {FORMAT_VERSION}", _count),
     ManifestField("heddle_version", "text", "the heddle that wrote the record", _text),
-    ManifestField("policy", "text", "the policy in canonical form", _text),
+    ManifestField("policy", "text", "the policy as it was written", _text),
     ManifestField("seed", "integer", "the seed of the run's random draws", _whole),
     ManifestField("executor", "text", "one of " + ", ".join(EXECUTORS), lambda value: value in EXECUTORS),
     ManifestField("workload.name", "text", "name of the workload", _text),

@@ -91,7 +91,7 @@ def tables(resources: Sequence[str]) -> dict[str, Table]:
         Column("allocated_at_ms", i64, "when it got its container (inner tasks: their slot)"),
         Column("started_at_ms", i64, "when it began to run; null: it ended before that", True),
         Column("ended_at_ms", i64, "when it ended; null: it still held its container when the run stalled", True),
-        Column("outcome", i8, "how it ended: " + _numbered([outcome.name for outcome in Outcome])),
+        Column("outcome", i8, "how it ended: " + _numbered([outcome.name for outcome in Outcome]) + "; -1: not known"),
         Column("shape", i32, "what it reserved: row of shapes (inner tasks reserve nothing themselves)"),
         *(
             Column(f"used_{name}_ms", i64, f"its use of {name}, summed over its milliseconds; null: unknown", True)

@@ -109,6 +109,7 @@ STAGE_RUN: Final = np.dtype(
         ("place", np.int32),  # its position in that bucket's heap
         ("after_left", np.int16),  # stages it comes after that are not done
         ("runnable", np.int8),
+        ("starvation_watched", np.int8),  # a check whether its maps starve is due
     ],
     align=True,
 )
@@ -150,7 +151,6 @@ BUCKET: Final = np.dtype(
 LANE: Final = np.dtype([("first", np.int32)])
 WANT: Final = np.dtype(
     [
-        ("active", np.int32),  # buckets with requests for it
         ("tested", np.int64),  # the pass in which its room was last looked for
         ("shape", np.int32),
         ("label", np.int32),
@@ -222,7 +222,7 @@ def control_dtype(n_resources: int) -> np.dtype[Any]:
         "phase", "next_arrival", "jobs_left", "waiting", "n_due", "n_timers", "free_slot", "n_free", "n_log", "walk", "passes",
         "epoch", "n_fresh", "fresh_epoch", "reports_seen_ms", "news", "n_gained", "n_touched", "n_endings", "n_starts", "n_asks", "n_rekeys", "n_no_room", "crashed", "killed",
         "retried", "preempted", "failed_jobs", "integrated_at_ms", "last_progress_ms",
-        "offer_node", "offered", "broken", "finished",
+        "offer_node", "offered", "heartbeats_at_ms", "broken", "finished",
     ]  # fmt: skip
     return np.dtype(
         [(name, np.int64) for name in whole]
@@ -239,8 +239,8 @@ SETTING: Final = np.dtype(
             "oom", "cpu", "pmem_check", "max_attempts", "am_max_attempts", "livelock_crashes", "ramp_up_limit_permille", "starved_ms",
             "task_failure_permyriad", "node_mtbf_ms", "node_repair_ms", "off_switch", "quiet_ms",
             "blocking", "reserves", "by_queue", "uses_fit", "has_gate", "has_order_limits", "has_vetoes", "has_pools",
-            "sizing_changes", "reports_matter", "container_reports", "key_changes", "score_by_node", "oracle", "has_dag",
-            "has_job_dag", "has_use", "has_preferences", "logging", "checking", "n_bases", "n_combos", "slot_margin", "log_margin",
+            "sizing_changes", "reports_matter", "container_reports", "key_changes", "score_by_node", "oracle", "has_dag", "has_executors", "listens", "veto_ms", "heads_differ",
+            "has_job_dag", "has_use", "has_preferences", "logging", "n_bases", "n_combos", "slot_margin", "log_margin",
             "admission_listens", "sizing_listens", "partition_listens", "ordering_listens", "placement_listens",
         )
     ]

@@ -61,12 +61,10 @@ from heddle.sim.timeline import due_clear, timer_pop, timer_push
 NEXT = 0
 CONTAINERS = 1
 NODES = 2
-REPORTS = 3
-ARRIVALS = 4
+ARRIVALS = 4  # reports, 3, need no phase of their own: they are read when somebody needs to know
 ASKS = 5
 OFFERS = 6
 CRASHES = 7
-RATES = 8
 
 
 @compiled
@@ -141,7 +139,7 @@ def _integrate(sim, at_ms):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _due_now(sim, now):  # type: ignore[no-untyped-def]
+def _due_now(sim):  # type: ignore[no-untyped-def]
     """The first container that is due: launched, ready, idle too long, or at a mark of its work."""
     s = sim.due["slot"][0]
     due_clear(sim, s)
@@ -223,10 +221,10 @@ def node_event(sim, kind, n, now):  # type: ignore[no-untyped-def]
 @unit
 def give_way_to_maps(sim, stage, now):  # type: ignore[no-untyped-def]
     """The maps before an early stage have starved long enough: its newest idle container gives way."""
+    sim.stage_run["starvation_watched"][stage] = 0
     if maps_starve(sim, stage) == 0:
         return 0
     view, slot = sim.shown, sim.slot
-    # The state must have lasted: it began when the last map ended or the first reduce held, whichever was later.
     newest = -1
     for s in range(slot.shape[0]):
         if slot["phase"][s] == HOLDING and view.container["stage"][s] == stage:
@@ -234,6 +232,7 @@ def give_way_to_maps(sim, stage, now):  # type: ignore[no-untyped-def]
                 newest = s
     if newest >= 0:
         end_later(sim, newest, PREEMPTED)
+        sim.stage_run["starvation_watched"][stage] = 1
         timer_push(sim, now + sim.setting["starved_ms"][0], TIMER_STARVED, stage)
     return 0
 
@@ -408,18 +407,51 @@ def _short_of_memory(sim):  # type: ignore[no-untyped-def]
     return 0
 
 
+@inlined
+def _check_memory_of_touched(sim):  # type: ignore[no-untyped-def]
+    for i in range(sim.control["n_touched"][0]):
+        check_memory(sim, sim.touched[i])
+
+
+@unit
+def serve_timer(sim, now):  # type: ignore[no-untyped-def]
+    """The first timer, which is due and not about a node or an arrival."""
+    control = sim.control
+    kind, subject = sim.timer["kind"][0], sim.timer["subject"][0]
+    timer_pop(sim)
+    if kind == TIMER_ASK:
+        ask_now(sim, subject)
+    elif kind == TIMER_RETRY:
+        control["last_progress_ms"][0] = now
+        come_back(sim, subject, _stage_of_task(sim.shown.stage_spec, subject))
+    elif kind == TIMER_STARVED:
+        give_way_to_maps(sim, subject, now)
+    else:
+        control["news"][0] = 1
+        control["epoch"][0] += 1
+    return 0
+
+
+@inlined
+def _timer_due(sim, now, low, high):  # type: ignore[no-untyped-def]
+    """Whether the first timer is due and of a kind from low to high."""
+    if sim.control["n_timers"][0] == 0 or sim.timer["at_ms"][0] > now:
+        return False
+    return low <= sim.timer["kind"][0] <= high
+
+
 @compiled
 def advance(sim, until_ms):  # type: ignore[no-untyped-def]
-    """Runs until one of the statuses of arrays.py; call again to go on."""
-    control, setting, view = sim.control, sim.setting, sim.shown
+    """Runs until one of the statuses of arrays.py; call again to go on.
+
+    The phases stand in their order; control["phase"] says which of them have been left behind, so that a run that came
+    back for more memory goes on where it was.
+    """
+    control, setting, clock = sim.control, sim.setting, sim.shown.clock
     ideal = setting["node_heartbeat_ms"][0] == 0
+    reports_matter = setting["reports_matter"][0]
     while True:
-        phase = control["phase"][0]
-        now = view.clock["now_ms"][0]
-        short = _short_of_memory(sim)
-        if short != 0:
-            return short
-        if phase == NEXT:
+        if control["phase"][0] == NEXT:
             if control["jobs_left"][0] == 0:
                 return FINISHED
             at = _next_instant(sim)
@@ -428,81 +460,88 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
             if at > until_ms:
                 return PAUSED
             _integrate(sim, at)
-            view.clock["now_ms"][0] = at
+            clock["now_ms"][0] = at
             control["phase"][0] = CONTAINERS
-            continue
-        if phase == CONTAINERS:
-            if control["n_due"][0] > 0 and sim.due["at_ms"][0] <= now:
+        now = clock["now_ms"][0]
+        if control["phase"][0] == CONTAINERS:
+            while control["n_due"][0] > 0 and sim.due["at_ms"][0] <= now:
+                short = _short_of_memory(sim)
+                if short != 0:
+                    return short
                 control["last_progress_ms"][0] = now
-                _due_now(sim, now)
-            else:
-                for i in range(control["n_touched"][0]):
-                    check_memory(sim, sim.touched[i])
-                control["phase"][0] = NODES
-        elif phase == NODES:
-            if control["n_timers"][0] > 0 and sim.timer["at_ms"][0] <= now and sim.timer["kind"][0] <= TIMER_BACKGROUND:
+                _due_now(sim)
+                settle(sim)
+            if control["n_touched"][0] > 0:
+                _check_memory_of_touched(sim)
+                settle(sim)
+            control["phase"][0] = NODES
+        if control["phase"][0] == NODES:
+            while _timer_due(sim, now, TIMER_NODE_RETURN, TIMER_BACKGROUND):
+                short = _short_of_memory(sim)
+                if short != 0:
+                    return short
                 kind, subject = sim.timer["kind"][0], sim.timer["subject"][0]
                 timer_pop(sim)
                 node_event(sim, kind, subject, now)
-            else:
-                for i in range(control["n_touched"][0]):
-                    check_memory(sim, sim.touched[i])
-                control["phase"][0] = ARRIVALS
-        elif phase == ARRIVALS:
-            if _next_arrival(sim, now):
+                settle(sim)
+            if control["n_touched"][0] > 0:
+                _check_memory_of_touched(sim)
+                settle(sim)
+            control["phase"][0] = ARRIVALS
+        if control["phase"][0] == ARRIVALS:
+            while _next_arrival(sim, now):
                 control["last_progress_ms"][0] = now
-            else:
-                control["phase"][0] = ASKS
-        elif phase == ASKS:
-            if control["n_timers"][0] > 0 and sim.timer["at_ms"][0] <= now and sim.timer["kind"][0] >= TIMER_ASK:
-                kind, subject = sim.timer["kind"][0], sim.timer["subject"][0]
-                timer_pop(sim)
-                if kind == TIMER_ASK:
-                    ask_now(sim, subject)
-                elif kind == TIMER_RETRY:
-                    control["last_progress_ms"][0] = now
-                    come_back(sim, subject, _stage_of_task(view.stage_spec, subject))
-                elif kind == TIMER_STARVED:
-                    give_way_to_maps(sim, subject, now)
-                else:
-                    control["news"][0] = 1
-                    control["epoch"][0] += 1
-            else:
-                control["phase"][0] = OFFERS
-                control["passes"][0] += 1
-                control["offer_node"][0] = 0 if ideal else -1
-                if ideal and setting["reports_matter"][0] and control["waiting"][0] > 0:
-                    catch_up_reports(sim, now)
-        elif phase == OFFERS:
-            if ideal:
-                if not _offer_all(sim):
-                    if control["waiting"][0] > 0 or control["n_gained"][0] > 0:
-                        close_pass(sim)
-                    control["phase"][0] = CRASHES
-            elif not serve_heartbeats(sim, now):
-                control["phase"][0] = CRASHES
-        elif phase == CRASHES:
-            before = control["n_endings"][0]
-            for i in range(control["n_touched"][0]):
-                check_memory(sim, sim.touched[i])
-            if ideal and control["n_endings"][0] > before:
+                settle(sim)
+                short = _short_of_memory(sim)
+                if short != 0:
+                    return short
+            control["phase"][0] = ASKS
+        if control["phase"][0] == ASKS:
+            while _timer_due(sim, now, TIMER_ASK, TIMER_WAKE):
+                short = _short_of_memory(sim)
+                if short != 0:
+                    return short
+                serve_timer(sim, now)
+                settle(sim)
+            control["phase"][0] = OFFERS
+            control["passes"][0] += 1
+            control["offer_node"][0] = 0
+            if not ideal and control["heartbeats_at_ms"][0] != now:  # each node is offered once in an instant
+                control["heartbeats_at_ms"][0] = now
+                control["offer_node"][0] = -1
+            elif not ideal:
+                control["offer_node"][0] = sim.heartbeat_order.shape[0]
+            if ideal and reports_matter and control["waiting"][0] > 0:
+                catch_up_reports(sim, now)
+        if control["phase"][0] == OFFERS:
+            while control["waiting"][0] > 0:
+                short = _short_of_memory(sim)
+                if short != 0:
+                    return short
+                if ideal:
+                    if not _offer_all(sim):
+                        break
+                elif serve_heartbeats(sim, now) == 0:
+                    break
+                settle(sim)
+            if ideal and (control["n_gained"][0] > 0 or control["news"][0] != 0):
+                close_pass(sim)
+            control["phase"][0] = CRASHES
+        if control["n_touched"][0] > 0:
+            _check_memory_of_touched(sim)
+            if ideal and control["n_endings"][0] > 0:
                 timer_push(sim, now + 1, TIMER_WAKE, 0)
-            control["phase"][0] = RATES
-        else:
+            settle(sim)
             for i in range(control["n_touched"][0]):
                 n = sim.touched[i]
                 sim.node_run["touched"][n] = 0
                 renew_rates(sim, n)
             control["n_touched"][0] = 0
-            again = control["n_due"][0] > 0 and sim.due["at_ms"][0] <= now
-            again = again or (control["n_timers"][0] > 0 and sim.timer["at_ms"][0] <= now)
-            control["phase"][0] = CONTAINERS if again else NEXT
-            continue
-        settle(sim)
+        control["phase"][0] = NEXT
+        if (control["n_due"][0] > 0 and sim.due["at_ms"][0] <= now) or _timer_due(sim, now, 0, TIMER_WAKE):
+            control["phase"][0] = CONTAINERS
         if control["broken"][0] != 0:
             return control["broken"][0]
-
-
 
 
 @compiled

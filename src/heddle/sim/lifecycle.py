@@ -42,6 +42,7 @@ from heddle.sim.arrays import (
     TIMER_ASK,
     TIMER_RETRY,
     TIMER_STARVED,
+    TIMER_WAKE,
     UNASKED,
     WORKING,
 )
@@ -83,7 +84,9 @@ def ask_now(sim, stage):  # type: ignore[no-untyped-def]
 @unit
 def ask_soon(sim, stage, at_ms):  # type: ignore[no-untyped-def]
     """The stage asks at the first AM heartbeat from at_ms on."""
-    at = next_am(sim, sim.shown.stage_spec["job"][stage], at_ms)
+    at = at_ms
+    if sim.setting["am_heartbeat_ms"][0] > 0:
+        at = next_am(sim, sim.shown.stage_spec["job"][stage], at_ms)
     if at == sim.shown.clock["now_ms"][0]:
         ask_now(sim, stage)
     else:
@@ -142,8 +145,11 @@ def _may_newly_ask(sim, stage):  # type: ignore[no-untyped-def]
         slots = view.stage_spec["slots"][stage]
         inner = waiting_inner(view, stage_run, view.stage_spec["job"][stage])
         alive = view.stage["held"][stage]
-        target = min(n_tasks, alive + (inner + slots - 1) // slots)
-        return max(0, target - alive - view.stage["waiting"][stage] - stage_run["to_ask"][stage])
+        coming = view.stage["waiting"][stage] + stage_run["to_ask"][stage]
+        first = view.stage_spec["first_task"][stage]
+        for k in range(first, first + n_tasks):
+            coming += sim.task["state"][k] == RETURNING
+        return max(0, min(n_tasks, alive + (inner + slots - 1) // slots) - alive - coming)
     if _is_early(sim, stage):
         return max(0, early_limit(sim, stage) - stage_run["asked"][stage])
     return n_tasks - stage_run["asked"][stage]
@@ -174,11 +180,14 @@ def stage_asks(sim, stage):  # type: ignore[no-untyped-def]
         return 0
     if view.stage["asked_at_ms"][stage] < 0:
         view.stage["asked_at_ms"][stage] = view.clock["now_ms"][0]
+        if sim.setting["veto_ms"][0] > 0:
+            timer_push(sim, view.clock["now_ms"][0] + sim.setting["veto_ms"][0], TIMER_WAKE, 0)
+            timer_push(sim, view.clock["now_ms"][0] + 2 * sim.setting["veto_ms"][0], TIMER_WAKE, 0)
     view.stage["waiting"][stage] += count
     count_waiting(sim, job, count)
     if stage_run["bucket"][stage] < 0:
         key = sim.call_key(sim.known, sim.ordering_state, sim.ordering_params, stage)
-        if insert(sim, bucket_of(sim, stage), stage, key):
+        if insert(sim, bucket_of(sim, stage), stage, key) or sim.setting["heads_differ"][0]:
             sim.control["epoch"][0] += 1
         sim.control["news"][0] = 1
     if sim.setting["key_changes"][0]:
@@ -206,8 +215,9 @@ def rekey_job(sim, job):  # type: ignore[no-untyped-def]
                 rekey(sim, stage, key)
             else:
                 remove(sim, stage)
-                if insert(sim, wanted, stage, key):
-                    sim.control["epoch"][0] += 1
+                insert(sim, wanted, stage, key)
+            if wanted != at or sim.setting["heads_differ"][0]:
+                sim.control["epoch"][0] += 1
                 sim.control["news"][0] = 1
     return 0
 
@@ -272,7 +282,8 @@ def new_slot(sim, task, stage, n, host):  # type: ignore[no-untyped-def]
 def _drop_slot(sim, s):  # type: ignore[no-untyped-def]
     """Unlinks the row of slot s and frees it."""
     view, slot, container = sim.shown, sim.slot, sim.shown.container
-    due_clear(sim, s)
+    if slot["place"][s] >= 0:
+        due_clear(sim, s)
     before, after = container["previous"][s], container["next"][s]
     if before >= 0:
         container["next"][before] = after
@@ -346,16 +357,15 @@ def begin_job(sim, job):  # type: ignore[no-untyped-def]
         early = view.stage_spec["slow_start_permille"][stage] >= 0
         if stage_run["runnable"][stage]:
             stage_run["to_ask"][stage] = return_unfinished(stage_run, sim.task, view.stage_spec, stage)
-            if kind == INNER:
-                stage_run["to_ask"][stage] += stage_run["asked"][stage] - stage_run["next_fresh"][stage]
-            else:
-                stage_run["asked"][stage] = stage_run["next_fresh"][stage]
-                if kind == EXECUTORS and view.stage_spec["idle_timeout_ms"][stage] > 0:
-                    stage_run["to_ask"][stage] = 0
+            stage_run["to_ask"][stage] += stage_run["asked"][stage] - stage_run["next_fresh"][stage]
+            if kind == EXECUTORS and view.stage_spec["idle_timeout_ms"][stage] > 0:
+                stage_run["to_ask"][stage] = 0
+            if kind != INNER:
                 ask_now(sim, stage)
         elif stage_run["after_left"][stage] == 0 or early or kind == EXECUTORS:
             make_runnable(sim, stage)
-    fill_executors(sim, job)
+    if sim.setting["has_executors"][0]:
+        fill_executors(sim, job)
     if sim.job_run["stages_left"][job] == 0:
         finish_job(sim, job, JOB_FINISHED)
     return 0
@@ -375,7 +385,8 @@ def arrive(sim, job):  # type: ignore[no-untyped-def]
         return 0
     if sim.setting["has_pools"][0]:
         view.job["pool"][job] = sim.call_pool(sim.known, sim.partition_state, sim.partition_params, job)
-    tell_levers(sim, EVENT_ARRIVED, -1, first, -1, 0)
+    if sim.setting["listens"][0] >> EVENT_ARRIVED & 1:
+        tell_levers(sim, EVENT_ARRIVED, -1, first, -1, 0)
     if view.job_spec["has_am"][job]:
         sim.stage_run["runnable"][first] = 1
         ask_now(sim, first)
@@ -393,7 +404,8 @@ def finish_job(sim, job, state):  # type: ignore[no-untyped-def]
     if view.job["state"][job] == JOB_ADMITTED:
         view.clock["running_jobs"][0] -= 1
         view.queue["running_jobs"][view.job["queue"][job]] -= 1
-    withdraw(sim, job)
+    if view.job["waiting"][job] > 0:
+        withdraw(sim, job)
     view.job["state"][job] = state
     sim.job_run["ended_at_ms"][job] = view.clock["now_ms"][0]
     sim.control["jobs_left"][0] -= 1
@@ -506,7 +518,8 @@ def maps_starve(sim, stage):  # type: ignore[no-untyped-def]
 @inlined
 def _look_for_starvation(sim, stage):  # type: ignore[no-untyped-def]
     """A container of an early stage started, or one before it ended: do its maps starve from now on?"""
-    if maps_starve(sim, stage) != 0:
+    if sim.stage_run["starvation_watched"][stage] == 0 and maps_starve(sim, stage) != 0:
+        sim.stage_run["starvation_watched"][stage] = 1
         timer_push(sim, sim.shown.clock["now_ms"][0] + sim.setting["starved_ms"][0], TIMER_STARVED, stage)
 
 
@@ -601,21 +614,24 @@ def start_slot(sim, s):  # type: ignore[no-untyped-def]
     if kind == AM:
         sim.job_run["am_started_at_ms"][job] = now
         slot["phase"][s] = AM_STARTING
-        change_use(sim, s, sim.task_spec["first_segment"][task], True, True)
+        if sim.setting["has_use"][0]:
+            change_use(sim, s, sim.task_spec["first_segment"][task], True, True)
         due_set(sim, s, now + sim.setting["am_start_ms"][0])
     else:
         if sim.job_run["started_at_ms"][job] < 0 and kind != INNER:
             sim.job_run["started_at_ms"][job] = now
         if kind == EXECUTORS:
             slot["phase"][s] = EXECUTOR
-            change_use(sim, s, sim.task_spec["first_segment"][task], True, True)
+            if sim.setting["has_use"][0]:
+                change_use(sim, s, sim.task_spec["first_segment"][task], True, True)
             _link_executor(sim, job, s)
             if view.stage_spec["idle_timeout_ms"][stage] > 0:
                 due_set(sim, s, now + view.stage_spec["idle_timeout_ms"][stage])
             fill_executors(sim, job)
         elif kind == TASKS and _is_early(sim, stage):
             slot["phase"][s] = HOLDING
-            change_use(sim, s, sim.task_spec["first_segment"][task], True, False)
+            if sim.setting["has_use"][0]:
+                change_use(sim, s, sim.task_spec["first_segment"][task], True, False)
             _look_for_starvation(sim, stage)
         else:
             begin_work(sim, s)
@@ -623,7 +639,8 @@ def start_slot(sim, s):  # type: ignore[no-untyped-def]
         if resize(sim, view.container["node"][s]):
             mark_gained(sim, view.container["node"][s])
         refresh_tree(sim, view.container["node"][s])
-    tell_levers(sim, EVENT_STARTED, view.container["node"][s], stage, s, 0)
+    if sim.setting["listens"][0] >> EVENT_STARTED & 1:
+        tell_levers(sim, EVENT_STARTED, view.container["node"][s], stage, s, 0)
     return 0
 
 
@@ -687,7 +704,8 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
                 if slot["phase"][t] != FREE and slot["host"][t] == s and slot["doomed"][t] == 0:
                     end_later(sim, t, outcome)
     if phase != LAUNCHING:
-        change_use(sim, s, -1, False, False)
+        if sim.setting["has_use"][0]:
+            change_use(sim, s, -1, False, False)
         if sim.setting["logging"][0]:
             for r in range(view.shape["demand"].shape[1]):
                 if sim.setting["logging"][0]:
@@ -702,11 +720,13 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
             sim.node_run["report_phase_ms"][n], sim.setting["report_ms"][0], view.container["allocated_at_ms"][s]
         )
         count_allocated(sim, job, stage, n, -1)
-        tell_levers(sim, EVENT_FINISHED if outcome == FINISHED else EVENT_STOPPED, n, stage, s, max(0, age))
+        if sim.setting["listens"][0] >> (EVENT_FINISHED if outcome == FINISHED else EVENT_STOPPED) & 1:
+            tell_levers(sim, EVENT_FINISHED if outcome == FINISHED else EVENT_STOPPED, n, stage, s, max(0, age))
         if sim.setting["sizing_changes"][0]:
             resize(sim, n)
         mark_gained(sim, n)
-        refresh_tree(sim, n)
+        if sim.setting["node_heartbeat_ms"][0] == 0:
+            refresh_tree(sim, n)
         if sim.setting["has_order_limits"][0] or sim.setting["has_pools"][0] or sim.setting["has_gate"][0]:
             sim.control["news"][0] = 1
             sim.control["epoch"][0] += 1
@@ -728,7 +748,7 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
         sim.control["finished"][0] += 1
         if view.stage["done"][stage] == view.stage_spec["n_tasks"][stage]:
             stage_done(sim, stage)
-        else:
+        if view.job["state"][job] < JOB_FINISHED:
             _tell_followers(sim, stage, now)
         if host >= 0 and view.job["state"][job] < JOB_FINISHED:
             fill_executors(sim, job)
@@ -782,6 +802,8 @@ def _count_crash(sim, task):  # type: ignore[no-untyped-def]
 def settle(sim):  # type: ignore[no-untyped-def]
     """Serves everything that follows from what just happened, endings first."""
     control = sim.control
+    if control["n_endings"][0] + control["n_starts"][0] + control["n_asks"][0] + control["n_rekeys"][0] == 0:
+        return
     ending, start, ask, rekeyed = 0, 0, 0, 0
     while True:
         if ending < control["n_endings"][0]:

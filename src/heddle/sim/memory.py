@@ -41,7 +41,7 @@ UNITS: Final = (
     "allocate", "arrive", "ask_soon", "begin_job", "begin_work", "best_in_leaf", "catch_up_reports", "change_use", "check_memory", "choose", "come_back", "count_allocated", "count_waiting",
     "due_clear", "due_set", "early_limit",    "end", "fill_executors", "finish_job", "future_peak", "give_way_to_maps", "insert",
     "make_runnable", "maps_starve", "new_slot", "next_am", "next_offer_node", "node_event", "note", "pass_mark", "refresh_tree", "rekey", "rekey_job",
-    "remove", "renew_rates", "resize", "serve_heartbeats", "set_due", "settle_reports", "stage_asks", "stage_done",
+    "remove", "renew_rates", "resize", "serve_heartbeats", "serve_timer", "set_due", "settle_reports", "stage_asks", "stage_done",
     "start_slot", "task_near", "tell_levers", "timer_pop", "timer_push", "withdraw",
 )  # fmt: skip
 HEADER: Final = 1 + len(UNITS)

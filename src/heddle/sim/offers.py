@@ -93,6 +93,16 @@ def _no_room(sim, w):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _can_beat(sim, i, size, best, best_score):  # type: ignore[no-untyped-def]
+    """Whether some node below i of the tree may score higher than the best so far, or as high with a smaller number."""
+    if sim.tree_score[i] != best_score:
+        return sim.tree_score[i] > best_score
+    while i < size:
+        i *= 2
+    return i - size < best
+
+
+@inlined
 def _find_node(sim, stage, w):  # type: ignore[no-untyped-def]
     """Of all nodes with the label and room that placement allows, the one with the highest score; or minus the reason."""
     view = sim.shown
@@ -124,7 +134,7 @@ def _find_node(sim, stage, w):  # type: ignore[no-untyped-def]
         for r in range(n_resources):
             if view.clock["counts"][0, r] and sim.tree_free[i, r] < view.shape["demand"][shape, r]:
                 room = False
-        if not room or (by_node and best >= 0 and sim.tree_score[i] < best_score):
+        if not room or (by_node and best >= 0 and not _can_beat(sim, i, size, best, best_score)):
             continue
         if i < size:
             left, right = 2 * i, 2 * i + 1
@@ -391,10 +401,12 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
     control["last_progress_ms"][0] = now
     if sim.setting["logging"][0]:
         note(sim, LOG_ALLOCATED, 0, job, stage, task, n, sim.task["attempts"][task], asked_at)
-    tell_levers(sim, EVENT_ALLOCATED, n, stage, s, 0)
+    if sim.setting["listens"][0] >> EVENT_ALLOCATED & 1:
+        tell_levers(sim, EVENT_ALLOCATED, n, stage, s, 0)
     if setting["sizing_changes"][0] and resize(sim, n):
         mark_gained(sim, n)
-    refresh_tree(sim, n)
+    if setting["node_heartbeat_ms"][0] == 0:
+        refresh_tree(sim, n)
     if setting["has_dag"][0] and view.stage["waiting"][stage] == 0:
         _maps_all_allocated(sim, stage)
     start = now

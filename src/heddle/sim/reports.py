@@ -80,12 +80,11 @@ def mark_gained(sim, n):  # type: ignore[no-untyped-def]
 
 @unit
 def refresh_tree(sim, n):  # type: ignore[no-untyped-def]
-    """Node n's free amounts changed: the placement index must know. Without heartbeats only, for else one node is offered."""
-    if sim.setting["node_heartbeat_ms"][0] == 0:
-        score = 0
-        if sim.setting["score_by_node"][0]:
-            score = sim.call_score(sim.known, sim.placement_state, sim.placement_params, n, -1)
-        tree_update(sim.tree_free, sim.tree_score, sim.shown.node, n, score)
+    """Node n's free amounts changed: the placement index must know. It serves the ideal pass; a heartbeat offers one node."""
+    score = 0
+    if sim.setting["score_by_node"][0]:
+        score = sim.call_score(sim.known, sim.placement_state, sim.placement_params, n, -1)
+    tree_update(sim.tree_free, sim.tree_score, sim.shown.node, n, score)
     return 0
 
 

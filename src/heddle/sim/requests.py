@@ -43,8 +43,8 @@ def _mend(heap, stage_run, offset, n, i):  # type: ignore[no-untyped-def]
 
 @unit
 def insert(sim, b, stage, key):  # type: ignore[no-untyped-def]
-    """Puts the stage into bucket b. Says whether its (shape, label) was wanted by nobody before."""
-    heap, bucket, lane, want, stage_run = sim.heap, sim.bucket, sim.lane, sim.want, sim.stage_run
+    """Puts the stage into bucket b. Says whether that was empty before."""
+    heap, bucket, lane, stage_run = sim.heap, sim.bucket, sim.lane, sim.stage_run
     n = bucket["size"][b]
     offset = bucket["offset"][b]
     heap["key"][offset + n] = key
@@ -62,15 +62,13 @@ def insert(sim, b, stage, key):  # type: ignore[no-untyped-def]
     if first >= 0:
         bucket["previous"][first] = b
     lane["first"][la] = b
-    w = bucket["want"][b]
-    want["active"][w] += 1
-    return 1 if want["active"][w] == 1 else 0
+    return 1
 
 
 @unit
 def remove(sim, stage):  # type: ignore[no-untyped-def]
     """Takes the stage out of the bucket it is in."""
-    heap, bucket, lane, want, stage_run = sim.heap, sim.bucket, sim.lane, sim.want, sim.stage_run
+    heap, bucket, lane, stage_run = sim.heap, sim.bucket, sim.lane, sim.stage_run
     b = stage_run["bucket"][stage]
     i = stage_run["place"][stage]
     stage_run["bucket"][stage] = -1
@@ -89,7 +87,6 @@ def remove(sim, stage):  # type: ignore[no-untyped-def]
             lane["first"][bucket["lane"][b]] = following
         if following >= 0:
             bucket["previous"][following] = previous
-        want["active"][bucket["want"][b]] -= 1
     return 0
 
 

@@ -28,7 +28,10 @@ class Ended(NamedTuple):
     simulate_cpu_s: float
 
 
-def run_engine(workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool) -> Ended:
+def run_engine(
+    workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool, until_ms: int = int(arrays.FOREVER)
+) -> Ended:
+    """One run, from time 0 to its end or to until_ms."""
     hooks = hooks_of(policy.levers, len(workload.resources))
     sim = build_sim(workload, cluster, policy, seed, logging)
     start, advance = compiled_engine(len(workload.resources))
@@ -37,7 +40,7 @@ def run_engine(workload: Workload, cluster: Cluster, policy: Policy, seed: int, 
     logs: list[npt.NDArray[Any]] = []
     wall, cpu = time.perf_counter(), time.process_time()
     while True:
-        status = advance(handle, int(arrays.FOREVER))
+        status = advance(handle, until_ms)
         if status == arrays.LOG_FULL:
             _drain(sim, logs)
         elif status in (arrays.SLOTS_FULL, arrays.TIMERS_FULL):

@@ -84,7 +84,7 @@ def lever_state(lever: Lever, n_nodes: int, n_jobs: int, n_containers: int) -> L
     """Zeroed memory for a lever, as it declared."""
     columns = lever.columns
     return LeverState(
-        table=np.zeros(columns.table, np.int64),
+        table=np.zeros(0, np.int64),
         node=np.zeros((n_nodes if columns.node else 0, columns.node), np.int64),
         job=np.zeros((n_jobs if columns.job else 0, columns.job), np.int64),
         container=np.zeros((n_containers if columns.container else 0, columns.container), np.int64),
@@ -104,6 +104,28 @@ def _node_rows(cluster: Cluster, workload: Workload, dtype: np.dtype[Any]) -> np
     rows["first_container"] = rows["reserved_for"] = -1
     rows["reported_at_ms"] = -1
     return rows
+
+
+def _preferred_nodes(workload: Workload, cluster: Cluster) -> npt.NDArray[np.int32]:
+    """The node that each task prefers; empty where no task prefers any. Hosts that the cluster does not have do not count."""
+    if workload.prefers is None:
+        return np.zeros(0, np.int32)
+    number = {node.name: i for i, node in enumerate(cluster.nodes)}
+    node_of_host = np.array([number.get(name, NO_PREFERENCE) for name in workload.hosts] + [NO_PREFERENCE], np.int32)
+    return node_of_host[workload.prefers]
+
+
+def _preferred_by_stage(
+    workload: Workload, prefers: npt.NDArray[np.int32], n_nodes: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Per stage, the distinct nodes that some of its tasks prefer."""
+    if not len(prefers):
+        return np.zeros(len(workload.stages) + 1, np.int64), np.zeros(0, np.int64)
+    stage_of_task = np.repeat(np.arange(len(workload.stages)), workload.stages["n_tasks"])
+    chosen = prefers != NO_PREFERENCE
+    pairs = np.unique(stage_of_task[chosen] * n_nodes + prefers[chosen])
+    first, _ = _csr(pairs // n_nodes, len(workload.stages))
+    return first.astype(np.int64), pairs % n_nodes
 
 
 def _slot_count(workload: Workload, cluster: Cluster) -> int:
@@ -235,7 +257,8 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     tree_free = np.full((2 * size, n_resources), -1, np.int64)
     tree_score = np.full(2 * size, -(1 << 62), np.int64)
     control = np.zeros(1, arrays.control_dtype(n_resources))
-    control["jobs_left"], control["n_free"], control["reports_seen_ms"] = n_jobs, n_slots, -1
+    control["jobs_left"], control["n_free"] = n_jobs, n_slots
+    control["reports_seen_ms"] = control["heartbeats_at_ms"] = -1
     margin = _slot_margin(workload)
     listens = {question: sum(1 << event for event in lever.listens) for question, lever in levers.items()}
     setting = np.zeros(1, arrays.SETTING)
@@ -252,10 +275,14 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         "blocking": ordering.trait(ordering.blocking), "reserves": ordering.trait(ordering.reserves), "by_queue": ordering.by_queue,
         "uses_fit": "fit" in ordering.hooks, "has_gate": has_gate, "has_order_limits": "allows" in ordering.hooks,
         "has_vetoes": "allows" in placement.hooks, "has_pools": "pool" in levers[Question.PARTITION].hooks,
+        # Whether one head of a bucket may be refused where another would not be: then a new head is news for every node.
+        "heads_differ": has_gate or any("allows" in lever.hooks for lever in (ordering, placement)),
+        "veto_ms": round(1000 * float(placement.parameter(placement.waits))) if placement.waits else 0,
         "sizing_changes": sizing.changes != "never",
         "reports_matter": any(bits >> EVENT_REPORTED & 1 for bits in listens.values()),
         "container_reports": sizing.columns.container > 0, "key_changes": ordering.changes != "never",
         "score_by_node": placement.score_by == "node", "oracle": sizing.clairvoyant,
+        "has_executors": bool((workload.stages["kind"] == EXECUTORS).any()), "listens": int(np.bitwise_or.reduce(list(listens.values()))),
         "has_dag": len(workload.stage_after) > 0, "has_job_dag": len(workload.job_after) > 0,
         "has_use": bool((workload.tasks["first_segment"] != NO_SEGMENTS).any()) or sizing.changes != "never",
         "has_preferences": workload.prefers is not None, "logging": logging, "n_bases": n_bases, "n_combos": n_combos,
@@ -267,14 +294,14 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
 
     states = {question: lever_state(lever, n_nodes, n_jobs, n_slots) for question, lever in levers.items()}
     params = {question: np.array(lever.in_thousandths(), np.int64) for question, lever in levers.items()}
+    prefers = _preferred_nodes(workload, cluster)
+    first_preferred, preferred = _preferred_by_stage(workload, prefers, n_nodes)
     for question, lever in levers.items():
         if lever.prepare is not None:
-            lever.prepare(Setup(lever, view, states[question], workload if lever.clairvoyant else None, cluster))
-    host_node = {n.name: i for i, n in enumerate(cluster.nodes)}
-    prefers = np.zeros(0, np.int32)
-    if workload.prefers is not None:
-        host = np.array([host_node.get(name, NO_PREFERENCE) for name in workload.hosts] + [NO_PREFERENCE], np.int32)
-        prefers = host[workload.prefers]
+            truth = workload if lever.clairvoyant else None
+            table = lever.prepare(Setup(lever, view, states[question], truth, first_preferred, preferred))
+            if table is not None:
+                states[question] = states[question]._replace(table=table)
 
     return Sim(
         shown=view,

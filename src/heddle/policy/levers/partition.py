@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from heddle.model.workload import AM, INNER
 from heddle.policy.lever import Lever, Parameter, Question
+from heddle.policy.shares import dominant_share
 
 LARGE, SMALL = 0, 1
 
@@ -13,14 +14,15 @@ def pool(view, state, params, job):  # type: ignore[no-untyped-def]
     first = view.job_spec["first_stage"][job]
     containers = 0
     n_resources = view.shape["demand"].shape[1]
-    largest = -1
+    largest, largest_share = -1, -1
     for stage in range(first, first + view.job_spec["n_stages"][job]):
         kind = view.stage_spec["kind"][stage]
         if kind != AM and kind != INNER:
             containers += view.stage_spec["n_tasks"][stage]
             shape = view.stage_spec["shape"][stage]
-            if largest < 0 or view.shape["demand"][shape, 0] > view.shape["demand"][largest, 0]:
-                largest = shape
+            share = dominant_share(view, view.shape["demand"], shape)
+            if share > largest_share:
+                largest, largest_share = shape, share
     if largest < 0:
         return SMALL
     slots = 0

@@ -16,6 +16,7 @@ from __future__ import annotations
 from heddle.model.compiled import callable_too
 from heddle.model.resources import ONE
 from heddle.model.view import EVENT_ALLOCATED, EVENT_FINISHED, EVENT_REPORTED, EVENT_STOPPED
+from heddle.model.workload import INNER
 from heddle.policy.lever import Columns, Lever, Parameter, Question
 
 MAX_SAMPLES = 32
@@ -23,9 +24,20 @@ MAX_RESOURCES = 4
 RATIO_CAP = 16 * ONE
 CHANGES = (EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_REPORTED)
 
-# state.node: SEEN reports, COUNT samples, then a ring of MAX_SAMPLES per resource. state.container: the same.
-SEEN, COUNT, RING = 0, 1, 2
-RING_COLUMNS = RING + MAX_RESOURCES * MAX_SAMPLES
+# Columns: how many reports the node has made, then per resource how many samples were taken and a ring of the last ones.
+SEEN = 0
+PER_RESOURCE = 1 + MAX_SAMPLES
+RING_COLUMNS = 1 + MAX_RESOURCES * PER_RESOURCE
+
+
+@callable_too
+def taken(rows, row, r):  # type: ignore[no-untyped-def]
+    return rows[row, 1 + r * PER_RESOURCE]
+
+
+@callable_too
+def sample(rows, row, r, i):  # type: ignore[no-untyped-def]
+    return rows[row, 2 + r * PER_RESOURCE + i]
 
 
 @callable_too
@@ -45,29 +57,30 @@ def background(view, node, r):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def samples_due(rows, row, value, every):  # type: ignore[no-untyped-def]
-    """Of `value` more reports, how many are an every-th one; counts them as seen."""
-    seen = rows[row, SEEN]
-    rows[row, SEEN] = seen + value
+def samples_due(state, node, value, every):  # type: ignore[no-untyped-def]
+    """Of the node's `value` more reports, how many are an every-th one; counts them as seen."""
+    seen = state.node[node, SEEN]
+    state.node[node, SEEN] = seen + value
     return (seen + value) // every - seen // every
 
 
 @callable_too
 def push(rows, row, r, ratio, times, samples):  # type: ignore[no-untyped-def]
     """Puts the ratio into the ring, as often as it was seen (once round at most: older ones are overwritten)."""
-    count = rows[row, COUNT]
-    for i in range(min(times, samples)):
-        rows[row, RING + r * MAX_SAMPLES + (count + max(0, times - samples) + i) % samples] = ratio
+    count = taken(rows, row, r)
+    for i in range(max(0, times - samples), times):
+        rows[row, 2 + r * PER_RESOURCE + (count + i) % samples] = ratio
+    rows[row, 1 + r * PER_RESOURCE] = count + times
 
 
 @callable_too
 def sigma_prediction(view, state, node, r, n_milli, samples):  # type: ignore[no-untyped-def]
     promised = view.node["allocated"][node, r]
-    if state.node[node, COUNT] < samples:
+    if taken(state.node, node, r) < samples:
         return promised
     total, squares = 0, 0
     for i in range(samples):
-        ratio = state.node[node, RING + r * MAX_SAMPLES + i]
+        ratio = sample(state.node, node, r, i)
         total += ratio
         squares += ratio * ratio
     mean = total // samples
@@ -83,8 +96,8 @@ def percentile_prediction(view, state, node, r, percent_milli, samples):  # type
     while container >= 0:
         stage = view.container["stage"][container]
         reserved = view.shape["demand"][view.stage_spec["shape"][stage], r]
-        if view.stage_spec["kind"][stage] != 3:
-            if state.container[container, COUNT] < samples:
+        if view.stage_spec["kind"][stage] != INNER:
+            if taken(state.container, container, r) < samples:
                 predicted += reserved
             else:
                 predicted += ranked(state, container, r, rank, samples) * reserved // ONE
@@ -97,11 +110,11 @@ def ranked(state, container, r, rank, samples):  # type: ignore[no-untyped-def]
     """The rank-th smallest sample: the smallest that at least `rank` samples do not exceed."""
     best = RATIO_CAP + 1
     for i in range(samples):
-        candidate = state.container[container, RING + r * MAX_SAMPLES + i]
+        candidate = sample(state.container, container, r, i)
         if candidate < best:
             below = 0
             for j in range(samples):
-                if state.container[container, RING + r * MAX_SAMPLES + j] <= candidate:
+                if sample(state.container, container, r, j) <= candidate:
                     below += 1
             if below >= rank:
                 best = candidate
@@ -109,47 +122,43 @@ def ranked(state, container, r, rank, samples):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def sample_node(view, state, node, value, samples, every):  # type: ignore[no-untyped-def]
-    times = samples_due(state.node, node, value, every)
-    if times == 0 or view.node["n_containers"][node] == 0:
-        return
+def sample_node(view, state, node, times, samples):  # type: ignore[no-untyped-def]
     for r in range(view.shape["demand"].shape[1]):
         promised = view.node["allocated"][node, r]
-        ratio = min(ONE, view.node["containers_used"][node, r] * ONE // promised) if promised > 0 else 0
-        push(state.node, node, r, ratio, times, samples)
-    state.node[node, COUNT] += times
+        if promised > 0:
+            ratio = min(ONE, view.node["containers_used"][node, r] * ONE // promised)
+            push(state.node, node, r, ratio, times, samples)
 
 
 @callable_too
-def sample_containers(view, state, node, value, samples, every):  # type: ignore[no-untyped-def]
+def sample_containers(view, state, node, times, samples):  # type: ignore[no-untyped-def]
     container = view.node["first_container"][node]
     while container >= 0:
-        stage = view.container["stage"][container]
-        times = samples_due(state.container, container, value, every)
+        shape = view.stage_spec["shape"][view.container["stage"][container]]
         for r in range(view.shape["demand"].shape[1]):
-            reserved = view.shape["demand"][view.stage_spec["shape"][stage], r]
+            reserved = view.shape["demand"][shape, r]
             ratio = min(RATIO_CAP, view.container["used"][container, r] * ONE // reserved) if reserved > 0 else 0
             push(state.container, container, r, ratio, times, samples)
-        state.container[container, COUNT] += times
         container = view.container["next"][container]
 
 
 def observe_node(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
     if kind == EVENT_REPORTED:
-        sample_node(view, state, node, value, params[1] // 1000, params[2] // 1000)
+        sample_node(view, state, node, samples_due(state, node, value, params[2] // 1000), params[1] // 1000)
     return 0
 
 
 def observe_containers(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
     if kind == EVENT_REPORTED:
-        sample_containers(view, state, node, value, params[1] // 1000, params[2] // 1000)
+        sample_containers(view, state, node, samples_due(state, node, value, params[2] // 1000), params[1] // 1000)
     return 0
 
 
 def observe_both(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
     if kind == EVENT_REPORTED:
-        sample_node(view, state, node, value, params[2] // 1000, params[3] // 1000)
-        sample_containers(view, state, node, value, params[2] // 1000, params[3] // 1000)
+        times = samples_due(state, node, value, params[3] // 1000)
+        sample_node(view, state, node, times, params[2] // 1000)
+        sample_containers(view, state, node, times, params[2] // 1000)
     return 0
 
 
@@ -213,7 +222,7 @@ PERCENTILE = Lever(
     summary="a percentile of each container's recent use is expected; young ones count at their reservation",
     hooks={"total": percentile_total, "on_event": observe_containers},
     parameters=(PERCENT, SAMPLES, EVERY),
-    columns=Columns(container=RING_COLUMNS),
+    columns=Columns(node=1, container=RING_COLUMNS),
     listens=CHANGES,
     changes="allocation",
 )

@@ -14,11 +14,10 @@ from heddle.policy.lever import Columns, Lever, Question
 from heddle.policy.policy import Setup
 
 WORK = 0  # column of state.job
-SHARE = 0  # start of the table: dominant share per shape
 
 
 def prepare(setup: Setup) -> None:
-    """Writes each job's total work, and the dominant share of each shape, into the state."""
+    """Writes each job's total work into its column."""
     view, truth = setup.view, setup.truth
     assert truth is not None
     counts = (view.clock["counts"][0] != 0) & (view.clock["allowance"][0] > 0)

@@ -12,6 +12,9 @@ available = allowance - E (the rule of the paper's simulator), so total = alloca
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
 from heddle.model.compiled import callable_too
 from heddle.model.view import EVENT_ALLOCATED, EVENT_FINISHED, EVENT_REPORTED, EVENT_STOPPED
 from heddle.policy.lever import Columns, Lever, Parameter, Question
@@ -24,12 +27,11 @@ MAX_RESOURCES = 8
 E0, USED, AGE = 0, 1, 2
 
 
-def prepare(setup: Setup) -> None:
+def prepare(setup: Setup) -> npt.NDArray[np.int64]:
     """The table of (1-a)^k in fixed point; a is per second, reports come every report_ms."""
     keep = 1.0 - float(setup.lever.parameter("damping"))
     per_report = setup.view.clock["report_ms"][0] / 1000
-    for k in range(MAX_AGE):
-        setup.state.table[k] = round((1 << POWER_BITS) * keep ** (k * per_report))
+    return np.array([round((1 << POWER_BITS) * keep ** (k * per_report)) for k in range(MAX_AGE)], np.int64)
 
 
 @callable_too
@@ -78,7 +80,7 @@ USAGE_FEEDBACK = Lever(
     parameters=(
         Parameter("damping", 0.125, "how fast the estimate follows reports, per second; 0 is reservation, 1 instantaneous", low=0, high=1),
     ),
-    columns=Columns(table=MAX_AGE, node=3 * MAX_RESOURCES),
+    columns=Columns(node=3 * MAX_RESOURCES),
     listens=(EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_REPORTED),
     prepare=prepare,
     changes="allocation",

@@ -1,0 +1,105 @@
+"""heddle on the benchmark workload, in a process of its own so that its memory can be told: `measure(Wanted(...))`.
+
+The child prints one JSON document; only the simulation phase is in `cpu_s`, as for the rivals.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+SEED = 1
+CHECKOUT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A run of heddle. `file`: read from this Parquet file; `everything`: with AMs, heartbeats, use, record."""
+
+    tasks: int
+    load: float = 0.8
+    nodes: int = 150
+    policy: str = "fifo"
+    repeat: int = 3
+    with_use: bool = False
+    everything: bool = False
+    file: str = ""
+
+    def workload(self) -> str:
+        extra = ", job_tasks=10, with_am=true" if self.everything else ""
+        use = str(self.with_use or self.everything).lower()
+        return f"bench(tasks={self.tasks}, load={self.load}, nodes={self.nodes}, with_use={use}{extra})"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Medians over the repetitions; `read_cpu_s` is 0 where the workload was made in memory."""
+
+    cpu_s: float
+    read_cpu_s: float
+    peak_rss_mb: float
+    makespan_s: float
+
+
+class BenchFailed(Exception):
+    """The child process ended badly; the text is its last line."""
+
+
+def measure(wanted: Wanted) -> Measured:
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.heddle_run", json.dumps(asdict(wanted))]
+    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BenchFailed((done.stderr.strip().splitlines() or ["no message"])[-1])
+    return Measured(**json.loads(done.stdout))
+
+
+def make_file(wanted: Wanted, path: Path) -> None:
+    """The workload as a Parquet file, made by another process so that this one stays small."""
+    code = "import sys; from heddle.cli.main import run; sys.exit(run(sys.argv[1:]))"
+    arguments = ["workload", "make", wanted.workload(), "-o", str(path), "--seed", str(SEED)]
+    subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=True)
+
+
+def _child(wanted: Wanted) -> dict[str, Any]:
+    from dataclasses import replace
+
+    from heddle.model.cluster import YARN
+    from heddle.policy.parse import parse_policy
+    from heddle.record.files import write_record
+    from heddle.run import peak_rss_mb, simulate
+    from heddle.sim.run import run_engine
+    from heddle.traces.catalogue import make_workload, suggested_cluster
+    from heddle.traces.parquet import read_parquet
+
+    policy = parse_policy(wanted.policy)
+    cluster = suggested_cluster(wanted.workload())
+    if wanted.everything:
+        cluster = replace(cluster, timing=YARN)
+    run_engine(make_workload("bench(tasks=1000)", 0), suggested_cluster("bench"), policy, 0, False)  # loads the code
+    began = time.process_time()
+    workload = read_parquet(Path(wanted.file)) if wanted.file else make_workload(wanted.workload(), SEED)
+    read_cpu_s = time.process_time() - began if wanted.file else 0.0
+    taken = []
+    for _ in range(wanted.repeat):
+        if wanted.everything:
+            began = time.process_time()
+            run = simulate(workload, cluster, policy, seed=SEED, record=True)
+            with tempfile.TemporaryDirectory() as folder:
+                write_record(run, Path(folder) / "record")
+            taken.append(time.process_time() - began)
+            last_ms = int(run.jobs["ended_at_ms"].max())  # type: ignore[arg-type]
+        else:
+            ended = run_engine(workload, cluster, policy, SEED, False)
+            taken.append(ended.simulate_cpu_s)
+            last_ms = int(ended.sim.job_run["ended_at_ms"].max())
+    makespan_s = (last_ms - int(workload.jobs["submit_at_ms"].min())) / 1000
+    return asdict(Measured(statistics.median(taken), read_cpu_s, peak_rss_mb(), makespan_s))
+
+
+if __name__ == "__main__":
+    print(json.dumps(_child(Wanted(**json.loads(sys.argv[1])))))

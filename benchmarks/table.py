@@ -1,0 +1,248 @@
+"""The table of `heddle bench`: every target of speed and memory beside what was measured, in one run."""
+
+import math
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import accasim_fifo, heapq_fifo, plain_heapq, simpy_fifo
+from benchmarks.heddle_run import SEED, BenchFailed, Measured, Wanted, make_file, measure
+from benchmarks.rival import Tasks
+from benchmarks.workload import NODES
+
+HEADINGS = ("what", "measured", "target", "")
+RATIOS = {"fair": 2.5, "drf": 2.5, "capacity": 3.0, "ffd-dp": 4.0, "tetris": 4.0, "fifo+usage-feedback": 4.0}
+DEMO_POLICIES = ("fifo", "fair", "drf", "capacity", "ffd-dp", "tetris", "srpt", "fifo+usage-feedback")
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line. `met` is None where there is no target, or nothing could be measured on purpose."""
+
+    what: str
+    value: float | None
+    unit: str = ""
+    target: str = ""
+    met: bool | None = None
+    note: str = ""
+
+    def cells(self) -> tuple[str, str, str, str]:
+        verdict = {True: "met", False: "MISSED", None: ""}[self.met]
+        shown = "-" if self.value is None else _figure(self.value)
+        return (
+            self.what,
+            f"{shown} {self.unit}".strip() + (f" ({self.note})" if self.note else ""),
+            self.target,
+            verdict,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        fields = ("what", "value", "unit", "target", "met", "note")
+        return {field: getattr(self, field) for field in fields}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is measured."""
+
+    tasks: int
+    repeat: int
+    simpy: int
+    accasim: int
+    growth: tuple[int, ...]
+    nodes: tuple[int, ...]
+    largest: int  # tasks of the second row of memory; 0: leave it out
+    cold: bool
+
+
+FULL = Sizes(
+    1_000_000, 3, 20_000, 2_000, (10_000, 100_000, 1_000_000, 10_000_000), (100, 1_000, 10_000), 10_000_000, True
+)
+QUICK = Sizes(50_000, 1, 4_000, 500, (10_000, 30_000, 100_000), (100, 1_000), 0, False)
+
+
+def machine() -> str:
+    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
+
+
+def measure_all(*, quick: bool, say: Say) -> list[Row]:
+    sizes = QUICK if quick else FULL
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for part in (_against_rivals, _everything_on, _policies, _memory, _growth, _start):
+            for row in _or_failure(part, sizes, Path(folder)):
+                say("  ".join(cell for cell in row.cells() if cell))
+                rows.append(row)
+    return rows
+
+
+def _or_failure(part: Callable[[Sizes, Path], Iterator[Row]], sizes: Sizes, folder: Path) -> Iterator[Row]:
+    """The rows of a part; what fails is a missed row with its reason, not the end of the table."""
+    rows = part(sizes, folder)
+    while True:
+        try:
+            yield next(rows)
+        except StopIteration:
+            return
+        except BenchFailed as failed:
+            yield Row(part.__name__.strip("_").replace("_", " "), None, met=False, note=f"failed: {failed}")
+            return
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def _at_least(what: str, ratio: float, target: float, note: str = "") -> Row:
+    return Row(what, ratio, "x", f">= {target:g}x", ratio >= target, note)
+
+
+def _at_most(what: str, value: float, target: float, unit: str = "x", note: str = "") -> Row:
+    return Row(what, value, unit, f"<= {target:g}{'' if unit == 'x' else ' '}{unit}", value <= target, note)
+
+
+def _same_tasks(load: float, count: int) -> Tasks:
+    """heddle's own benchmark workload as lists for the rivals."""
+    from heddle.model.resources import MILLI
+    from heddle.traces.catalogue import make_workload
+
+    workload = make_workload(Wanted(count, load).workload(), SEED)
+    memory_mb, millicores = workload.shapes[workload.stages["shape"]].T
+    return Tasks(
+        workload.jobs["submit_at_ms"].tolist(),
+        workload.tasks["duration_ms"].tolist(),
+        (millicores // MILLI).tolist(),
+        memory_mb.tolist(),
+    )
+
+
+def _rival_speed(rival: Any, tasks: Tasks, repeat: int) -> tuple[float, float] | None:
+    """Tasks per CPU second and the makespan in seconds; None where the rival cannot run."""
+    outcomes = [rival.run(tasks, NODES) for _ in range(repeat)]
+    if outcomes[0] is None:
+        return None
+    return len(tasks) / statistics.median(one.cpu_s for one in outcomes), outcomes[0].makespan_ms / 1000
+
+
+def _speed(wanted: Wanted, measured: Measured) -> float:
+    return wanted.tasks / measured.cpu_s
+
+
+def _against_rivals(sizes: Sizes, folder: Path) -> Iterator[Row]:
+    times = {}
+    for load, target in ((0.8, 15.0), (1.5, 50.0)):
+        words = f"at {load:.0%} load"
+        wanted = Wanted(sizes.tasks, load, repeat=sizes.repeat)
+        fifo = measure(wanted)
+        times[load] = fifo.cpu_s
+        yield Row(f"heddle FIFO, {sizes.tasks:,} tasks {words}", _speed(wanted, fifo), "tasks/s")
+        tasks = _same_tasks(load, sizes.tasks)
+        plain, plain_makespan_s = _rival_speed(plain_heapq, tasks, sizes.repeat) or (math.nan, math.nan)
+        yield Row(f"  plain heapq script {words}", plain, "tasks/s")
+        yield _at_least(f"  heddle / plain heapq {words}", _speed(wanted, fifo) / plain, target)
+        tuned, _ = _rival_speed(heapq_fifo, tasks, sizes.repeat) or (math.nan, math.nan)
+        yield Row(
+            f"  tuned heapq script {words}", tuned, "tasks/s", note=f"heddle is {_speed(wanted, fifo) / tuned:.3g}x"
+        )
+        for name, rival, count in (("SimPy", simpy_fifo, sizes.simpy), ("AccaSim", accasim_fifo, sizes.accasim)):
+            found = _rival_speed(rival, _same_tasks(load, count), 1)
+            if found is None:
+                yield Row(f"  {name} {words}", None, note=rival.why_not())
+                continue
+            ratios = f"heddle is {_speed(wanted, fifo) / found[0]:,.0f}x, plain heapq {plain / found[0]:.3g}x"
+            note = f"{count:,} tasks; {ratios}"
+            yield Row(f"  {name} {words}", found[0], "tasks/s", note=note)
+        first_fit = measure(Wanted(sizes.tasks, load, policy="fifo+first-fit", repeat=1))
+        off = abs(first_fit.makespan_s / plain_makespan_s - 1) * 100
+        yield _at_most(f"  makespan, first-fit, against heapq {words}", off, 0.5, "%")
+        if load == 0.8:
+            file = folder / "bench.parquet"
+            make_file(wanted, file)
+            read = measure(Wanted(sizes.tasks, load, repeat=sizes.repeat, file=str(file)))
+            whole = sizes.tasks / (read.cpu_s + read.read_cpu_s)
+            yield _at_least("  the same with reading Parquet", whole / plain, 10.0, f"{_figure(whole)} tasks/s")
+    yield _at_most("FIFO at 150% / at 80% load", times[1.5] / times[0.8], 3.0)
+
+
+def _everything_on(sizes: Sizes, folder: Path) -> Iterator[Row]:
+    plain = measure(Wanted(sizes.tasks, repeat=sizes.repeat))
+    wanted = Wanted(sizes.tasks, policy="fifo+usage-feedback", repeat=sizes.repeat, everything=True)
+    full = measure(wanted)
+    yield Row("everything on: AMs, heartbeats, reports, contention, record", _speed(wanted, full), "tasks/s")
+    yield _at_most("  time / plain FIFO", full.cpu_s / plain.cpu_s, 5.0)
+
+
+def _policies(sizes: Sizes, folder: Path) -> Iterator[Row]:
+    for load in (0.8, 1.5):
+        fifo = measure(Wanted(sizes.tasks, load, repeat=sizes.repeat))
+        for policy, target in RATIOS.items():
+            what = f"{policy} / FIFO at {load:.0%} load"
+            try:
+                took = measure(
+                    Wanted(sizes.tasks, load, policy=policy, repeat=sizes.repeat, with_use="usage" in policy)
+                )
+            except BenchFailed as failed:
+                yield Row(what, None, "", f"<= {target:g}x", False, f"failed: {failed}")
+            else:
+                yield _at_most(what, took.cpu_s / fifo.cpu_s, target)
+
+
+def _memory(sizes: Sizes, folder: Path) -> Iterator[Row]:
+    for count, target in ((sizes.tasks, 500.0), (sizes.largest, 3000.0)):
+        if count:
+            file = folder / "memory.parquet"
+            make_file(Wanted(count), file)
+            peak = measure(Wanted(count, repeat=1, file=str(file))).peak_rss_mb
+            yield _at_most(f"peak memory, {count:,} tasks", peak, target, "MB")
+
+
+def _exponent(sizes: tuple[int, ...], times: list[float]) -> float:
+    """The slope of a straight line through the logarithms."""
+    return statistics.linear_regression([math.log(size) for size in sizes], [math.log(took) for took in times]).slope
+
+
+def _growth(sizes: Sizes, folder: Path) -> Iterator[Row]:
+    def repeats(count: int) -> int:
+        return 1 if count > sizes.tasks else max(sizes.repeat, 3 if count < 100_000 else 1)
+
+    by_tasks = [measure(Wanted(count, repeat=repeats(count))).cpu_s for count in sizes.growth]
+    span = f"{sizes.growth[0]:,} to {sizes.growth[-1]:,}"
+    yield _at_most(f"growth of time with tasks, {span}", _exponent(sizes.growth, by_tasks), 1.1, "exponent")
+    by_nodes = [measure(Wanted(sizes.tasks, nodes=count, repeat=sizes.repeat)).cpu_s for count in sizes.nodes]
+    span = f"{sizes.nodes[0]:,} to {sizes.nodes[-1]:,}"
+    yield _at_most(f"growth of time with nodes, {span}", _exponent(sizes.nodes, by_nodes), 0.4, "exponent")
+
+
+def _start(sizes: Sizes, folder: Path) -> Iterator[Row]:
+    help_code = "import sys; from heddle.cli.main import run; sys.exit(run(['--help']))"
+    taken = [_wall_s(help_code, os.environ) for _ in range(5)]
+    yield _at_most("heddle --help", statistics.median(taken), 0.4, "s")
+    if sizes.cold:
+        compile_code = (
+            "from heddle.run import prepare_engine\nfrom heddle.policy.parse import parse_policy\n"
+            f"prepare_engine([parse_policy(text) for text in {DEMO_POLICIES!r}], 2)"
+        )
+        cache = folder / "cache"
+        cold_s = _wall_s(compile_code, os.environ | {"NUMBA_CACHE_DIR": str(cache)})
+        shutil.rmtree(cache, ignore_errors=True)
+        yield _at_most("cold compile for the demo's policies", cold_s, 20.0, "s")
+
+
+def _wall_s(code: str, environment: Any) -> float:
+    began = time.perf_counter()
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BenchFailed((done.stderr.strip().splitlines() or ["no message"])[-1])
+    return time.perf_counter() - began

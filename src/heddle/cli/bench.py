@@ -1,0 +1,49 @@
+"""`heddle bench`: heddle's speed and memory beside its rivals."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heddle.cli.inputs import compile_with_message
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+from heddle.model.errors import RunRefused
+
+
+def bench(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Smaller sizes, one repetition, under a minute; judges nothing.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Measure heddle against a heapq script, SimPy and AccaSim, in one run on this machine.
+
+    The full table takes about ten minutes. It needs the source checkout, where the rivals are (benchmarks/).
+    Exit code 1 means that a target was missed.
+
+    \b
+    Examples:
+      heddle bench --quick
+      heddle bench --json > bench.json
+    """
+    from heddle.policy.parse import parse_policy
+
+    checkout = Path(__file__).resolve().parents[3]
+    if not (checkout / "benchmarks" / "table.py").is_file():
+        raise RunRefused(
+            "bench needs heddle's source checkout (git clone; pip install -e .): the rivals are not installed"
+        )
+    sys.path.insert(0, str(checkout))
+    measured = importlib.import_module("benchmarks.table")
+    compile_with_message([parse_policy("fifo")], 2)
+    rows = measured.measure_all(quick=quick, say=say)
+    missed = [row for row in rows if row.met is False]
+    if json:
+        print_json({"quick": quick, "machine": measured.machine(), "rows": [row.as_json() for row in rows]})
+    else:
+        print_tables([table(measured.HEADINGS, [row.cells() for row in rows], title=measured.machine())])
+    return FAILED if missed and not quick else DONE

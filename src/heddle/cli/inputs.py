@@ -1,0 +1,57 @@
+"""What several commands take: workload, cluster and engine, made ready with messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from heddle.cli.output import say
+from heddle.model.errors import BadInput, Problem
+
+if TYPE_CHECKING:
+    from heddle.model.cluster import Cluster
+    from heddle.policy.policy import Policy
+
+COMPILE_S: Final = 20  # about; for the message
+
+
+def read_all(*readers: Callable[[], Any]) -> list[Any]:
+    """What all of them give or, at once, everything that is wrong with any of them."""
+    found: list[Any] = []
+    problems: list[Problem] = []
+    for read in readers:
+        try:
+            found.append(read())
+        except BadInput as error:
+            problems += error.problems
+    if problems:
+        raise BadInput(problems)
+    return found
+
+
+def cluster_for(workload: str, cluster: str | None) -> Cluster:
+    """The cluster that was named or, for a built-in workload, the one that it suggests."""
+    from heddle.traces.catalogue import suggested_cluster
+    from heddle.traces.clusters import load_cluster
+    from heddle.traces.load import is_built_in
+
+    if cluster is not None:
+        return load_cluster(cluster)
+    if is_built_in(workload):
+        return suggested_cluster(workload)
+    raise BadInput.of(
+        "--cluster", f"{workload} suggests no cluster: say NODESxMEMORY_MBxVCORES (150x65536x24) or a file"
+    )
+
+
+def compile_with_message(policies: Iterable[Policy], n_resources: int) -> float:
+    """Compile the engine before anything else, and say so if it is the first time; the seconds it took."""
+    from heddle.run import engine_is_compiled, prepare_engine
+
+    first = not engine_is_compiled()
+    if first:
+        say(f"compiling the engine once, about {COMPILE_S} s ...")
+    took_s = prepare_engine(policies, n_resources)
+    if first:
+        say(f"compiled in {took_s:.0f} s; from now on it comes from the cache")
+    return took_s

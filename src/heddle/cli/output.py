@@ -1,0 +1,75 @@
+"""What the commands print: one document or tables on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heddle.model.errors import BadInput, CheckFailed, HeddleError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout instead of tables.")]
+
+
+def say(text: str) -> None:
+    """A message for people; never part of the result."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def print_json(document: Any) -> None:
+    print(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
+
+
+def print_tables(tables: Iterable[Table]) -> None:
+    from rich.console import Console
+
+    console = Console()
+    for table in tables:
+        console.print(table)
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> Table:
+    """A plain table; what the cells hold is text, not markup."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    made = Table(title=escape(title) or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in headings:
+        made.add_column(escape(heading), overflow="fold")
+    for row in rows:
+        made.add_row(*(escape(cell) for cell in row))
+    return made
+
+
+def report(error: HeddleError) -> int:
+    """Say what was wrong; the exit code that it means."""
+    if isinstance(error, BadInput):
+        for problem in error.problems:
+            say(f"error: {problem}")
+        return BAD_INPUT
+    if isinstance(error, CheckFailed):
+        for found in error.found:
+            say(f"check failed: {found}")
+        return FAILED
+    say(f"error: {error}")
+    return BAD_INPUT
+
+
+def show_warnings_briefly() -> None:
+    """A warning is one line for the user, without the place in our sources."""
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if category.__name__ != "NumbaExperimentalFeatureWarning":  # about how the engine is built, not about the run
+            say(f"warning: {message}")
+
+    warnings.showwarning = show

@@ -1,0 +1,115 @@
+"""`heddle simulate`: one run."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from heddle.cli.inputs import cluster_for, compile_with_message, read_all
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+
+
+def simulate(
+    workload: Annotated[
+        str, typer.Argument(metavar="WORKLOAD", help="A built-in name, a .csv of tasks, or a .parquet file.")
+    ],
+    policy: Annotated[str, typer.Option("--policy", "-p", help="See `heddle policies`.")] = "fifo",
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster", "-c", help="NODESxMEMORY_MBxVCORES or a YAML/JSON file [default: what the workload suggests]."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the run, and of a built-in workload.", min=0)] = 0,
+    record: Annotated[Path | None, typer.Option(help="Write the run record into this folder.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Verify afterwards that the run can be right.")] = False,
+    executor: Annotated[
+        Literal["native", "yarn-knobs"], typer.Option(help="Who turns the plan into containers.")
+    ] = "native",
+    json: Json = False,
+) -> int:
+    """Simulate a workload under one policy.
+
+    Exit code 1 means that the run stalled (the reason is shown) or that --check found something.
+
+    \b
+    Examples:
+      heddle simulate mix --policy drf
+      heddle simulate tasks.csv --policy "fair+n-sigma(n=3)" --cluster 20x65536x24 --seed 7
+      heddle simulate am-storm --policy "fifo+am-share(percent=0.3)" --check
+      heddle simulate mix --policy ./mine.py:shortest_first --record my-run
+    """
+    from heddle.analysis.metrics import run_metrics
+    from heddle.policy.parse import parse_policy
+    from heddle.record.files import write_record
+    from heddle.run import check_run
+    from heddle.run import simulate as run_simulation
+    from heddle.traces.load import load_workload
+
+    chosen, loaded, on = read_all(
+        lambda: parse_policy(policy), lambda: load_workload(workload, seed), lambda: cluster_for(workload, cluster)
+    )
+    check_run(loaded, on, seed, executor)
+    compile_s = compile_with_message([chosen], len(on.resources))
+    run = run_simulation(loaded, on, chosen, seed=seed, record=record is not None, check=check, executor=executor)
+    started_by = ["heddle", *sys.argv[1:]]
+    run = replace(run, manifest=run.manifest | {"started_by": started_by, "compile_s": compile_s})
+    if record is not None:
+        write_record(run, record)
+        say(f"wrote the record {record}")
+    metrics = run_metrics(run)
+    if json:
+        print_json(metrics)
+    else:
+        print_tables([_table(metrics)])
+        if check:
+            say("check: every invariant holds")
+    return DONE if metrics["outcome"] == "finished" else FAILED
+
+
+def _table(metrics: dict[str, Any]) -> Any:
+    spreads = [(name, metrics[key]) for name, key in (("completion of jobs", "jct_s"), ("wait of jobs", "wait_s"))]
+    shares = [
+        (f"{name} of capacity", f"reserved {_share(levels['reserved'])}, used {_share(levels['used'])}")
+        for name, levels in metrics["utilisation"].items()
+    ]
+    outcome = metrics["outcome"] + (f": {metrics['reason']}" if metrics["reason"] else "")
+    return table(
+        ("", ""),
+        [
+            ("policy", metrics["policy"]),
+            ("outcome", outcome),
+            ("jobs", ", ".join(f"{metrics[f'{word}_jobs']} {word}" for word in ("finished", "failed", "unfinished"))),
+            ("tasks", f"{metrics['tasks']}"),
+            ("makespan", _seconds(metrics["makespan_s"])),
+            *(
+                (name, ", ".join(f"{key} {_seconds(value)}" for key, value in spread.items()))
+                for name, spread in spreads
+            ),
+            ("slowdown", ", ".join(f"{key} {_number(value)}" for key, value in metrics["slowdown"].items())),
+            *shares,
+            (
+                "crashed, killed, retried",
+                ", ".join(str(metrics[f"{name}_tasks"]) for name in ("crashed", "killed", "retried")),
+            ),
+            ("Jain's fairness", _number(metrics["fairness"]["jain"])),
+            ("simulated in", f"{_seconds(metrics['simulate_s'])} ({_number(metrics['tasks_per_s'])} tasks/s)"),
+        ],
+        title=f"{metrics['workload']} on {metrics['cluster'] or 'the cluster'}, seed {metrics['seed']}",
+    )
+
+
+def _number(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def _seconds(value: float | None) -> str:
+    return "unknown" if value is None else f"{_number(value)} s"
+
+
+def _share(value: float | None) -> str:
+    return "unknown" if value is None else f"{100 * value:.1f} %"

@@ -1,0 +1,1 @@
+"""Several runs to answer one question."""

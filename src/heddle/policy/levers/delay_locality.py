@@ -1,0 +1,72 @@
+"""Delay scheduling: a stage waits a little for nodes, then for racks, that hold its input; then it takes any.
+
+The table, made by prepare, lists per stage the nodes that some of its tasks prefer (as YARN's requests do, by host).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from heddle.model.compiled import callable_too
+from heddle.model.reasons import Reason
+from heddle.policy.lever import Lever, Parameter, Question
+from heddle.policy.levers.placement import most_free
+from heddle.policy.policy import Setup
+
+LOCALITY = int(Reason.LOCALITY)
+FAR, IN_RACK, ON_NODE = 0, 1, 2
+BONUS = 1 << 39  # per step nearer; above any score of most-free
+
+free_part = callable_too(most_free)
+
+
+def prepare(setup: Setup) -> npt.NDArray[np.int64]:
+    """Offsets per stage (already moved behind the offsets), then the preferred nodes."""
+    offsets = setup.first_preferred + len(setup.first_preferred)
+    return np.concatenate([offsets, setup.preferred])
+
+
+@callable_too
+def nearness(view, state, node, stage):  # type: ignore[no-untyped-def]
+    """How near the node is to the stage's input; ON_NODE for all if it prefers no node that could take it."""
+    shape = view.stage_spec["shape"][stage]
+    nearest = FAR
+    usable = False
+    for i in range(state.table[stage], state.table[stage + 1]):
+        other = state.table[i]
+        fits = view.node["alive"][other] != 0
+        for r in range(view.shape["demand"].shape[1]):
+            if view.clock["counts"][0, r] and view.shape["demand"][shape, r] > view.node["allowance"][other, r]:
+                fits = False
+        if fits:
+            usable = True
+            if other == node:
+                nearest = ON_NODE
+            elif nearest == FAR and view.node["rack"][other] == view.node["rack"][node]:
+                nearest = IN_RACK
+    return nearest if usable else ON_NODE
+
+
+def score(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+    return free_part(view, state, params, node, stage) + BONUS * nearness(view, state, node, stage)
+
+
+def allows(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+    """Not in the rack before wait, not elsewhere before twice that."""
+    waited_ms = view.clock["now_ms"][0] - view.stage["asked_at_ms"][stage]
+    near = nearness(view, state, node, stage)
+    if near == ON_NODE or waited_ms >= 2 * params[0] or (near == IN_RACK and waited_ms >= params[0]):
+        return 0
+    return LOCALITY
+
+
+DELAY_LOCALITY = Lever(
+    name="delay-locality",
+    question=Question.PLACEMENT,
+    summary="near the input if a short wait brings that about, else as most-free",
+    hooks={"score": score, "allows": allows},
+    parameters=(Parameter("wait_s", 3.0, "how long to wait for a node, and as long again for a rack, near the input", low=0),),
+    prepare=prepare,
+    waits="wait_s",
+)

@@ -1,0 +1,132 @@
+"""One run from start to end: checked input, the engine, the record."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Iterable
+from importlib.metadata import version
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from heddle.analysis.invariants import broken_invariants, sums_left
+from heddle.model.cluster import Cluster
+from heddle.model.compiled import cache_folder, source_hash
+from heddle.model.errors import BadInput, CheckFailed, RunRefused
+from heddle.model.workload import Workload
+from heddle.policy.compile import hooks_of
+from heddle.policy.parse import parse_policy
+from heddle.policy.policy import Policy
+from heddle.record.manifest import FORMAT_VERSION
+from heddle.record.run import Run
+from heddle.run_record import run_of
+from heddle.sim import arrays
+from heddle.sim.compile import compiled_engine
+from heddle.sim.memory import unit_addresses
+from heddle.sim.run import run_engine
+from heddle.sim.stall import stall_reason
+from heddle.traces.align import in_resources_of
+from heddle.traces.check import check_fits
+from heddle.traces.identity import cluster_hash, workload_hash
+
+Executor = Literal["native", "yarn-knobs"]
+MAX_RESOURCES: Final = 8
+MAX_SEED: Final = 2**63 - 1
+
+
+def simulate(
+    workload: Workload,
+    cluster: Cluster,
+    policy: Policy | str,
+    *,
+    seed: int = 0,
+    record: bool = False,
+    check: bool = False,
+    executor: Executor = "native",
+) -> Run:
+    """Run the workload on the cluster under the policy.
+
+    With `record` every attempt and event is kept, otherwise each task's last attempt. `check` verifies afterwards that
+    the run can be right, from its complete log. BadInput: the workload does not fit the cluster; RunRefused: this
+    cannot be simulated; CheckFailed: the run broke a rule.
+    """
+    began = time.perf_counter()
+    chosen = parse_policy(policy) if isinstance(policy, str) else policy
+    check_run(workload, cluster, seed, executor)
+    aligned = in_resources_of(workload, cluster)
+    compile_s = prepare_engine([chosen], len(cluster.resources))
+    ended = run_engine(aligned, cluster, chosen, seed, record or check)
+    if ended.status not in (arrays.FINISHED, arrays.STALLED, arrays.LIVELOCK):
+        raise RuntimeError(f"the engine stopped with status {ended.status}, which is a defect of heddle")
+    finished = ended.status == arrays.FINISHED
+    log = None
+    if record or check:
+        log = np.concatenate(ended.logs) if ended.logs else np.zeros(0, arrays.LOG_ROW)
+    if check and log is not None:
+        broken = broken_invariants(log, aligned, cluster, finished=finished)
+        broken += sums_left(ended.sim.shown) if finished else []
+        if broken:
+            raise CheckFailed(broken)
+    manifest: dict[str, Any] = {
+        "format_version": FORMAT_VERSION,
+        "heddle_version": version("heddle"),
+        "policy": chosen.name,
+        "seed": seed,
+        "executor": executor,
+        "workload": {"name": workload.name, "hash": workload_hash(workload), "about": workload.about},
+        "cluster": {
+            "name": cluster.name,
+            "hash": cluster_hash(cluster),
+            "nodes": cluster.n_nodes,
+            "resources": list(cluster.resources),
+        },
+        "resources": list(cluster.resources),
+        "capacity_total": [sum(node.capacity[r] for node in cluster.nodes) for r in range(len(cluster.resources))],
+        "allowance_total": list(cluster.total_allowance()),
+        "outcome": "finished" if finished else "stalled",
+        "reason": None if finished else stall_reason(ended.sim, ended.status),
+        "simulate_s": ended.simulate_s,
+        "compile_s": compile_s,
+        "started_by": "api",
+    }
+    run = run_of(ended.sim, log if record else None, aligned, cluster, manifest)
+    run.manifest["wall_s"] = time.perf_counter() - began
+    run.manifest["peak_rss_mb"] = peak_rss_mb()
+    return run
+
+
+def prepare_engine(policies: Iterable[Policy], n_resources: int) -> float:
+    """Compile what these policies need, or load it from the cache; the seconds that this took."""
+    began = time.perf_counter()
+    compiled_engine(n_resources)
+    unit_addresses(n_resources)
+    for policy in policies:
+        hooks_of(policy.levers, n_resources)
+    return time.perf_counter() - began
+
+
+def engine_is_compiled() -> bool:
+    """Whether compiled code of these sources is in the cache, so that no long wait is ahead."""
+    return any((cache_folder() / source_hash()).rglob("compile._advance*.nbi"))
+
+
+def peak_rss_mb() -> float:
+    """The most memory that this process has held so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+def check_run(workload: Workload, cluster: Cluster, seed: int, executor: Executor) -> None:
+    """BadInput or RunRefused if this cannot be run, before anything is compiled or started."""
+    if not 0 <= seed <= MAX_SEED:
+        raise BadInput.of("--seed", f"a seed is a whole number from 0 to {MAX_SEED}, not {seed}")
+    if problems := check_fits(workload, cluster):
+        raise BadInput(problems)
+    if executor != "native":
+        raise RunRefused(f"the executor {executor} is not there yet: only native runs can be simulated")
+    if cluster.preemption.every_ms > 0:
+        raise RunRefused("preemption between queues is not simulated yet: take `preemption` out of the cluster")
+    if len(cluster.resources) > MAX_RESOURCES:
+        raise RunRefused(f"{len(cluster.resources)} resources: at most {MAX_RESOURCES} can be simulated")

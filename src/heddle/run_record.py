@@ -1,0 +1,241 @@
+"""From the engine's memory and log to a run record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from heddle.analysis.alone import alone_ms
+from heddle.model.cluster import Cluster
+from heddle.model.reasons import JobOutcome, Outcome
+from heddle.model.view import JOB_FAILED, JOB_FINISHED
+from heddle.model.workload import AM, EXECUTORS, INNER, NO_SEGMENTS, TASKS, Workload
+from heddle.record.run import Run
+from heddle.record.schema import event_kinds, tables
+from heddle.sim import arrays
+from heddle.sim.arrays import Sim
+
+Column = npt.NDArray[Any]
+NOT_KNOWN: Final = -1  # outcome of an attempt that did not end, or whose end was overwritten by another attempt
+
+# Rows of the engine's log that become events; the kinds of sizes follow one by one, in the order of resources.
+_EVENT_OF_LOG: Final = {
+    arrays.LOG_ARRIVED: "job_arrived",
+    arrays.LOG_JOB_ENDED: "job_ended",
+    arrays.LOG_ADMITTED: "admitted",
+    arrays.LOG_WAIT: "wait",
+    arrays.LOG_NODE_LOST: "node_lost",
+    arrays.LOG_NODE_RETURNED: "node_returned",
+}
+
+
+def run_of(sim: Sim, log: Column | None, workload: Workload, cluster: Cluster, manifest: Mapping[str, Any]) -> Run:
+    """The run; `log` is the engine's whole log, or None where it kept none."""
+    known = dict(manifest) | {
+        "complete_attempts": log is not None,
+        "use_known": workload.has_use,
+        "totals": _totals(sim, workload.has_use),
+    }
+    columns = {
+        "jobs": _jobs(sim, workload, cluster),
+        "attempts": _last_attempts(sim, workload) if log is None else _all_attempts(sim, log, workload),
+        "shapes": {"shape": np.arange(len(workload.shapes))} | _per_resource("", workload.shapes, workload.resources),
+        "stages": _stages(workload),
+        "nodes": _nodes(cluster),
+    }
+    if log is not None:
+        columns["events"] = _events(log, workload)
+    schema = tables(workload.resources)
+    frames = {
+        name: pl.DataFrame(
+            {
+                column.name: pl.Series(column.name, columns[name][column.name]).cast(column.dtype)
+                for column in table.columns
+            }
+        )
+        for name, table in schema.items()
+        if name in columns
+    }
+    return Run(manifest=known, **frames)
+
+
+def _totals(sim: Sim, use_known: bool) -> dict[str, Any]:
+    control = sim.control[0]
+    return {
+        "reserved_ms": control["reserved_ms"].tolist(),
+        "used_ms": control["used_ms"].tolist() if use_known else [None] * len(control["used_ms"]),
+        "crashed_tasks": int(control["crashed"]),
+        "killed_tasks": int(control["killed"]),
+        "retried_tasks": int(control["retried"]),
+        "preempted_tasks": int(control["preempted"]),
+        "allocations": int(sim.shown.clock["allocations"][0]),
+    }
+
+
+def _known(values: Column, valid: npt.NDArray[np.bool_] | None = None) -> pl.Series:
+    """Null where not valid; without a mask, where negative: the engine's sign for "not yet"."""
+    series = pl.Series(np.ascontiguousarray(values))
+    mask = pl.Series(values >= 0 if valid is None else valid)
+    return series.to_frame("x").select(pl.when(mask).then(pl.col("x"))).to_series()
+
+
+def _per_resource(prefix: str, table: Column, resources: tuple[str, ...]) -> dict[str, Column]:
+    return {f"{prefix}{name}": np.ascontiguousarray(table[:, r]) for r, name in enumerate(resources)}
+
+
+def _names(names: pl.Series | None, prefix: str, numbers: Column) -> pl.Series:
+    if names is not None:
+        return names
+    return pl.select(pl.format(f"{prefix}-{{}}", pl.Series(numbers))).to_series()
+
+
+def _jobs(sim: Sim, workload: Workload, cluster: Cluster) -> dict[str, Any]:
+    jobs, state, ran = workload.jobs, sim.shown.job["state"], sim.job_run
+    working = np.isin(workload.stages["kind"], (TASKS, INNER))
+    tasks = np.bincount(workload.stages["job"], workload.stages["n_tasks"] * working, workload.n_jobs)
+    outcome = np.select([state == JOB_FINISHED, state == JOB_FAILED], [0, 1], 2)
+    return {
+        "job": np.arange(workload.n_jobs),
+        "name": _names(workload.job_names, "job", np.arange(workload.n_jobs)),
+        "queue": pl.Series(workload.queues, dtype=pl.String).gather(jobs["queue"]),
+        "user": pl.Series(workload.users, dtype=pl.String).gather(jobs["user"]),
+        "submit_at_ms": np.ascontiguousarray(jobs["submit_at_ms"]),
+        "am_started_at_ms": _known(ran["am_started_at_ms"]),
+        "started_at_ms": _known(ran["started_at_ms"]),
+        "ended_at_ms": _known(ran["ended_at_ms"]),
+        "outcome": pl.Series(["finished", "failed", "unfinished"]).gather(outcome),
+        "tasks": tasks,
+        "alone_ms": alone_ms(workload, cluster),
+    }
+
+
+def _stages(workload: Workload) -> dict[str, Any]:
+    stages = workload.stages
+    within = np.arange(len(stages)) - workload.jobs["first_stage"][stages["job"]]
+    fields = {name: np.ascontiguousarray(stages[name]) for name in ("job", "kind", "n_tasks", "shape")}
+    return fields | {"stage": np.arange(len(stages)), "name": _names(workload.stage_names, "stage", within)}
+
+
+def _nodes(cluster: Cluster) -> dict[str, Any]:
+    nodes = cluster.nodes
+    amounts = {
+        f"{kind}_{name}": [getattr(node, kind)[r] for node in nodes]
+        for kind in ("capacity", "allowance")
+        for r, name in enumerate(cluster.resources)
+    }
+    texts = {
+        field: pl.Series([getattr(node, field) for node in nodes], dtype=pl.String)
+        for field in ("name", "rack", "label")
+    }
+    return {"node": np.arange(len(nodes))} | texts | amounts
+
+
+def _all_attempts(sim: Sim, log: Column, workload: Workload) -> dict[str, Any]:
+    """Every attempt, in order of allocation. Inner tasks get their slot in the instant in which they start."""
+    inner = workload.stages["kind"][log["stage"]] == INNER
+    begun = log[(log["kind"] == arrays.LOG_ALLOCATED) | ((log["kind"] == arrays.LOG_STARTED) & inner)]
+    key = _key(begun)
+    order = np.argsort(key)
+    is_inner = workload.stages["kind"][begun["stage"]] == INNER
+
+    def spread(rows: Column, field: str, missing: int) -> Column:
+        """A field of log rows, one per attempt, put to the attempt it belongs to."""
+        values = np.full(len(begun), missing, np.int64)
+        values[order[np.searchsorted(key, _key(rows), sorter=order)]] = rows[field]
+        return values
+
+    started, ended = log[log["kind"] == arrays.LOG_STARTED], log[log["kind"] == arrays.LOG_ENDED]
+    uses = log[log["kind"] == arrays.LOG_USED]
+    has_use = workload.tasks["first_segment"][begun["task"]] != NO_SEGMENTS
+    over = spread(ended, "at_ms", -1)
+    used = {
+        f"used_{name}_ms": _known(spread(uses[uses["code"] == r], "value", 0), has_use & (over >= 0))
+        for r, name in enumerate(workload.resources)
+    }
+    return _attempt_columns(begun["task"], begun["stage"], workload) | used | {
+        "attempt": begun["attempt"],
+        "node": begun["node"],
+        "asked_at_ms": np.where(is_inner, sim.shown.stage["asked_at_ms"][begun["stage"]], begun["value"]),
+        "allocated_at_ms": begun["at_ms"],
+        "started_at_ms": _known(spread(started, "at_ms", -1)),
+        "ended_at_ms": _known(over),
+        "outcome": spread(ended, "code", NOT_KNOWN),
+    }  # fmt: skip
+
+
+def _key(rows: Column) -> npt.NDArray[np.int64]:
+    key: npt.NDArray[np.int64] = (rows["task"].astype(np.int64) << 16) | rows["attempt"].astype(np.uint16)
+    return key
+
+
+def _attempt_columns(task: Column, stage: Column, workload: Workload) -> dict[str, Any]:
+    stages = workload.stages[stage]
+    return {"task": task, "stage": stage} | {
+        name: np.ascontiguousarray(stages[name]) for name in ("job", "kind", "shape")
+    }
+
+
+def _last_attempts(sim: Sim, workload: Workload) -> dict[str, Any]:
+    """Each task's last attempt, as far as the engine remembers it without a log.
+
+    It does not remember when an ended attempt was allocated: that is taken to be a launch before the start, which is
+    late by up to an AM heartbeat. Of a repeated attempt the ask is not known either, and is taken to be its allocation.
+    """
+    task = np.flatnonzero(sim.task["node"] >= 0)
+    stage = np.repeat(np.arange(len(workload.stages), dtype=np.int32), workload.stages["n_tasks"])[task]
+    rows = sim.task[task]
+    launch_ms = int(sim.setting["launch_ms"][0])
+    state, kind = rows["state"], workload.stages["kind"][stage]
+    held = state == arrays.HELD
+    slot_of = np.zeros(len(sim.task), np.int64)
+    slots = np.flatnonzero(sim.slot["phase"] != arrays.FREE)
+    slot_of[sim.slot["task"][slots]] = slots
+    slot = slot_of[task]
+    launching = held & (sim.slot["phase"][slot] == arrays.LAUNCHING)
+    started = np.where(launching, -1, rows["started_at_ms"])
+    ended = np.where(held, -1, rows["ended_at_ms"])
+    began = np.where(started >= 0, started - np.where(kind == INNER, 0, launch_ms), ended)
+    allocated = np.where(held, sim.shown.container["allocated_at_ms"][slot], began)
+    asked = np.where(rows["attempts"] > 1, allocated, sim.shown.stage["asked_at_ms"][stage])
+    done = np.where((kind == AM) | (kind == EXECUTORS), int(Outcome.RELEASED), int(Outcome.FINISHED))
+    unknown = {
+        f"used_{name}_ms": _known(np.zeros(len(task), np.int64), np.zeros(len(task), bool))
+        for name in workload.resources
+    }
+    return _attempt_columns(task, stage, workload) | unknown | {
+        "attempt": np.maximum(0, rows["attempts"] - ~launching),
+        "node": np.ascontiguousarray(rows["node"]),
+        "asked_at_ms": np.where(asked >= 0, np.minimum(asked, allocated), allocated),
+        "allocated_at_ms": allocated,
+        "started_at_ms": _known(started),
+        "ended_at_ms": _known(ended),
+        "outcome": np.where(state == arrays.DONE, done, NOT_KNOWN),
+    }  # fmt: skip
+
+
+def _events(log: Column, workload: Workload) -> dict[str, Any]:
+    kinds = list(event_kinds(workload.resources))
+    code_of_log = np.full(len(arrays.LOG_NAMES), -1)
+    for kind, name in _EVENT_OF_LOG.items():
+        code_of_log[kind] = kinds.index(name)
+    code_of_log[arrays.LOG_RESIZED] = kinds.index(f"size_{workload.resources[0]}")
+    rows = log[code_of_log[log["kind"]] >= 0]
+    kind = rows["kind"]
+    resized, waits = kind == arrays.LOG_RESIZED, kind == arrays.LOG_WAIT
+    job_outcome = np.where(rows["code"] == JOB_FINISHED, int(JobOutcome.FINISHED), int(JobOutcome.FAILED))
+    value = np.select(
+        [resized, kind == arrays.LOG_JOB_ENDED, kind == arrays.LOG_ARRIVED],
+        [rows["value"], job_outcome, workload.jobs["submit_at_ms"][rows["job"]]],
+        0,
+    )
+    numbers = code_of_log[kind] + np.where(resized, rows["code"], 0)
+    fields = {name: np.ascontiguousarray(rows[name]) for name in ("at_ms", "job", "stage", "node")}
+    return fields | {
+        "kind": pl.Series(kinds).gather(numbers),
+        "reason": np.where(waits, rows["code"], 0),
+        "value": value,
+    }

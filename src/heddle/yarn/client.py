@@ -1,0 +1,132 @@
+"""The ResourceManager's REST interface, as far as the controller needs it, on the standard library alone.
+
+One connection is kept open and used by one thread. Answers are plain JSON objects; snapshot.py gives them a meaning.
+"""
+
+from __future__ import annotations
+
+import json
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any, Final
+from urllib.parse import quote, urlencode, urlsplit
+
+from heddle.model.errors import HeddleError
+
+ROOT: Final = "/ws/v1/cluster"
+LIVE_STATES: Final = "ACCEPTED,RUNNING"
+# What the RM does with containers that no longer fit after a shrink. Leaving it out means 0, which kills them; any
+# value >= 0 sticks to the node, so that even a later shrink with -1 kills. Never anything but -1.
+KEEP_CONTAINERS: Final = -1
+EXCERPT: Final = 200  # characters of an unexpected answer that go into the error
+
+
+class YarnError(HeddleError):
+    """The RM did not answer, refused, or answered with something that cannot be read. Carries URL and status."""
+
+    def __init__(self, url: str, what: str, status: int | None = None) -> None:
+        self.url = url
+        self.status = status  # None: there was no HTTP answer
+        super().__init__(f"{url}: {what}" if status is None else f"{url}: HTTP {status}: {what}")
+
+
+class RmClient:
+    """Talks to one ResourceManager. `user` is sent as user.name, which is all that simple authentication asks for."""
+
+    def __init__(self, address: str, *, timeout_s: float = 10.0, user: str | None = None) -> None:
+        parts = urlsplit(address if "//" in address else f"http://{address}")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise YarnError(address, "not the http(s) address of a ResourceManager")
+        self.address = f"{parts.scheme}://{parts.netloc}"
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        self._connection = kind(
+            parts.hostname, parts.port or (8090 if parts.scheme == "https" else 8088), timeout=timeout_s
+        )
+        self._user = user
+
+    def __enter__(self) -> RmClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def nodes(self) -> dict[str, Any]:
+        """Nodes that the RM counts as part of the cluster; lost ones are not in it."""
+        return self._call("GET", "/nodes")
+
+    def apps(self) -> dict[str, Any]:
+        """Applications that wait or run, with their outstanding requests."""
+        return self._call("GET", "/apps", query={"states": LIVE_STATES})
+
+    def app(self, app_id: str) -> dict[str, Any] | None:
+        """One application in any state; None if the RM has forgotten it."""
+        try:
+            return self._call("GET", f"/apps/{quote(app_id)}")
+        except YarnError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def containers(self, app_id: str, attempt_id: str) -> dict[str, Any] | None:
+        """Live containers of an attempt; None if it is gone meanwhile."""
+        try:
+            return self._call("GET", f"/apps/{quote(app_id)}/appattempts/{quote(attempt_id)}/containers")
+        except YarnError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def scheduler(self) -> dict[str, Any]:
+        return self._call("GET", "/scheduler")
+
+    def resize_node(self, node_id: str, memory_mb: int, vcores: int) -> tuple[int, int]:
+        """Changes what may be promised on a node, killing nothing. Returns the (memory, vcores) the RM now has."""
+        body = {"resource": {"memory": memory_mb, "vCores": vcores}, "overCommitTimeout": KEEP_CONTAINERS}
+        path = f"/nodes/{quote(node_id, safe=':')}/resource"
+        answer = self._call("POST", path, body=body)
+        held = answer.get("resourceInfo", answer)
+        try:
+            return int(held["memory"]), int(held["vCores"])
+        except (KeyError, TypeError, ValueError):
+            raise YarnError(self.address + ROOT + path, f"no memory and vCores in the answer {answer}") from None
+
+    def _call(
+        self, method: str, path: str, *, query: dict[str, str] | None = None, body: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        asked = {**(query or {}), **({"user.name": self._user} if self._user else {})}
+        target = ROOT + path + (f"?{urlencode(asked, safe=',')}" if asked else "")
+        url = self.address + target
+        headers = {"Accept": "application/json"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        status, text = self._exchange(method, target, url, json.dumps(body) if body is not None else None, headers)
+        if not 200 <= status < 300:
+            raise YarnError(url, text[:EXCERPT] or "no explanation", status)
+        try:
+            answer = json.loads(text)
+        except ValueError:
+            raise YarnError(url, f"not JSON: {text[:EXCERPT]!r}", status) from None
+        if not isinstance(answer, dict):
+            raise YarnError(url, f"not a JSON object: {text[:EXCERPT]!r}", status)
+        return answer
+
+    def _exchange(
+        self, method: str, target: str, url: str, body: str | None, headers: dict[str, str]
+    ) -> tuple[int, str]:
+        reused = self._connection.sock is not None
+        while True:
+            try:
+                self._connection.request(method, target, body, headers)
+                response = self._connection.getresponse()
+                return response.status, response.read().decode("utf-8", "replace")
+            except TimeoutError as error:
+                self._connection.close()
+                raise YarnError(url, f"no answer in time ({error})") from error
+            except (OSError, HTTPException) as error:
+                self._connection.close()
+                # A kept connection may have been dropped while idle. Every call here can be made twice without harm.
+                if not reused:
+                    raise YarnError(url, f"cannot be reached ({type(error).__name__}: {error})") from error
+                reused = False

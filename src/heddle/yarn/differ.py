@@ -1,0 +1,98 @@
+"""Two snapshots in, the events between them out: the one place where polling becomes what levers listen to.
+
+Between two polls the true order is unknown. Events come in the order of the phases of a simulated instant
+(docs/semantics.md): containers that ended, nodes lost or returned, what ended with them, usage reports, arrivals,
+allocations. So a new container is charged in full after the reports of the same poll, which cannot have seen it, and an
+ended one is taken off before them.
+
+What a poll cannot show: a container that came and went between two polls; when a container began to run (the RM does
+not tell, hence no EVENT_STARTED); how one ended, other than by the fate of its node or application.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from heddle.model.view import (
+    EVENT_ALLOCATED,
+    EVENT_ARRIVED,
+    EVENT_FINISHED,
+    EVENT_NODE_LOST,
+    EVENT_NODE_RETURNED,
+    EVENT_REPORTED,
+    EVENT_STOPPED,
+)
+from heddle.yarn.snapshot import ContainerSeen, Snapshot
+
+OBSERVABLE: Final = frozenset(
+    {
+        EVENT_ARRIVED,
+        EVENT_ALLOCATED,
+        EVENT_FINISHED,
+        EVENT_STOPPED,
+        EVENT_REPORTED,
+        EVENT_NODE_LOST,
+        EVENT_NODE_RETURNED,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One event, in the RM's names. `reports`: how many usage reports of the node it stands for."""
+
+    kind: int
+    node: str = ""
+    app: str = ""
+    container: ContainerSeen | None = None
+    reports: int = 0
+
+
+def differences(before: Snapshot | None, after: Snapshot, report_ms: int) -> list[Change]:
+    """What happened between two polls. Before the first poll there was nothing: all that is there has just come."""
+    first = before is None
+    before = before or Snapshot(after.at_ms, {})
+    held, holds = _held(before), _held(after)
+    ended = [container for container in held.values() if holds.get(container.id) != container]
+    lost = {name for name in before.nodes if _alive(before, name) and not _alive(after, name)}
+    back = [name for name in after.nodes if _alive(after, name) and not _alive(before, name)]
+
+    changes = [_end(container, after) for container in ended if container.node not in lost]
+    changes += [Change(EVENT_NODE_LOST, node=name) for name in before.nodes if name in lost]
+    # A node that was never seen before also "returns": the RM forgets lost ones, so the two look the same.
+    changes += [Change(EVENT_NODE_RETURNED, node=name) for name in back if not first]
+    changes += [Change(EVENT_STOPPED, c.node, c.app, c) for c in ended if c.node in lost]
+    passed = after.at_ms // report_ms - before.at_ms // report_ms
+    for name in after.nodes:
+        reports = passed if _alive(before, name) else 1
+        if _alive(after, name) and reports > 0:
+            changes.append(Change(EVENT_REPORTED, node=name, reports=reports))
+    arrived = [app for app in after.apps.values() if app.id not in before.apps]
+    # Jobs are numbered in order of submission; applications of one millisecond by their number.
+    arrived.sort(key=lambda app: (app.started_at_ms, _number(app.id)))
+    changes += [Change(EVENT_ARRIVED, app=app.id) for app in arrived]
+    new = [container for container in holds.values() if held.get(container.id) != container]
+    changes += [Change(EVENT_ALLOCATED, c.node, c.app, c) for c in sorted(new, key=lambda c: c.id)]
+    return changes
+
+
+def _held(snapshot: Snapshot) -> dict[str, ContainerSeen]:
+    """Containers on nodes that are there. The RM may list one of a lost node for a while."""
+    return {name: container for name, container in snapshot.containers.items() if _alive(snapshot, container.node)}
+
+
+def _alive(snapshot: Snapshot, node: str) -> bool:
+    return node in snapshot.nodes and snapshot.nodes[node].alive
+
+
+def _end(container: ContainerSeen, after: Snapshot) -> Change:
+    """Well, as far as can be seen; but an AM is released, and a failed application takes its containers along."""
+    failed = container.is_am or not after.ended.get(container.app, True)
+    return Change(EVENT_STOPPED if failed else EVENT_FINISHED, container.node, container.app, container)
+
+
+def _number(app_id: str) -> tuple[int, str]:
+    """application_1700000000000_12345 sorts by its number, beyond four digits too."""
+    tail = app_id.rpartition("_")[2]
+    return (int(tail) if tail.isdigit() else 0, app_id)

@@ -1,0 +1,190 @@
+"""The levers of a policy on a live cluster: the same compiled hooks, states and parameters that the simulator has.
+
+Hooks are called in compiled loops, because handing a view over from Python costs more than most levers do.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit, types
+
+from heddle.model.errors import RunRefused
+from heddle.model.plan import Plan
+from heddle.model.reasons import Reason
+from heddle.model.view import EVENT_NAMES, JOB_ARRIVED, LeverState, View
+from heddle.policy.compile import PARAMS_TYPE, hooks_of, signature, state_type, view_type
+from heddle.policy.lever import Lever, Question
+from heddle.policy.policy import Policy, Setup
+from heddle.yarn.differ import OBSERVABLE
+from heddle.yarn.growing import Growing
+from heddle.yarn.live_view import N_RESOURCES, Batch, LiveView
+
+Rows = npt.NDArray[np.int64]
+
+
+def _tell(hook, view, state, params, kind, events):  # type: ignore[no-untyped-def]
+    for i in range(events.shape[0]):
+        hook(view, state, params, kind, events[i, 0], events[i, 1], events[i, 2], events[i, 3])
+
+
+def _ask_each(hook, view, state, params, rows, answers):  # type: ignore[no-untyped-def]
+    for i in range(rows.shape[0]):
+        answers[i] = hook(view, state, params, rows[i])
+
+
+def _ask_pairs(hook, view, state, params, rows, columns, answers):  # type: ignore[no-untyped-def]
+    for i in range(rows.shape[0]):
+        for j in range(columns.shape[0]):
+            answers[i, j] = hook(view, state, params, rows[i], columns[j])
+
+
+class Loops(NamedTuple):
+    tell: Any
+    ask_each: Any
+    ask_pairs: Any
+
+
+@cache
+def compiled_loops() -> Loops:
+    """Compiled once for all levers, since every hook of a kind has one signature."""
+    given = view_type(N_RESOURCES), state_type(), PARAMS_TYPE
+    flat, table = types.Array(types.int64, 1, "C"), types.Array(types.int64, 2, "C")
+
+    def loop(function: Any, hook: str, *rest: Any) -> Any:
+        wanted = types.void(types.FunctionType(signature(hook, N_RESOURCES)), *given, *rest)
+        return njit(wanted, cache=True, error_model="numpy")(function)
+
+    return Loops(
+        tell=loop(_tell, "sizing_event", types.int64, table),
+        ask_each=loop(_ask_each, "key", flat, flat),
+        ask_pairs=loop(_ask_pairs, "total", flat, flat, table),
+    )
+
+
+def refuse_unfit(policy: Policy) -> None:
+    """Levers that a live cluster cannot serve are refused, with the reason, rather than fed with zeros."""
+    why = []
+    for lever in policy.levers:
+        unheard = [EVENT_NAMES[kind] for kind in lever.listens if kind not in OBSERVABLE]
+        if lever.clairvoyant:
+            why.append(f"{lever.name} knows the future, which a live cluster does not tell")
+        elif unheard:
+            why.append(f"{lever.name} listens to events that polling cannot see: {', '.join(unheard)}")
+        elif lever.waits:
+            why.append(f"{lever.name} waits for nodes near a request's input, which the controller does not read yet")
+        elif lever.question is Question.SIZING and lever.columns.container:
+            why.append(f"{lever.name} looks at the use of each container, which the ResourceManager does not report")
+    if why:
+        raise RunRefused("; ".join(why))
+
+
+class _Memory:
+    """A lever's state, in rows that grow with the cluster."""
+
+    def __init__(self, lever: Lever) -> None:
+        columns = lever.columns
+        self.table = np.zeros(0, np.int64)
+        self._node, self._job = Growing(np.int64, columns.node), Growing(np.int64, columns.job)
+        self._container = Growing(np.int64, columns.container)
+
+    def fit(self, view: View) -> None:
+        self._node.grow_to(len(view.node))
+        self._job.grow_to(len(view.job))
+        self._container.grow_to(len(view.container))
+
+    def clear_containers(self, rows: Rows) -> None:
+        self._container.rows[rows] = 0
+
+    def state(self) -> LeverState:
+        return LeverState(self.table, self._node.rows, self._job.rows, self._container.rows)
+
+
+class LiveLevers:
+    """Holds what the levers remember, tells them what happened and asks them what to do."""
+
+    def __init__(self, policy: Policy, increment: tuple[int, int]) -> None:
+        refuse_unfit(policy)
+        self.policy = policy
+        self._levers = policy.by_question
+        self._hooks = hooks_of(policy.levers, N_RESOURCES)
+        self._params = {
+            question: np.array(lever.in_thousandths(), np.int64) for question, lever in self._levers.items()
+        }
+        self._memory = {question: _Memory(lever) for question, lever in self._levers.items()}
+        self._increment = np.array(increment, np.int64)
+        self._loops = compiled_loops()
+
+    def prepare(self, view: View) -> None:
+        """Lets the levers fill their state. Once, when the nodes are known and nothing has happened."""
+        for question, lever in self._levers.items():
+            self._memory[question].fit(view)
+            if lever.prepare is not None:
+                # No truth, and no preferences: a lever that needs either was refused.
+                nowhere = np.zeros(0, np.int64)
+                table = lever.prepare(Setup(lever, view, self._memory[question].state(), None, nowhere, nowhere))
+                if table is not None:
+                    self._memory[question].table = table
+
+    def hear(self, view: View, batch: Batch, new_containers: Rows) -> None:
+        for question, lever in self._levers.items():
+            memory = self._memory[question]
+            memory.fit(view)
+            if lever.columns.container:
+                memory.clear_containers(new_containers)
+            if batch.kind in lever.listens:
+                hook = getattr(self._hooks, f"{question}_event")
+                self._loops.tell(hook, view, memory.state(), self._params[question], batch.kind, batch.rows)
+
+    def decide(self, live: LiveView) -> Plan:
+        """What the levers say now. Levers without a hook have no opinion."""
+        view = live.view
+        answers: dict[str, Any] = {}
+        for memory in self._memory.values():
+            memory.fit(view)
+        jobs, stages, nodes = live.live_jobs(), live.waiting_stages(), np.arange(len(view.node))
+        resources = np.arange(N_RESOURCES)
+        if self._has(Question.PARTITION, "pool"):
+            pools = self._each("pool", Question.PARTITION, view, jobs)
+            view.job["pool"][jobs] = pools
+            answers["job_pools"] = dict(zip(jobs.tolist(), pools.tolist(), strict=True))
+            answers["pool_limits"] = self._pairs(
+                "limit", Question.PARTITION, view, np.arange(len(view.pool)), resources
+            )
+            view.pool["limit"][:] = answers["pool_limits"]
+        if self._has(Question.ADMISSION, "admits"):
+            held_back = jobs[view.job["state"][jobs] == JOB_ARRIVED]
+            reasons = self._each("admits", Question.ADMISSION, view, held_back)
+            answers["admission"] = dict(zip(held_back.tolist(), map(Reason, reasons.tolist()), strict=True))
+        if self._has(Question.SIZING, "total"):
+            totals = self._pairs("total", Question.SIZING, view, nodes, resources)
+            # The simulator's rule for a node: whole increments, never below what is allocated.
+            answers["node_totals"] = np.maximum(totals // self._increment * self._increment, view.node["allocated"])
+        if self._has(Question.ORDERING, "key"):
+            keys = self._each("key", Question.ORDERING, view, stages)
+            answers["request_keys"] = dict(zip(stages.tolist(), keys.tolist(), strict=True))
+        if self._has(Question.PLACEMENT, "allows"):
+            there = np.flatnonzero(view.node["alive"])
+            refused = self._pairs("place_allows", Question.PLACEMENT, view, there, stages)
+            answers["vetoes"] = {
+                (int(stages[j]), int(there[i])): Reason(int(refused[i, j])) for i, j in np.argwhere(refused).tolist()
+            }
+        return Plan(int(view.clock["now_ms"][0]), **answers)
+
+    def _has(self, question: Question, hook: str) -> bool:
+        return hook in self._levers[question].hooks
+
+    def _each(self, hook: str, question: Question, view: View, rows: Rows) -> Rows:
+        answers = np.zeros(len(rows), np.int64)
+        state, params = self._memory[question].state(), self._params[question]
+        self._loops.ask_each(getattr(self._hooks, hook), view, state, params, rows, answers)
+        return answers
+
+    def _pairs(self, hook: str, question: Question, view: View, rows: Rows, columns: Rows) -> Rows:
+        answers = np.zeros((len(rows), len(columns)), np.int64)
+        state, params = self._memory[question].state(), self._params[question]
+        self._loops.ask_pairs(getattr(self._hooks, hook), view, state, params, rows, columns, answers)
+        return answers

@@ -1,0 +1,72 @@
+"""An engine run in the reference simulator's words, so that the two can be compared attempt by attempt."""
+
+from __future__ import annotations
+
+import numpy as np
+from reference.trace import Attempt, Policy, Trace
+
+from heddle.model.cluster import Cluster
+from heddle.model.reasons import JobOutcome, Outcome
+from heddle.model.view import JOB_FAILED, JOB_FINISHED
+from heddle.model.workload import Workload
+from heddle.policy.parse import parse_policy
+from heddle.sim import arrays
+from heddle.sim.run import run_engine
+
+
+def policy_text(policy: Policy) -> str:
+    """The string that names the same levers."""
+
+    def part(name: str, parameters: dict[str, object]) -> str:
+        return f"{name}({','.join(f'{key}={value}' for key, value in parameters.items())})" if parameters else name
+
+    # The ordering comes first: the preset `capacity` brings an admission along, which the one named here must override.
+    levers = (policy.ordering, policy.admission, policy.sizing, policy.partition, policy.placement)
+    return "+".join(part(*lever) for lever in levers)
+
+
+def engine_trace(workload: Workload, cluster: Cluster, policy: Policy, seed: int, until_ms: int) -> Trace:
+    ended = run_engine(workload, cluster, parse_policy(policy_text(policy)), seed, True, until_ms)
+    log = np.concatenate(ended.logs) if ended.logs else np.zeros(0, arrays.LOG_ROW)
+    attempts: dict[tuple[int, int], Attempt] = {}
+    for row in log:
+        key = (int(row["task"]), int(row["attempt"]))
+        if row["kind"] == arrays.LOG_ALLOCATED:
+            assert key not in attempts
+            attempts[key] = Attempt(*key, int(row["node"]), int(row["at_ms"]))
+        elif row["kind"] == arrays.LOG_STARTED:
+            attempt = attempts.setdefault(key, Attempt(*key, int(row["node"]), int(row["at_ms"])))
+            assert attempt.started_at_ms is None
+            attempt.started_at_ms = int(row["at_ms"])
+        elif row["kind"] == arrays.LOG_ENDED:
+            assert attempts[key].ended_at_ms is None
+            attempts[key].ended_at_ms = int(row["at_ms"])
+            attempts[key].outcome = Outcome(int(row["code"]))
+    states = {JOB_FINISHED: JobOutcome.FINISHED, JOB_FAILED: JobOutcome.FAILED}
+    jobs = [
+        (states.get(int(state), JobOutcome.UNFINISHED), None if at < 0 else int(at))
+        for state, at in zip(ended.sim.shown.job["state"], ended.sim.job_run["ended_at_ms"], strict=True)
+    ]
+    return Trace("finished" if ended.status == arrays.FINISHED else "stalled", str(ended.status), list(attempts.values()), jobs)
+
+
+def differences(engine: Trace, reference: Trace) -> list[str]:
+    """What differs, earliest first; empty when every start, finish and crash is the same."""
+
+    def rows(trace: Trace) -> set[tuple[object, ...]]:
+        return {
+            (a.allocated_at_ms, a.task, a.attempt, a.node, a.started_at_ms, a.ended_at_ms, a.outcome and a.outcome.name)
+            for a in trace.attempts
+        }
+
+    ours, theirs = rows(engine), rows(reference)
+    found = [(row, "engine only") for row in ours - theirs] + [(row, "reference only") for row in theirs - ours]
+    lines = [f"{side}: {row}" for row, side in sorted(found, key=lambda pair: tuple(-1 if x is None else x for x in pair[0][:4]))]
+    if engine.outcome != reference.outcome:
+        lines.append(f"engine {engine.outcome} ({engine.reason}), reference {reference.outcome} ({reference.reason})")
+    lines += [
+        f"job {i}: engine {a}, reference {b}"
+        for i, (a, b) in enumerate(zip(engine.jobs, reference.jobs, strict=True))
+        if a != b
+    ]
+    return lines

@@ -1,0 +1,1 @@
+"""The live half of the first slice: the levers of the simulator against a fake ResourceManager over HTTP."""

@@ -1,0 +1,279 @@
+"""A ResourceManager for tests: a real HTTP server with nodes, applications and containers under the test's control.
+
+The payloads have the fields, nesting and oddities of Hadoop 3.4: empty lists are null or {}, the containers' numbers
+are strings, a list of one container is the object itself, and a lost node is simply not listed.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+CLUSTER_AT_MS = 1_700_000_000_000
+ROOT = "/ws/v1/cluster"
+
+
+@dataclass
+class FakeNode:
+    memory_mb: int
+    vcores: int
+    host: str
+    rack: str = "/default-rack"
+    state: str = "RUNNING"
+    lost: bool = False
+    used_memory_mb: int = 0
+    used_cores: float = 0.0
+    containers_memory_mb: int = 0
+    containers_vcores: float = 0.0
+
+
+@dataclass
+class FakeContainer:
+    node: str
+    memory_mb: int
+    vcores: int
+    priority: int
+
+
+@dataclass
+class FakeApp:
+    number: int
+    queue: str
+    user: str
+    priority: int
+    state: str = "ACCEPTED"
+    final_status: str = "UNDEFINED"
+    attempt: int = 1
+    next_container: int = 1
+    containers: dict[str, FakeContainer] = field(default_factory=dict)
+    asks: list[tuple[int, int, int, int]] = field(default_factory=list)  # priority, memory, vcores, containers
+
+    @property
+    def id(self) -> str:
+        return f"application_{CLUSTER_AT_MS}_{self.number:04d}"
+
+    @property
+    def attempt_id(self) -> str:
+        return f"appattempt_{CLUSTER_AT_MS}_{self.number:04d}_{self.attempt:06d}"
+
+
+class FakeRm:
+    """Start it with `with FakeRm() as rm`; change it between polls; read `posts` afterwards."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, FakeNode] = {}
+        self.apps: dict[str, FakeApp] = {}
+        self.posts: list[tuple[str, dict[str, Any]]] = []
+        self.instead: dict[str, tuple[int, str]] = {}  # path under the root -> (status, text) to answer
+        self.gives_attempt_ids = True
+        self._lock = Lock()
+        rm = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def do_GET(self) -> None:
+                with rm._lock:
+                    self._answer(*rm.get(unquote(urlsplit(self.path).path)))
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                with rm._lock:
+                    self._answer(*rm.post(unquote(urlsplit(self.path).path), body))
+
+            def _answer(self, status: int, text: str) -> None:
+                data = text.encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_: Any) -> None:
+                """Quiet."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> FakeRm:
+        self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    # What a test changes.
+
+    def add_node(self, name: str, memory_mb: int, vcores: int, host: str | None = None) -> None:
+        self.nodes[name] = FakeNode(memory_mb, vcores, host or name.partition(":")[0])
+
+    def add_app(self, queue: str = "default", user: str = "ann", priority: int = 0) -> FakeApp:
+        app = FakeApp(len(self.apps) + 1, queue, user, priority)
+        self.apps[app.id] = app
+        return app
+
+    def allocate(self, app: FakeApp, node: str, memory_mb: int, vcores: int, priority: int = 20) -> str:
+        name = f"container_{CLUSTER_AT_MS}_{app.number:04d}_{app.attempt:02d}_{app.next_container:06d}"
+        app.containers[name] = FakeContainer(node, memory_mb, vcores, priority)
+        app.next_container += 1
+        return name
+
+    def start_am(self, app: FakeApp, node: str, memory_mb: int, vcores: int) -> str:
+        name = self.allocate(app, node, memory_mb, vcores, priority=0)
+        app.state, app.asks = "RUNNING", []
+        return name
+
+    def end_container(self, name: str) -> None:
+        for app in self.apps.values():
+            app.containers.pop(name, None)
+
+    def end_app(self, app: FakeApp, final_status: str = "SUCCEEDED") -> None:
+        app.state = "FINISHED" if final_status == "SUCCEEDED" else final_status
+        app.final_status = final_status
+        app.containers, app.asks = {}, []
+
+    def lose(self, node: str) -> None:
+        self.nodes[node].lost = True
+        for app in self.apps.values():
+            app.containers = {name: c for name, c in app.containers.items() if c.node != node}
+
+    # What the server answers.
+
+    def get(self, path: str) -> tuple[int, str]:
+        path = path.removeprefix(ROOT)
+        if path in self.instead:
+            return self.instead[path]
+        parts = path.strip("/").split("/")
+        if parts == ["nodes"]:
+            rows = [self._node(name, node) for name, node in self.nodes.items() if not node.lost]
+            return 200, json.dumps({"nodes": {"node": rows} if rows else {}})
+        if parts == ["apps"]:
+            rows = [self._app(app) for app in self.apps.values() if app.state in ("ACCEPTED", "RUNNING")]
+            return 200, json.dumps({"apps": {"app": rows} if rows else None})
+        if parts == ["scheduler"]:
+            return 200, json.dumps({"scheduler": {"schedulerInfo": self._queues()}})
+        app = self.apps.get(parts[1]) if parts[0] == "apps" and len(parts) > 1 else None
+        if app is not None and len(parts) == 2:
+            return 200, json.dumps({"app": self._app(app)})
+        if app is not None and parts[2] == "appattempts" and parts[3:] == [app.attempt_id, "containers"]:
+            found = [self._container(name, container) for name, container in app.containers.items()]
+            return 200, json.dumps({"container": found[0] if len(found) == 1 else found} if found else {})
+        return 404, json.dumps({"RemoteException": {"exception": "NotFoundException", "message": f"no {path}"}})
+
+    def post(self, path: str, body: dict[str, Any]) -> tuple[int, str]:
+        path = path.removeprefix(ROOT)
+        self.posts.append((path, body))
+        if path in self.instead:
+            return self.instead[path]
+        name = path.removeprefix("/nodes/").removesuffix("/resource")
+        node = self.nodes.get(name)
+        if node is None or node.lost:
+            return 404, json.dumps({"RemoteException": {"message": f"no node {name}"}})
+        node.memory_mb, node.vcores = body["resource"]["memory"], body["resource"]["vCores"]
+        return 200, json.dumps({"resourceInfo": _resource(node.memory_mb, node.vcores)})
+
+    def _node(self, name: str, node: FakeNode) -> dict[str, Any]:
+        held = [c for app in self.apps.values() for c in app.containers.values() if c.node == name]
+        memory_mb, vcores = sum(c.memory_mb for c in held), sum(c.vcores for c in held)
+        return {
+            "rack": node.rack,
+            "state": node.state,
+            "id": name,
+            "nodeHostName": node.host,
+            "nodeHTTPAddress": f"{node.host}:8042",
+            "lastHealthUpdate": CLUSTER_AT_MS,
+            "version": "3.4.2",
+            "healthReport": "",
+            "numContainers": len(held),
+            "usedMemoryMB": memory_mb,
+            "availMemoryMB": node.memory_mb - memory_mb,
+            "usedVirtualCores": vcores,
+            "availableVirtualCores": node.vcores - vcores,
+            "resourceUtilization": {
+                "nodePhysicalMemoryMB": node.used_memory_mb,
+                "nodeVirtualMemoryMB": node.used_memory_mb,
+                "nodeCPUUsage": node.used_cores,
+                "aggregatedContainersPhysicalMemoryMB": node.containers_memory_mb,
+                "aggregatedContainersVirtualMemoryMB": 0,
+                "containersCPUUsage": node.containers_vcores,
+            },
+            "usedResource": _resource(memory_mb, vcores),
+            "availableResource": _resource(node.memory_mb - memory_mb, node.vcores - vcores),
+            "totalResource": _resource(node.memory_mb, node.vcores),
+        }
+
+    def _app(self, app: FakeApp) -> dict[str, Any]:
+        shown: dict[str, Any] = {
+            "id": app.id,
+            "user": app.user,
+            "name": f"app {app.number}",
+            "queue": app.queue,
+            "state": app.state,
+            "finalStatus": app.final_status,
+            "priority": app.priority,
+            "startedTime": CLUSTER_AT_MS + app.number,
+            "amContainerLogs": f"http://h:8042/node/containerlogs/container_{CLUSTER_AT_MS}_{app.number:04d}_01_000001/ann",
+            "runningContainers": len(app.containers),
+            "unmanagedApplication": False,
+            "resourceRequests": [
+                {
+                    "priority": priority,
+                    "allocationRequestId": -1,
+                    "resourceName": place,
+                    "capability": _resource(memory_mb, vcores),
+                    "numContainers": containers,
+                    "relaxLocality": True,
+                    "nodeLabelExpression": "",
+                }
+                for priority, memory_mb, vcores, containers in app.asks
+                for place in ("*", "/default-rack", "host-a")  # the same containers, three times
+            ],
+        }
+        if self.gives_attempt_ids:
+            shown["currentAppAttemptId"] = app.attempt_id
+        return shown
+
+    def _container(self, name: str, container: FakeContainer) -> dict[str, Any]:
+        return {
+            "containerId": name,
+            "allocatedMB": str(container.memory_mb),
+            "allocatedVCores": str(container.vcores),
+            "assignedNodeId": container.node,
+            "priority": str(container.priority),
+            "startedTime": str(CLUSTER_AT_MS),
+            "finishedTime": "0",
+            "containerExitStatus": "0",
+            "containerState": "RUNNING",
+        }
+
+    def _queues(self) -> dict[str, Any]:
+        leaf = {
+            "type": "capacitySchedulerLeafQueueInfo",
+            "userLimit": 100,
+            "userLimitFactor": 1.0,
+            "maxParallelApps": 2**31 - 1,
+        }
+        return {
+            "type": "capacityScheduler",
+            "queueName": "root",
+            "capacity": 100.0,
+            "queues": {
+                "queue": [
+                    {**leaf, "queueName": "default", "absoluteCapacity": 75.0, "absoluteMaxCapacity": 100.0},
+                    {**leaf, "queueName": "batch", "absoluteCapacity": 25.0, "absoluteMaxCapacity": 50.0},
+                ]
+            },
+        }
+
+
+def _resource(memory_mb: int, vcores: int) -> dict[str, int]:
+    return {"memory": memory_mb, "vCores": vcores}
