@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,9 @@ class BenchFailed(Exception):
     """The child process ended badly; the text is its last line."""
 
 
+@cache
 def measure(wanted: Wanted) -> Measured:
+    """What heddle takes for it; measured once, however many rows of the table ask."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.heddle_run", json.dumps(asdict(wanted))]
     done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -63,13 +63,32 @@ class Sizes:
     growth: tuple[int, ...]
     nodes: tuple[int, ...]
     largest: int  # tasks of the second row of memory; 0: leave it out
+    loads: tuple[float, ...]  # at which policies are compared with FIFO
     cold: bool
 
 
 FULL = Sizes(
-    1_000_000, 3, 20_000, 2_000, (10_000, 100_000, 1_000_000, 10_000_000), (100, 1_000, 10_000), 10_000_000, True
+    tasks=1_000_000,
+    repeat=3,
+    simpy=20_000,
+    accasim=2_000,
+    growth=(10_000, 100_000, 1_000_000, 10_000_000),
+    nodes=(100, 1_000, 10_000),
+    largest=10_000_000,
+    loads=(0.8, 1.5),
+    cold=True,
 )
-QUICK = Sizes(50_000, 1, 4_000, 500, (10_000, 30_000, 100_000), (100, 1_000), 0, False)
+QUICK = Sizes(
+    tasks=50_000,
+    repeat=1,
+    simpy=4_000,
+    accasim=500,
+    growth=(10_000, 50_000),
+    nodes=(100, 1_000),
+    largest=0,
+    loads=(1.5,),
+    cold=False,
+)
 
 
 def machine() -> str:
@@ -184,7 +203,7 @@ def _everything_on(sizes: Sizes, folder: Path) -> Iterator[Row]:
 
 
 def _policies(sizes: Sizes, folder: Path) -> Iterator[Row]:
-    for load in (0.8, 1.5):
+    for load in sizes.loads:
         fifo = measure(Wanted(sizes.tasks, load, repeat=sizes.repeat))
         for policy, target in RATIOS.items():
             what = f"{policy} / FIFO at {load:.0%} load"
@@ -214,7 +233,7 @@ def _exponent(sizes: tuple[int, ...], times: list[float]) -> float:
 
 def _growth(sizes: Sizes, folder: Path) -> Iterator[Row]:
     def repeats(count: int) -> int:
-        return 1 if count > sizes.tasks else max(sizes.repeat, 3 if count < 100_000 else 1)
+        return 1 if count > sizes.tasks else sizes.repeat
 
     by_tasks = [measure(Wanted(count, repeat=repeats(count))).cpu_s for count in sizes.growth]
     span = f"{sizes.growth[0]:,} to {sizes.growth[-1]:,}"

@@ -173,10 +173,7 @@ def _key(rows: Column) -> npt.NDArray[np.int64]:
 
 
 def _attempt_columns(task: Column, stage: Column, workload: Workload) -> dict[str, Any]:
-    stages = workload.stages[stage]
-    return {"task": task, "stage": stage} | {
-        name: np.ascontiguousarray(stages[name]) for name in ("job", "kind", "shape")
-    }
+    return {"task": task, "stage": stage} | {name: workload.stages[name][stage] for name in ("job", "kind", "shape")}
 
 
 def _last_attempts(sim: Sim, workload: Workload) -> dict[str, Any]:

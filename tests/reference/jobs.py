@@ -193,6 +193,15 @@ class Lives:
             run.holding = not all(before.done for before in stage.after)
             if run.holding:
                 self._look_for_starvation(stage)
+        if physics.is_working(run):
+            physics.begin(run, now)
+        self.check_limit(run)
+
+    def check_limit(self, run: Run) -> None:
+        """A task above its own reservation is killed, where the cluster does that."""
+        above = physics.use(self.world, run)[MEMORY] > run.task.stage.shape[MEMORY]
+        if self.world.cluster.physics.pmem_check and run.kind == TASKS and run.live and above:
+            self.fail(run, Outcome.LIMIT_KILLED)
 
     def place_inner(self, job: Job) -> None:
         for task in self._waiting_inner(job):
@@ -256,7 +265,9 @@ class Lives:
             self._look_for_starvation(later)
             if all(before.done for before in later.after):
                 for held in [run for run in self._holding(job) if run.task.stage is later]:
-                    held.holding, held.since = False, self.world.now
+                    held.holding = False
+                    physics.begin(held, self.world.now)
+                    self.check_limit(held)
         self._open_stages(job)
         self.place_inner(job)
         self._finish_if_done(job)

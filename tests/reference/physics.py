@@ -108,20 +108,32 @@ def is_working(run: Run) -> bool:
     return run.started and run.kind not in (AM, EXECUTORS) and not run.holding
 
 
+def begin(run: Run, now: int) -> None:
+    """The run begins to work, at full speed until phase 8 looks at it."""
+    run.since, run.rate = now, ONE * run.node.speed_permille // 1000
+    set_due(run, now)
+
+
+def set_due(run: Run, now: int) -> None:
+    """When the next breakpoint is reached at the present rate."""
+    run.timed = True
+    missing_us = next_breakpoint_us(run) - run.work_us
+    if missing_us <= 0:
+        run.due = now
+    elif run.rate == 0:
+        run.due = None
+    else:
+        run.due = now + -(-missing_us * ONE // (1000 * run.rate))
+
+
 def set_rates(world: World, node: Node) -> None:
     """Phase 8: the new rate of every run of the node, and when its next breakpoint is due."""
     for run, rate in _rates(world, node):
         if not is_working(run) or (run.timed and run.rate == rate):
             continue
         bring_forward(run, world.now)
-        run.rate, run.timed = rate, True
-        missing_us = next_breakpoint_us(run) - run.work_us
-        if missing_us <= 0:
-            run.due = world.now
-        elif rate == 0:
-            run.due = None
-        else:
-            run.due = world.now + -(-missing_us * ONE // (1000 * rate))
+        run.rate = rate
+        set_due(run, world.now)
 
 
 def _rates(world: World, node: Node) -> list[tuple[Run, int]]:

@@ -139,19 +139,17 @@ class Simulator:
                 self._heartbeats()
         elif any(happened):
             self.offers.ideal_pass()
-        self._limit_check()
         self._memory_check()
         for node in self.world.nodes:
             physics.set_rates(self.world, node)
 
     def _containers(self) -> bool:
-        due = sorted((run for run in self.world.runs if self._is_due(run)), key=lambda run: run.task.number)
-        for run in due:
-            if run.live and self._is_due(run):  # an earlier one may have ended it, or given an idle executor work
-                self._handle(run)
-        self._limit_check()
+        happened = False
+        while due := [run for run in self.world.runs if self._is_due(run)]:
+            self._handle(min(due, key=lambda run: run.task.number))
+            happened = True
         self._memory_check()
-        return bool(due)
+        return happened
 
     def _is_due(self, run: Run) -> bool:
         at = self._due(run)
@@ -166,19 +164,13 @@ class Simulator:
             self.lives.release_idle(run)
         else:
             physics.bring_forward(run, self.world.now)
-            run.timed = False
             if run.fail_at_us is not None and run.work_us >= run.fail_at_us:
                 self.lives.fail(run, Outcome.FAILED)
             elif run.work_us >= physics.total_work_us(run.task):
                 self.lives.finish(run)
-
-    def _limit_check(self) -> None:
-        if not self.world.cluster.physics.pmem_check:
-            return
-        for run in self.world.containers():
-            above = physics.use(self.world, run)[MEMORY] > run.task.stage.shape[MEMORY]
-            if run.live and run.kind == TASKS and above:
-                self.lives.fail(run, Outcome.LIMIT_KILLED)
+            else:
+                self.lives.check_limit(run)
+                physics.set_due(run, self.world.now)
 
     def _memory_check(self) -> None:
         for node in self.world.nodes:

@@ -6,7 +6,8 @@ from heddle.policy.parse import parse_policy
 from heddle.yarn.client import RmClient
 from heddle.yarn.controller import Controller, Settings
 from heddle.yarn.snapshot import NodeSeen, Size
-from tests.yarn_slice.fake_rm import FakeRm
+
+from .fake_rm import FakeRm
 
 
 class Clock:

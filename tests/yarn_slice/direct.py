@@ -38,7 +38,10 @@ class DirectSizing:
         self.view.stage_spec["shape"] = np.arange(len(SIZES))
         columns = self.lever.columns
         self.state = LeverState(
-            np.zeros(0, np.int64), np.zeros((n_nodes, columns.node), np.int64), np.zeros((1, 0), np.int64), np.zeros((0, 0), np.int64)
+            np.zeros(0, np.int64),
+            np.zeros((n_nodes, columns.node), np.int64),
+            np.zeros((1, 0), np.int64),
+            np.zeros((0, 0), np.int64),
         )
         self.params = np.array(self.lever.in_thousandths(), np.int64)
         if self.lever.prepare is not None:

@@ -154,7 +154,11 @@ class FakeRm:
             return self.instead[path]
         parts = path.strip("/").split("/")
         if parts == ["nodes"]:
-            rows = [self._node(name, node) for name, node in self.nodes.items() if not node.lost]
+            held: dict[str, list[FakeContainer]] = {name: [] for name in self.nodes}
+            for app in self.apps.values():
+                for container in app.containers.values():
+                    held[container.node].append(container)
+            rows = [_node(name, node, held[name]) for name, node in self.nodes.items() if not node.lost]
             return 200, json.dumps({"nodes": {"node": rows} if rows else {}})
         if parts == ["apps"]:
             rows = [self._app(app) for app in self.apps.values() if app.state in ("ACCEPTED", "RUNNING")]
@@ -180,36 +184,6 @@ class FakeRm:
             return 404, json.dumps({"RemoteException": {"message": f"no node {name}"}})
         node.memory_mb, node.vcores = body["resource"]["memory"], body["resource"]["vCores"]
         return 200, json.dumps({"resourceInfo": _resource(node.memory_mb, node.vcores)})
-
-    def _node(self, name: str, node: FakeNode) -> dict[str, Any]:
-        held = [c for app in self.apps.values() for c in app.containers.values() if c.node == name]
-        memory_mb, vcores = sum(c.memory_mb for c in held), sum(c.vcores for c in held)
-        return {
-            "rack": node.rack,
-            "state": node.state,
-            "id": name,
-            "nodeHostName": node.host,
-            "nodeHTTPAddress": f"{node.host}:8042",
-            "lastHealthUpdate": CLUSTER_AT_MS,
-            "version": "3.4.2",
-            "healthReport": "",
-            "numContainers": len(held),
-            "usedMemoryMB": memory_mb,
-            "availMemoryMB": node.memory_mb - memory_mb,
-            "usedVirtualCores": vcores,
-            "availableVirtualCores": node.vcores - vcores,
-            "resourceUtilization": {
-                "nodePhysicalMemoryMB": node.used_memory_mb,
-                "nodeVirtualMemoryMB": node.used_memory_mb,
-                "nodeCPUUsage": node.used_cores,
-                "aggregatedContainersPhysicalMemoryMB": node.containers_memory_mb,
-                "aggregatedContainersVirtualMemoryMB": 0,
-                "containersCPUUsage": node.containers_vcores,
-            },
-            "usedResource": _resource(memory_mb, vcores),
-            "availableResource": _resource(node.memory_mb - memory_mb, node.vcores - vcores),
-            "totalResource": _resource(node.memory_mb, node.vcores),
-        }
 
     def _app(self, app: FakeApp) -> dict[str, Any]:
         shown: dict[str, Any] = {
@@ -277,3 +251,33 @@ class FakeRm:
 
 def _resource(memory_mb: int, vcores: int) -> dict[str, int]:
     return {"memory": memory_mb, "vCores": vcores}
+
+
+def _node(name: str, node: FakeNode, held: list[FakeContainer]) -> dict[str, Any]:
+    memory_mb, vcores = sum(c.memory_mb for c in held), sum(c.vcores for c in held)
+    return {
+        "rack": node.rack,
+        "state": node.state,
+        "id": name,
+        "nodeHostName": node.host,
+        "nodeHTTPAddress": f"{node.host}:8042",
+        "lastHealthUpdate": CLUSTER_AT_MS,
+        "version": "3.4.2",
+        "healthReport": "",
+        "numContainers": len(held),
+        "usedMemoryMB": memory_mb,
+        "availMemoryMB": node.memory_mb - memory_mb,
+        "usedVirtualCores": vcores,
+        "availableVirtualCores": node.vcores - vcores,
+        "resourceUtilization": {
+            "nodePhysicalMemoryMB": node.used_memory_mb,
+            "nodeVirtualMemoryMB": node.used_memory_mb,
+            "nodeCPUUsage": node.used_cores,
+            "aggregatedContainersPhysicalMemoryMB": node.containers_memory_mb,
+            "aggregatedContainersVirtualMemoryMB": 0,
+            "containersCPUUsage": node.containers_vcores,
+        },
+        "usedResource": _resource(memory_mb, vcores),
+        "availableResource": _resource(node.memory_mb - memory_mb, node.vcores - vcores),
+        "totalResource": _resource(node.memory_mb, node.vcores),
+    }

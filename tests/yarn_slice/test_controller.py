@@ -8,8 +8,9 @@ from heddle.model.errors import RunRefused
 from heddle.model.view import EVENT_NODE_LOST, EVENT_NODE_RETURNED, EVENT_STOPPED
 from heddle.yarn.client import YarnError
 from heddle.yarn.controller import Controller, Step, Verdict
-from tests.yarn_slice.conftest import Clock
-from tests.yarn_slice.fake_rm import FakeRm
+
+from .conftest import Clock
+from .fake_rm import FakeRm
 
 HALF = "usage-feedback(damping=0.5)"
 
@@ -145,7 +146,9 @@ def test_a_node_lost_and_returned(rm: FakeRm, control: Callable[..., Controller]
     assert wanted(step)[1] == (8192 - 500, 8000)
 
 
-def test_a_node_that_vanishes_before_the_post_does_not_stop_the_others(rm: FakeRm, control: Callable[..., Controller]) -> None:
+def test_a_node_that_vanishes_before_the_post_does_not_stop_the_others(
+    rm: FakeRm, control: Callable[..., Controller]
+) -> None:
     rm.add_node("a:1", 8192, 8)
     rm.add_node("b:1", 8192, 8)
     use(rm, "a:1", 1000, 0)
@@ -202,7 +205,9 @@ def test_a_failed_poll_changes_nothing(rm: FakeRm, control: Callable[..., Contro
         ("delay-locality", "delay-locality waits for nodes near a request's input"),
     ],
 )
-def test_levers_that_a_live_cluster_cannot_serve_are_refused(policy: str, why: str, control: Callable[..., Controller]) -> None:
+def test_levers_that_a_live_cluster_cannot_serve_are_refused(
+    policy: str, why: str, control: Callable[..., Controller]
+) -> None:
     with pytest.raises(RunRefused, match=why):
         control(policy)
 

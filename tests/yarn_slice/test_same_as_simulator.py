@@ -7,9 +7,10 @@ import pytest
 
 from heddle.model.view import VIEW_VERSION
 from heddle.yarn.controller import Controller
-from tests.yarn_slice.conftest import Clock
-from tests.yarn_slice.direct import SIZES, DirectSizing
-from tests.yarn_slice.fake_rm import FakeRm
+
+from .conftest import Clock
+from .direct import SIZES, DirectSizing
+from .fake_rm import FakeRm
 
 NODES = ("a:1", "b:1", "c:1")
 MEMORY_MB, VCORES = 16384, 16

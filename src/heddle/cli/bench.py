@@ -18,6 +18,7 @@ def bench(
     quick: Annotated[
         bool, typer.Option("--quick", help="Smaller sizes, one repetition, under a minute; judges nothing.")
     ] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the table for docs/performance.md.")] = False,
     json: Json = False,
 ) -> int:
     """Measure heddle against a heapq script, SimPy and AccaSim, in one run on this machine.
@@ -44,6 +45,9 @@ def bench(
     missed = [row for row in rows if row.met is False]
     if json:
         print_json({"quick": quick, "machine": measured.machine(), "rows": [row.as_json() for row in rows]})
+    elif markdown:
+        lines = [measured.HEADINGS, ("---",) * len(measured.HEADINGS), *(row.cells() for row in rows)]
+        print(f"{measured.machine()}\n\n" + "\n".join(f"| {' | '.join(cells)} |" for cells in lines))
     else:
         print_tables([table(measured.HEADINGS, [row.cells() for row in rows], title=measured.machine())])
     return FAILED if missed and not quick else DONE

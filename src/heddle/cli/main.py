@@ -60,8 +60,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except HeddleError as error:
         return report(error)
     except (KeyboardInterrupt, typer.Abort):
-        say("interrupted; nothing was written")
-        return INTERRUPTED
+        code = INTERRUPTED
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
@@ -70,6 +69,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
             raise
         show()
         return BAD_INPUT
+    if code == INTERRUPTED:
+        say("interrupted; nothing half-written is left behind")
     return code if isinstance(code, int) else DONE
 
 

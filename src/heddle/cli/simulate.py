@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from heddle.cli.inputs import cluster_for, compile_with_message, read_all
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def simulate(
@@ -71,45 +74,40 @@ def simulate(
     return DONE if metrics["outcome"] == "finished" else FAILED
 
 
-def _table(metrics: dict[str, Any]) -> Any:
-    spreads = [(name, metrics[key]) for name, key in (("completion of jobs", "jct_s"), ("wait of jobs", "wait_s"))]
-    shares = [
-        (f"{name} of capacity", f"reserved {_share(levels['reserved'])}, used {_share(levels['used'])}")
-        for name, levels in metrics["utilisation"].items()
+def _table(metrics: dict[str, Any]) -> Table:
+    """What is known of the run; lines about what is not are left out."""
+    counts = ("finished", "failed", "unfinished")
+    ended = metrics["outcome"] + (f": {metrics['reason']}" if metrics["reason"] else "")
+    speed = f" ({_number(metrics['tasks_per_s'])} tasks/s)" if metrics["tasks_per_s"] else ""
+    rows = [
+        ("policy", metrics["policy"]),
+        ("outcome", ended),
+        ("jobs", ", ".join(f"{metrics[f'{word}_jobs']} {word}" for word in counts)),
+        ("tasks", str(metrics["tasks"])),
+        ("makespan", _number(metrics["makespan_s"], " s")),
+        ("completion of jobs", _spread(metrics["jct_s"], " s")),
+        ("wait of jobs", _spread(metrics["wait_s"], " s")),
+        ("slowdown", _spread(metrics["slowdown"], "")),
+        *((f"{name} of capacity", _levels(levels)) for name, levels in metrics["utilisation"].items()),
+        ("tasks crashed", str(metrics["crashed_tasks"])),
+        ("tasks killed", str(metrics["killed_tasks"])),
+        ("tasks retried", str(metrics["retried_tasks"])),
+        ("Jain's fairness", _number(metrics["fairness"]["jain"], "")),
+        ("simulated in", _number(metrics["simulate_s"], " s") + speed),
     ]
-    outcome = metrics["outcome"] + (f": {metrics['reason']}" if metrics["reason"] else "")
-    return table(
-        ("", ""),
-        [
-            ("policy", metrics["policy"]),
-            ("outcome", outcome),
-            ("jobs", ", ".join(f"{metrics[f'{word}_jobs']} {word}" for word in ("finished", "failed", "unfinished"))),
-            ("tasks", f"{metrics['tasks']}"),
-            ("makespan", _seconds(metrics["makespan_s"])),
-            *(
-                (name, ", ".join(f"{key} {_seconds(value)}" for key, value in spread.items()))
-                for name, spread in spreads
-            ),
-            ("slowdown", ", ".join(f"{key} {_number(value)}" for key, value in metrics["slowdown"].items())),
-            *shares,
-            (
-                "crashed, killed, retried",
-                ", ".join(str(metrics[f"{name}_tasks"]) for name in ("crashed", "killed", "retried")),
-            ),
-            ("Jain's fairness", _number(metrics["fairness"]["jain"])),
-            ("simulated in", f"{_seconds(metrics['simulate_s'])} ({_number(metrics['tasks_per_s'])} tasks/s)"),
-        ],
-        title=f"{metrics['workload']} on {metrics['cluster'] or 'the cluster'}, seed {metrics['seed']}",
-    )
+    title = f"{metrics['workload']} on cluster {metrics['cluster'] or metrics['cluster_hash']}, seed {metrics['seed']}"
+    return table(("", ""), [row for row in rows if row[1]], title=title)
 
 
-def _number(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+def _number(value: float | None, unit: str = "") -> str:
+    if value is None:
+        return ""
+    return (f"{value:,.0f}" if value >= 1000 else f"{value:.3g}") + unit
 
 
-def _seconds(value: float | None) -> str:
-    return "unknown" if value is None else f"{_number(value)} s"
+def _spread(values: dict[str, float | None], unit: str) -> str:
+    return ", ".join(f"{name} {_number(value, unit)}" for name, value in values.items() if value is not None)
 
 
-def _share(value: float | None) -> str:
-    return "unknown" if value is None else f"{100 * value:.1f} %"
+def _levels(levels: dict[str, float | None]) -> str:
+    return ", ".join(f"{name} {100 * value:.1f} %" for name, value in levels.items() if value is not None)

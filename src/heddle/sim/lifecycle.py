@@ -94,22 +94,33 @@ def ask_soon(sim, stage, at_ms):  # type: ignore[no-untyped-def]
     return 0
 
 
+@compiled
+def early_waiting(sim, stage):  # type: ignore[no-untyped-def]
+    """How many tasks of the stages that an early stage comes after are neither done nor allocated."""
+    view = sim.shown
+    waiting = 0
+    first = view.stage_spec["first_after"][stage]
+    for i in range(first, first + view.stage_spec["n_after"][stage]):
+        before = sim.after[i]
+        waiting += view.stage_spec["n_tasks"][before] - view.stage["done"][before] - view.stage["held"][before]
+    return waiting
+
+
 @unit
 def early_limit(sim, stage):  # type: ignore[no-untyped-def]
     """How many tasks of an early stage may be asked for while stages it comes after still run."""
     view = sim.shown
-    total, done, waiting, held = 0, 0, 0, view.stage["held"][stage] * _memory_of(view, stage)
+    total, done, held = 0, 0, view.stage["held"][stage] * _memory_of(view, stage)
     first = view.stage_spec["first_after"][stage]
     for i in range(first, first + view.stage_spec["n_after"][stage]):
         before = sim.after[i]
         total += view.stage_spec["n_tasks"][before]
         done += view.stage["done"][before]
-        waiting += view.stage_spec["n_tasks"][before] - view.stage["done"][before] - view.stage["held"][before]
         held += view.stage["held"][before] * _memory_of(view, before)
     n_tasks = view.stage_spec["n_tasks"][stage]
     if done * 1000 < view.stage_spec["slow_start_permille"][stage] * total:
         return 0
-    if waiting == 0 or _memory_of(view, stage) == 0:
+    if early_waiting(sim, stage) == 0 or _memory_of(view, stage) == 0:
         return n_tasks
     share = min(done * 1000 // total, sim.setting["ramp_up_limit_permille"][0])
     return min(n_tasks, share * held // 1000 // _memory_of(view, stage))
@@ -506,13 +517,11 @@ def maps_starve(sim, stage):  # type: ignore[no-untyped-def]
     view = sim.shown
     if sim.stage_run["after_left"][stage] == 0 or view.stage["held"][stage] == 0:
         return 0
-    waiting, held = 0, 0
+    held = 0
     first = view.stage_spec["first_after"][stage]
     for i in range(first, first + view.stage_spec["n_after"][stage]):
-        before = sim.after[i]
-        held += view.stage["held"][before]
-        waiting += view.stage_spec["n_tasks"][before] - view.stage["done"][before] - view.stage["held"][before]
-    return 1 if waiting > 0 and held == 0 else 0
+        held += view.stage["held"][sim.after[i]]
+    return 1 if held == 0 and early_waiting(sim, stage) > 0 else 0
 
 
 @inlined
@@ -632,6 +641,7 @@ def start_slot(sim, s):  # type: ignore[no-untyped-def]
             slot["phase"][s] = HOLDING
             if sim.setting["has_use"][0]:
                 change_use(sim, s, sim.task_spec["first_segment"][task], True, False)
+                _check_limit(sim, s)
             _look_for_starvation(sim, stage)
         else:
             begin_work(sim, s)
@@ -722,11 +732,6 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
         count_allocated(sim, job, stage, n, -1)
         if sim.setting["listens"][0] >> (EVENT_FINISHED if outcome == FINISHED else EVENT_STOPPED) & 1:
             tell_levers(sim, EVENT_FINISHED if outcome == FINISHED else EVENT_STOPPED, n, stage, s, max(0, age))
-        if sim.setting["sizing_changes"][0]:
-            resize(sim, n)
-        mark_gained(sim, n)
-        if sim.setting["node_heartbeat_ms"][0] == 0:
-            refresh_tree(sim, n)
         if sim.setting["has_order_limits"][0] or sim.setting["has_pools"][0] or sim.setting["has_gate"][0]:
             sim.control["news"][0] = 1
             sim.control["epoch"][0] += 1
@@ -740,6 +745,12 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
             if slot["inner"][host] == 0 and timeout > 0 and slot["doomed"][host] == 0:
                 due_set(sim, host, now + timeout)
     _drop_slot(sim, s)
+    if host < 0:
+        if sim.setting["sizing_changes"][0]:
+            resize(sim, n)
+        mark_gained(sim, n)
+        if sim.setting["node_heartbeat_ms"][0] == 0:
+            refresh_tree(sim, n)
     over = view.job["state"][job] >= JOB_FINISHED
     if outcome == FINISHED:
         task_run["state"][task] = DONE

@@ -14,7 +14,7 @@ from heddle.sim.memory import unit
 from heddle.sim.arrays import LOG_ADMITTED, LOG_ALLOCATED, LOG_WAIT
 from heddle.sim.books import count_allocated, count_waiting, next_am, note, take_task, take_this_task
 from heddle.sim.events import tell_levers
-from heddle.sim.lifecycle import _is_early, _rekey_later, ask_soon, new_slot
+from heddle.sim.lifecycle import _is_early, _rekey_later, ask_soon, early_waiting, new_slot
 from heddle.sim.node_tree import leftmost_fit
 from heddle.sim.reports import mark_gained, refresh_tree, resize, settle_reports
 from heddle.sim.requests import remove
@@ -381,6 +381,15 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
     if setting["reports_matter"][0]:
         settle_reports(sim, n)
     s = new_slot(sim, task, stage, n, -1)
+    start = now
+    if view.job_spec["has_am"][job] and view.stage_spec["kind"][stage] != AM and setting["am_heartbeat_ms"][0] > 0:
+        start = next_am(sim, job, now + 1)
+    start += setting["launch_ms"][0]
+    if start == now:
+        sim.starts[control["n_starts"][0]] = s
+        control["n_starts"][0] += 1
+    else:
+        due_set(sim, s, start)
     view.stage["waiting"][stage] -= 1
     count_waiting(sim, job, -1)
     count_allocated(sim, job, stage, n, 1)
@@ -397,6 +406,8 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
             _rekey_later(sim, job)
     if setting["key_changes"][0]:
         _rekey_later(sim, job)
+    if setting["blocking"][0] or setting["reserves"][0]:
+        control["epoch"][0] += 1  # another head, or a node that need not be kept any more: news for every node
     view.clock["allocations"][0] += 1
     control["last_progress_ms"][0] = now
     if sim.setting["logging"][0]:
@@ -409,15 +420,6 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
         refresh_tree(sim, n)
     if setting["has_dag"][0] and view.stage["waiting"][stage] == 0:
         _maps_all_allocated(sim, stage)
-    start = now
-    if view.job_spec["has_am"][job] and view.stage_spec["kind"][stage] != AM and setting["am_heartbeat_ms"][0] > 0:
-        start = next_am(sim, job, now + 1)
-    start += setting["launch_ms"][0]
-    if start == now:
-        sim.starts[control["n_starts"][0]] = s
-        control["n_starts"][0] += 1
-    else:
-        due_set(sim, s, start)
     return 0
 
 
@@ -428,7 +430,7 @@ def _maps_all_allocated(sim, stage):  # type: ignore[no-untyped-def]
     now = view.clock["now_ms"][0]
     for i in range(sim.before_first[stage], sim.before_first[stage + 1]):
         follower = sim.before[i]
-        if sim.stage_run["runnable"][follower] and _is_early(sim, follower):
+        if sim.stage_run["runnable"][follower] and _is_early(sim, follower) and early_waiting(sim, follower) == 0:
             ask_soon(sim, follower, now + 1)
 
 

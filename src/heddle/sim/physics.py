@@ -83,10 +83,13 @@ def set_due(sim, s):  # type: ignore[no-untyped-def]
     """When slot s reaches its mark at its present rate."""
     slot = sim.slot
     rate = slot["rate"][s]
+    left = slot["mark_us"][s] - slot["work_us"][s]
+    if left <= 0:
+        due_set(sim, s, sim.shown.clock["now_ms"][0])
+        return 0
     if rate == 0:
         due_clear(sim, s)
         return 0
-    left = slot["mark_us"][s] - slot["work_us"][s]
     per_ms = 1000 * rate
     wait_ms = (left * ONE + per_ms - 1) // per_ms
     due_set(sim, s, sim.shown.clock["now_ms"][0] + wait_ms)
@@ -293,18 +296,24 @@ def future_peak(sim, n, r):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _starts_in_ms(sim, s):  # type: ignore[no-untyped-def]
+    """How long slot s, which is launching, will be until it runs; one that starts in this very step is not due."""
+    place = sim.slot["place"][s]
+    return 0 if place < 0 else sim.due["at_ms"][place] - sim.shown.clock["now_ms"][0]
+
+
+@inlined
 def _ahead_ms(sim, s, work_us):  # type: ignore[no-untyped-def]
     """In how many ms from now slot s will have done this much work, at full speed."""
     slot = sim.slot
     now = sim.shown.clock["now_ms"][0]
     if slot["phase"][s] == LAUNCHING:
-        start = sim.due["at_ms"][slot["place"][s]] - now
+        start = _starts_in_ms(sim, s)
         done = 0
     else:
         start = 0
         done = slot["work_us"][s] + ((now - slot["since_ms"][s]) * 1000 * slot["rate"][s] >> ONE_BITS)
-    per_ms = 1000 * full_rate(sim, sim.shown.container["node"][s])
-    return start + (max(0, work_us - done) * ONE + per_ms - 1) // per_ms
+    return start + (max(0, work_us - done) + 999) // 1000
 
 
 @inlined
@@ -321,7 +330,7 @@ def _next_change(sim, s, after_ms):  # type: ignore[no-untyped-def]
     slot = sim.slot
     task = slot["task"][s]
     if slot["phase"][s] == LAUNCHING:
-        start = sim.due["at_ms"][slot["place"][s]] - sim.shown.clock["now_ms"][0]
+        start = _starts_in_ms(sim, s)
         if start > after_ms:
             return start
     if not _works(sim, s):
@@ -353,11 +362,13 @@ def _use_after(sim, n, r, at_ms):  # type: ignore[no-untyped-def]
         task = slot["task"][s]
         first = sim.task_spec["first_segment"][task]
         launching = slot["phase"][s] == LAUNCHING
-        begun = not launching or sim.due["at_ms"][slot["place"][s]] - view.clock["now_ms"][0] <= at_ms
+        begun = not launching or _starts_in_ms(sim, s) <= at_ms
         if not begun:
             pass
         elif first < 0:
-            if slot["host"][s] < 0:
+            ends_us = 1000 * (view.stage_spec["shuffle_ms"][stage] + sim.task_spec["duration_ms"][task])
+            ended = _works(sim, s) and _ahead_ms(sim, s, ends_us) <= at_ms
+            if slot["host"][s] < 0 and not ended:
                 total += view.shape["demand"][view.stage_spec["shape"][stage], r]
         elif not _works(sim, s):
             if r != VCORES or slot["phase"][s] != HOLDING:

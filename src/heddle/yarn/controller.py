@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from time import perf_counter
 
 import numpy as np
 
@@ -57,6 +58,9 @@ class Step:
     changes: list[Change]
     plan: Plan
     resizes: list[Resize]
+    observe_s: float  # polling and reading, wall time
+    decide_s: float  # from two snapshots to a plan
+    act_s: float
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,9 @@ class Controller:
 
     def step(self) -> Step:
         """One poll, one decision. Raises YarnError, with nothing changed, if the RM cannot be polled."""
+        began = perf_counter()
         snapshot = take_snapshot(self._client, self._clock_ms(), self._before.apps if self._before else ())
+        observed = perf_counter()
         changes = differences(self._before, snapshot, self.settings.report_ms)
         self.live.sight(snapshot)
         if self._before is None:
@@ -102,7 +108,10 @@ class Controller:
             new = batch.rows[:, 2] if batch.kind == EVENT_ALLOCATED else np.zeros(0, np.int64)
             self._levers.hear(self.live.view, batch, new)
         plan = self._levers.decide(self.live)
-        return Step(snapshot, changes, plan, self._act(snapshot, plan))
+        decided = perf_counter()
+        resizes = self._act(snapshot, plan)
+        acted = perf_counter()
+        return Step(snapshot, changes, plan, resizes, observed - began, decided - observed, acted - decided)
 
     def restore(self) -> list[Resize]:
         """Puts every node that is there back to the size it had when first seen. In shadow mode nothing was changed."""

@@ -53,37 +53,42 @@ def differences(before: Snapshot | None, after: Snapshot, report_ms: int) -> lis
     """What happened between two polls. Before the first poll there was nothing: all that is there has just come."""
     first = before is None
     before = before or Snapshot(after.at_ms, {})
-    held, holds = _held(before), _held(after)
-    ended = [container for container in held.values() if holds.get(container.id) != container]
-    lost = {name for name in before.nodes if _alive(before, name) and not _alive(after, name)}
-    back = [name for name in after.nodes if _alive(after, name) and not _alive(before, name)]
+    were, are = _alive(before), _alive(after)
+    lost, back = were - are, are - were
+    held, holds = _held(before, were), _held(after, are)
+    ended = [container for container in held.values() if not _same(holds.get(container.id), container)]
+    new = [container for container in holds.values() if not _same(held.get(container.id), container)]
 
     changes = [_end(container, after) for container in ended if container.node not in lost]
     changes += [Change(EVENT_NODE_LOST, node=name) for name in before.nodes if name in lost]
     # A node that was never seen before also "returns": the RM forgets lost ones, so the two look the same.
-    changes += [Change(EVENT_NODE_RETURNED, node=name) for name in back if not first]
+    changes += [Change(EVENT_NODE_RETURNED, node=name) for name in after.nodes if name in back and not first]
     changes += [Change(EVENT_STOPPED, c.node, c.app, c) for c in ended if c.node in lost]
     passed = after.at_ms // report_ms - before.at_ms // report_ms
     for name in after.nodes:
-        reports = passed if _alive(before, name) else 1
-        if _alive(after, name) and reports > 0:
+        reports = passed if name in were else 1
+        if name in are and reports > 0:
             changes.append(Change(EVENT_REPORTED, node=name, reports=reports))
     arrived = [app for app in after.apps.values() if app.id not in before.apps]
     # Jobs are numbered in order of submission; applications of one millisecond by their number.
     arrived.sort(key=lambda app: (app.started_at_ms, _number(app.id)))
     changes += [Change(EVENT_ARRIVED, app=app.id) for app in arrived]
-    new = [container for container in holds.values() if held.get(container.id) != container]
     changes += [Change(EVENT_ALLOCATED, c.node, c.app, c) for c in sorted(new, key=lambda c: c.id)]
     return changes
 
 
-def _held(snapshot: Snapshot) -> dict[str, ContainerSeen]:
+def _same(one: ContainerSeen | None, other: ContainerSeen) -> bool:
+    """A container that was resized counts as one that ended and one that came."""
+    return one is not None and one.size == other.size and one.node == other.node
+
+
+def _alive(snapshot: Snapshot) -> set[str]:
+    return {name for name, node in snapshot.nodes.items() if node.alive}
+
+
+def _held(snapshot: Snapshot, alive: set[str]) -> dict[str, ContainerSeen]:
     """Containers on nodes that are there. The RM may list one of a lost node for a while."""
-    return {name: container for name, container in snapshot.containers.items() if _alive(snapshot, container.node)}
-
-
-def _alive(snapshot: Snapshot, node: str) -> bool:
-    return node in snapshot.nodes and snapshot.nodes[node].alive
+    return {name: container for name, container in snapshot.containers.items() if container.node in alive}
 
 
 def _end(container: ContainerSeen, after: Snapshot) -> Change:

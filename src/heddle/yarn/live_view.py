@@ -39,7 +39,7 @@ from heddle.model.workload import AM, JOB
 from heddle.yarn.differ import Change
 from heddle.yarn.growing import Growing
 from heddle.yarn.queue_rows import QueueRows
-from heddle.yarn.snapshot import AppSeen, ContainerSeen, NodeSeen, Size, Snapshot
+from heddle.yarn.snapshot import AppSeen, Ask, ContainerSeen, NodeSeen, Size, Snapshot
 from heddle.yarn.stage_rows import StageRows
 
 N_RESOURCES: Final = 2
@@ -247,23 +247,23 @@ class LiveView:
         queue = self._queues.leaf(app.queue, self._clock["allowance"][0])
         self._job.rows["queue"][job], self._job.rows["member"][job] = queue, self._queues.member_of(queue, app.user)
         self._note_stages(job)
-        asked = [
-            (
-                self._stages.am(job, ask.size)
-                if app.has_am and not app.running
-                else self._kind(job, ask.priority, ask.size),
-                ask,
-            )
-            for ask in app.asks
-        ]
+        for ask in app.asks:
+            self._ask_stage(job, app, ask)  # all kinds first: a new one may move the job's rows
         rows, stage, spec = self._stages.rows_of(job), self._stages.stage.rows, self._stages.spec.rows
         stage["waiting"][rows] = 0
-        for row, ask in asked:
+        for ask in app.asks:
+            row = self._ask_stage(job, app, ask)
             stage["waiting"][row] += ask.containers
             if stage["asked_at_ms"][row] < 0:
                 stage["asked_at_ms"][row] = at_ms
         spec["n_tasks"][rows] = stage["waiting"][rows] + stage["held"][rows] + stage["done"][rows]
         self._job.rows["waiting"][job] = stage["waiting"][rows].sum()
+
+    def _ask_stage(self, job: int, app: AppSeen, ask: Ask) -> int:
+        """Until its AM has registered, all that an application waits for is the AM."""
+        if app.has_am and not app.running:
+            return self._stages.am(job, ask.size)
+        return self._kind(job, ask.priority, ask.size)
 
     def _hold(self, container: int, sign: int) -> None:
         """A container was allocated (1) or is gone (-1)."""

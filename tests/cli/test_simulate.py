@@ -1,0 +1,92 @@
+"""`heddle simulate`: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from heddle.cli.main import run
+from heddle.record.files import read_record
+
+CSV = "job,submit_ms,duration_ms,vcores,memory_mb\na,0,1000,1,1024\na,0,1000,1,1024\nb,10,500,1,1024\n"
+
+
+@pytest.fixture
+def tasks(tmp_path: Path) -> str:
+    path = tmp_path / "tasks.csv"
+    path.write_text(CSV)
+    return str(path)
+
+
+def test_json_is_one_document_and_has_what_was_promised(tasks: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", tasks, "--policy", "drf", "--cluster", "1x2048x2", "--seed", "3", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    promised = (
+        "policy seed outcome reason jobs tasks makespan_s jct_s wait_s slowdown crashed_tasks killed_tasks "
+        "retried_tasks failed_jobs utilisation allocation_efficiency fairness wall_s tasks_per_s peak_rss_mb"
+    )
+    assert set(promised.split()) <= document.keys()
+    assert (document["policy"], document["seed"], document["outcome"]) == ("drf", 3, "finished")
+    assert (document["jobs"], document["tasks"], document["makespan_s"]) == (2, 3, 1.5)
+    assert document["utilisation"]["memory"]["used"] is None
+
+
+def test_a_table_without_json(tasks: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", tasks, "--cluster", "1x2048x2", "--check"]) == 0
+    shown = capsys.readouterr()
+    assert "1.5 s" in shown.out
+    assert "every invariant holds" in shown.err
+
+
+def test_a_stalled_run_exits_with_1_and_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "am-storm", "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["outcome"] == "stalled"
+    assert document["reason"].startswith("am-deadlock")
+    assert document["makespan_s"] is None
+
+
+def test_a_record_is_written(tasks: str, tmp_path: Path) -> None:
+    assert run(["simulate", tasks, "--cluster", "1x2048x2", "--record", str(tmp_path / "record")]) == 0
+    assert read_record(tmp_path / "record").attempts.height == 3
+
+
+def test_all_problems_of_all_inputs_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "missing.csv", "--policy", "fifoo", "--cluster", "tiny", "--json"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "did you mean 'fifo'" in shown.err
+    assert "missing.csv: no such file" in shown.err
+    assert "tiny: not a cluster" in shown.err
+
+
+def test_a_file_needs_a_cluster(tasks: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", tasks]) == 2
+    assert "--cluster" in capsys.readouterr().err
+
+
+def test_a_task_larger_than_any_node(tasks: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", tasks, "--cluster", "1x512x1"]) == 2
+    assert "no node allows so much" in capsys.readouterr().err
+
+
+def test_an_executor_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "mix", "--executor", "yarn-knobs"]) == 2
+    assert "yarn-knobs is not there yet" in capsys.readouterr().err
+
+
+def test_a_failed_check_exits_with_1(
+    tasks: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heddle.run.broken_invariants", lambda *_, **__: ["the clock runs backwards"])
+    assert run(["simulate", tasks, "--cluster", "1x2048x2", "--check"]) == 1
+    assert "check failed: the clock runs backwards" in capsys.readouterr().err
+
+
+def test_a_record_is_not_written_over_something_else(tasks: str, tmp_path: Path) -> None:
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "letter.txt").write_text("keep me")
+    assert run(["simulate", tasks, "--cluster", "1x2048x2", "--record", str(tmp_path / "precious")]) == 2
+    assert [entry.name for entry in (tmp_path / "precious").iterdir()] == ["letter.txt"]

@@ -1,0 +1,58 @@
+"""A stalled run says why, with numbers."""
+
+from __future__ import annotations
+
+from heddle.model.cluster import Cluster, Node, Queue
+from heddle.run import simulate
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
+from heddle.traces.catalogue import make_workload, suggested_cluster
+from heddle.traces.clusters import uniform_cluster
+
+
+def reason_of(jobs: list[JobSpec], cluster: Cluster, policy: str) -> str:
+    run = simulate(build("stalls", jobs), cluster, policy, check=True)
+    assert run.manifest["outcome"] == "stalled"
+    assert isinstance(run.manifest["reason"], str)
+    return run.manifest["reason"]
+
+
+def one_task(memory_mb: int = 1000, use_mb: int | None = None) -> StageSpec:
+    use = None if use_mb is None else constant(use_mb, 100)
+    return StageSpec("s", (memory_mb, 100), [TaskSpec(1000, use)])
+
+
+def test_application_masters_that_fill_the_cluster() -> None:
+    for policy in ("fifo", "fair", "drf"):
+        run = simulate(make_workload("am-storm", 0), suggested_cluster("am-storm"), policy, check=True)
+        assert run.manifest["reason"] == "am-deadlock: 32 application masters hold 65536 of 65536 MB and no task fits"
+    assert run.jobs["outcome"].unique().to_list() == ["unfinished"]
+
+
+def test_a_task_that_crashes_for_ever() -> None:
+    reason = reason_of([JobSpec("j", 0, [one_task(1000, use_mb=3000)])], uniform_cluster(1, 2000, 1), "fifo")
+    assert reason.startswith("livelock: task 0 of job 0 crashed 100 times")
+    assert "2000 MB" in reason
+
+
+def test_a_queue_too_small_for_its_job() -> None:
+    queues = (Queue("root"), Queue("root.tiny", guarantee_permille=100, maximum_permille=100))
+    cluster = uniform_cluster(1, 4000, 4, queues=queues)
+    reason = reason_of([JobSpec("j", 0, [one_task()], queue="root.tiny")], cluster, "fair")
+    assert reason.startswith("queue-limit: 1 containers of 1 stages wait; the queue is at its maximum")
+    assert "at most 400 MB" in reason
+
+
+def test_a_pool_too_small_for_its_job() -> None:
+    reason = reason_of([JobSpec("j", 0, [one_task()])], uniform_cluster(1, 4000, 4), "fifo+small-pool(theta=1)")
+    assert reason.startswith("pool-limit: ")
+    assert "at most 400 MB" in reason
+
+
+def test_background_load_that_leaves_too_little() -> None:
+    # Sizing by use promises only what background load leaves; what does not fit any more waits for ever.
+    from heddle.model.cluster import Level
+
+    busy = Node("n", (2000, 2000), (2000, 2000), background=(Level(0, (1500, 0)),))
+    late = JobSpec("late", 5000, [one_task(1000, use_mb=100)])
+    reason = reason_of([late], Cluster((busy,)), "fifo+usage-feedback")
+    assert reason.startswith("request-too-large: stage 0 of job 0 wants 1000 MB")

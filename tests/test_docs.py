@@ -1,0 +1,50 @@
+"""What the guide shows is what runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from heddle.traces.clusters import load_cluster
+from heddle.traces.load import load_workload
+
+ROOT = Path(__file__).parents[1]
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "docs" / page).read_text(), flags=re.DOTALL)
+
+
+def test_the_lever_of_the_guide_is_the_example_that_a_test_runs() -> None:
+    (lever,) = [block for block in blocks("guide.md", "python") if "@ordering()" in block]
+    assert (ROOT / "examples" / "shortest_first.py").read_text().endswith(lever)
+
+
+def test_the_files_of_the_guide_can_be_read(tmp_path: Path) -> None:
+    (tasks,) = blocks("guide.md", "csv")
+    (cluster,) = blocks("guide.md", "yaml")
+    (tmp_path / "tasks.csv").write_text(tasks)
+    (tmp_path / "production.yaml").write_text(cluster)
+    assert load_workload(str(tmp_path / "tasks.csv")).n_tasks == 3
+    assert load_cluster(str(tmp_path / "production.yaml")).n_nodes == 20
+
+
+def test_the_python_of_the_guide_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tasks.csv").write_text(blocks("guide.md", "csv")[0])
+    monkeypatch.chdir(tmp_path)
+    (code,) = [block for block in blocks("guide.md", "python") if "simulate(" in block]
+    exec(code, {})
+    assert capsys.readouterr().out.startswith("65.0\n")
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/architecture.md", "docs/glossary.md"]
+)
+def test_links_lead_somewhere(page: str) -> None:
+    targets = re.findall(r"\]\(([^)#]+)", (ROOT / page).read_text())
+    missing = [target for target in targets if not ((ROOT / page).parent / target).exists()]
+    assert missing == []
