@@ -190,7 +190,9 @@ def _against_rivals(sizes: Sizes, folder: Path) -> Iterator[Row]:
             make_file(wanted, file)
             read = measure(Wanted(sizes.tasks, load, repeat=sizes.repeat, file=str(file)))
             whole = sizes.tasks / (read.cpu_s + read.read_cpu_s)
-            yield _at_least("  the same with reading Parquet", whole / plain, 10.0, f"{_figure(whole)} tasks/s")
+            yield _at_least(
+                "  heddle with reading Parquet / plain heapq", whole / plain, 10.0, f"{_figure(whole)} tasks/s"
+            )
     yield _at_most("FIFO at 150% / at 80% load", times[1.5] / times[0.8], 3.0)
 
 

@@ -61,10 +61,8 @@ def simulate(
     if ended.status not in (arrays.FINISHED, arrays.STALLED, arrays.LIVELOCK):
         raise RuntimeError(f"the engine stopped with status {ended.status}, which is a defect of heddle")
     finished = ended.status == arrays.FINISHED
-    log = None
-    if record or check:
-        log = np.concatenate(ended.logs) if ended.logs else np.zeros(0, arrays.LOG_ROW)
-    if check and log is not None:
+    if check:
+        log = np.concatenate([np.zeros(0, arrays.LOG_ROW), *ended.logs])
         broken = broken_invariants(log, aligned, cluster, finished=finished)
         broken += sums_left(ended.sim.shown) if finished else []
         if broken:
@@ -91,7 +89,7 @@ def simulate(
         "compile_s": compile_s,
         "started_by": "api",
     }
-    run = run_of(ended.sim, log if record else None, aligned, cluster, manifest)
+    run = run_of(ended.sim, ended.logs if record else None, aligned, cluster, manifest)
     run.manifest["wall_s"] = time.perf_counter() - began
     run.manifest["peak_rss_mb"] = peak_rss_mb()
     return run

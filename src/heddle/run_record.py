@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -33,8 +33,10 @@ _EVENT_OF_LOG: Final = {
 }
 
 
-def run_of(sim: Sim, log: Column | None, workload: Workload, cluster: Cluster, manifest: Mapping[str, Any]) -> Run:
-    """The run; `log` is the engine's whole log, or None where it kept none."""
+def run_of(
+    sim: Sim, log: Sequence[Column] | None, workload: Workload, cluster: Cluster, manifest: Mapping[str, Any]
+) -> Run:
+    """The run; `log` is the engine's whole log, piece by piece, or None where it kept none."""
     known = dict(manifest) | {
         "complete_attempts": log is not None,
         "use_known": workload.has_use,
@@ -134,42 +136,56 @@ def _nodes(cluster: Cluster) -> dict[str, Any]:
     return {"node": np.arange(len(nodes))} | texts | amounts
 
 
-def _all_attempts(sim: Sim, log: Column, workload: Workload) -> dict[str, Any]:
+def _rows(log: Sequence[Column], kinds: Iterable[int], mask: Callable[[Column], Column] | None = None) -> Column:
+    """The rows of these kinds, in order. Piece by piece: the log of a million tasks is never copied as a whole."""
+    wanted = np.zeros(len(arrays.LOG_NAMES), bool)
+    wanted[list(kinds)] = True
+    parts = []
+    for piece in log:
+        rows = piece.take(np.flatnonzero(wanted[piece["kind"]]))  # take: several times faster than a mask
+        parts.append(rows if mask is None else rows.take(np.flatnonzero(mask(rows))))
+    return np.concatenate(parts) if parts else np.zeros(0, arrays.LOG_ROW)
+
+
+def _all_attempts(sim: Sim, log: Sequence[Column], workload: Workload) -> dict[str, Any]:
     """Every attempt, in order of allocation. Inner tasks get their slot in the instant in which they start."""
-    inner = workload.stages["kind"][log["stage"]] == INNER
-    begun = log[(log["kind"] == arrays.LOG_ALLOCATED) | ((log["kind"] == arrays.LOG_STARTED) & inner)]
-    key = _key(begun)
-    order = np.argsort(key)
-    is_inner = workload.stages["kind"][begun["stage"]] == INNER
+    kind_of_stage = workload.stages["kind"]
+
+    def begins(rows: Column) -> Column:
+        starts: Column = (rows["kind"] == arrays.LOG_ALLOCATED) | (kind_of_stage[rows["stage"]] == INNER)
+        return starts
+
+    begun = _rows(log, (arrays.LOG_ALLOCATED, arrays.LOG_STARTED), begins)
+    is_inner = kind_of_stage[begun["stage"]] == INNER
+    # The attempts of a task are numbered 0, 1, ...: sorted by task they stand where the counts before them say.
+    order = np.argsort(begun["task"], kind="stable")
+    first = np.zeros(len(workload.tasks) + 1, np.int64)
+    np.cumsum(np.bincount(begun["task"], minlength=len(workload.tasks)), out=first[1:])
 
     def spread(rows: Column, field: str, missing: int) -> Column:
         """A field of log rows, one per attempt, put to the attempt it belongs to."""
         values = np.full(len(begun), missing, np.int64)
-        values[order[np.searchsorted(key, _key(rows), sorter=order)]] = rows[field]
+        values[order[first[rows["task"]] + rows["attempt"]]] = rows[field]
         return values
 
-    started, ended = log[log["kind"] == arrays.LOG_STARTED], log[log["kind"] == arrays.LOG_ENDED]
-    uses = log[log["kind"] == arrays.LOG_USED]
-    has_use = workload.tasks["first_segment"][begun["task"]] != NO_SEGMENTS
+    ended = _rows(log, (arrays.LOG_ENDED,))
     over = spread(ended, "at_ms", -1)
+    has_use = workload.tasks["first_segment"][begun["task"]] != NO_SEGMENTS
+    uses = _rows(log, (arrays.LOG_USED,))
     used = {
         f"used_{name}_ms": _known(spread(uses[uses["code"] == r], "value", 0), has_use & (over >= 0))
         for r, name in enumerate(workload.resources)
     }
+    del uses
     return _attempt_columns(begun["task"], begun["stage"], workload) | used | {
         "attempt": begun["attempt"],
         "node": begun["node"],
         "asked_at_ms": np.where(is_inner, sim.shown.stage["asked_at_ms"][begun["stage"]], begun["value"]),
         "allocated_at_ms": begun["at_ms"],
-        "started_at_ms": _known(spread(started, "at_ms", -1)),
+        "started_at_ms": _known(spread(_rows(log, (arrays.LOG_STARTED,)), "at_ms", -1)),
         "ended_at_ms": _known(over),
         "outcome": spread(ended, "code", NOT_KNOWN),
     }  # fmt: skip
-
-
-def _key(rows: Column) -> npt.NDArray[np.int64]:
-    key: npt.NDArray[np.int64] = (rows["task"].astype(np.int64) << 16) | rows["attempt"].astype(np.uint16)
-    return key
 
 
 def _attempt_columns(task: Column, stage: Column, workload: Workload) -> dict[str, Any]:
@@ -214,13 +230,13 @@ def _last_attempts(sim: Sim, workload: Workload) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _events(log: Column, workload: Workload) -> dict[str, Any]:
+def _events(log: Sequence[Column], workload: Workload) -> dict[str, Any]:
     kinds = list(event_kinds(workload.resources))
     code_of_log = np.full(len(arrays.LOG_NAMES), -1)
-    for kind, name in _EVENT_OF_LOG.items():
-        code_of_log[kind] = kinds.index(name)
+    for logged, name in _EVENT_OF_LOG.items():
+        code_of_log[logged] = kinds.index(name)
     code_of_log[arrays.LOG_RESIZED] = kinds.index(f"size_{workload.resources[0]}")
-    rows = log[code_of_log[log["kind"]] >= 0]
+    rows = _rows(log, np.flatnonzero(code_of_log >= 0).tolist())
     kind = rows["kind"]
     resized, waits = kind == arrays.LOG_RESIZED, kind == arrays.LOG_WAIT
     job_outcome = np.where(rows["code"] == JOB_FINISHED, int(JobOutcome.FINISHED), int(JobOutcome.FAILED))

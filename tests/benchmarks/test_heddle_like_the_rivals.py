@@ -11,7 +11,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks import plain_heapq, rival
-
 from heddle.run import simulate
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.clusters import uniform_cluster

@@ -23,6 +23,8 @@ class Lives:
 
     def __init__(self, world: World, sizing: Sizing, partition: Partition) -> None:
         self.world, self.sizing, self.partition = world, sizing, partition
+        self.wait_ms = 0  # how long placement may veto far nodes
+        self.wakes: set[int] = set()
 
     # Arrival and begin
 
@@ -76,6 +78,8 @@ class Lives:
         task.ask_at, task.asked = None, True
         if task.stage.asked_at is None:
             task.stage.asked_at = self.world.now
+            if self.wait_ms > 0 and task.stage.kind != INNER:
+                self.wakes.update((self.world.now + self.wait_ms, self.world.now + 2 * self.wait_ms))
 
     def _open_stages(self, job: Job) -> None:
         now = self.world.now

@@ -13,7 +13,9 @@ from .state import Node, Stage, Task, World
 
 
 class Placement:
-    """Base of all: no veto, and the smallest waiting task goes first."""
+    """Base of all: no veto; of the waiting tasks one that prefers the node, else its rack, else the smallest."""
+
+    wait_ms = 0
 
     def score(self, world: World, sizing: Sizing, stage: Stage, node: Node) -> int:
         raise NotImplementedError
@@ -22,7 +24,10 @@ class Placement:
         return False
 
     def take(self, stage: Stage, node: Node) -> Task:
-        return stage.waiting()[0]
+        waiting = stage.waiting()
+        here = [task for task in waiting if task.prefers is node]
+        in_rack = [task for task in waiting if task.prefers and task.prefers.spec.rack == node.spec.rack]
+        return (here or in_rack or waiting)[0]
 
 
 class FirstFit(Placement):
@@ -52,32 +57,29 @@ class DelayLocality(Placement):
         self.wait_ms, self.then = round(1000 * wait_s), make_placement(then, {})
 
     def score(self, world: World, sizing: Sizing, stage: Stage, node: Node) -> int:
-        near = _preferred(stage)
+        near = self._near(world, stage)
         score = self.then.score(world, sizing, stage, node)
-        return score + 2**40 * (node in near) + 2**39 * (node.spec.rack in _racks(near))
+        if not near:
+            return score
+        return score + (2**40 if node in near else 2**39 * (node.spec.rack in _racks(near)))
 
     def vetoes(self, world: World, stage: Stage, node: Node) -> bool:
-        near = _preferred(stage)
-        can_serve = [
-            other
-            for other in near
-            if other.alive and all(stage.shape[r] <= other.spec.allowance[r] for r in world.counting)
-        ]
-        if not can_serve or node in near:
+        near = self._near(world, stage)
+        if not near or node in near:
             return False
         assert stage.asked_at is not None
         waited_ms = world.now - stage.asked_at
         return waited_ms < (self.wait_ms if node.spec.rack in _racks(near) else 2 * self.wait_ms)
 
-    def take(self, stage: Stage, node: Node) -> Task:
-        waiting = stage.waiting()
-        here = [task for task in waiting if task.prefers is node]
-        in_rack = [task for task in waiting if task.prefers and task.prefers.spec.rack == node.spec.rack]
-        return (here or in_rack or waiting)[0]
-
-
-def _preferred(stage: Stage) -> list[Node]:
-    return [task.prefers for task in stage.waiting() if task.prefers is not None]
+    def _near(self, world: World, stage: Stage) -> list[Node]:
+        """Nodes that some task of the stage prefers, as far as they could take it."""
+        return [
+            task.prefers
+            for task in stage.tasks
+            if task.prefers is not None
+            and task.prefers.alive
+            and all(stage.shape[r] <= task.prefers.spec.allowance[r] for r in world.counting)
+        ]
 
 
 def _racks(nodes: list[Node]) -> set[str]:

@@ -54,6 +54,8 @@ class Simulator:
         # Nobody listens to reports that the sizing lever does not read: they are no event.
         self.report_ms = cluster.timing.usage_report_ms if self.sizing.reads_reports else 0
         self.quiet_since = 0
+        self.wakes: set[int] = set()  # instants at which there is an ideal pass although nothing else happens
+        self.lives.wait_ms, self.lives.wakes = self.offers.placement.wait_ms, self.wakes
 
     # The clock
 
@@ -80,6 +82,7 @@ class Simulator:
         times += [max(job.submit_at_ms, world.now) for job in world.jobs if self._can_arrive(job)]
         times += [task.ask_at for task in world.tasks if task.ask_at is not None]
         times += [at for stage in world.stages for at in stage.look_at]
+        times += self.wakes
         times += [stage.check_at for stage in world.stages if stage.check_at is not None]
         return min(times, default=None)
 
@@ -134,12 +137,15 @@ class Simulator:
         """One round of the phases. Heartbeats and reports belong to the first round of an instant."""
         happened = [self._containers(), self._nodes(), first and self._reports(), self._arrivals(), self._asks()]
         happened.append(self._starving_maps())
+        happened.append(any(at <= self.world.now for at in self.wakes))
+        self.wakes.difference_update([at for at in self.wakes if at <= self.world.now])
         if self.heartbeat_ms > 0:
             if first:
                 self._heartbeats()
         elif any(happened):
             self.offers.ideal_pass()
-        self._memory_check()
+        if self._memory_check() and self.heartbeat_ms == 0:
+            self.wakes.add(self.world.now + 1)
         for node in self.world.nodes:
             physics.set_rates(self.world, node)
 
@@ -172,13 +178,16 @@ class Simulator:
                 self.lives.check_limit(run)
                 physics.set_due(run, self.world.now)
 
-    def _memory_check(self) -> None:
+    def _memory_check(self) -> bool:
+        """Whether anything crashed."""
+        happened = any(self._is_oversold(node) for node in self.world.nodes)
         for node in self.world.nodes:
             if self._is_oversold(node):
                 self.lives.crash(physics.crash_victims(self.world, node))
             while self._is_oversold(node):
                 running = [run for run in self.world.containers(node) if run.started]
                 self.lives.crash([max(running, key=lambda run: run.newness)])
+        return happened
 
     def _is_oversold(self, node: Node) -> bool:
         """More memory is used than there is, and something runs that could crash."""

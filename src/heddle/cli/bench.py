@@ -16,7 +16,8 @@ from heddle.model.errors import RunRefused
 
 def bench(
     quick: Annotated[
-        bool, typer.Option("--quick", help="Smaller sizes, one repetition, under a minute; judges nothing.")
+        bool,
+        typer.Option("--quick", help="Smaller sizes, one repetition, about a minute; exits with 0 whatever is missed."),
     ] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the table for docs/performance.md.")] = False,
     json: Json = False,

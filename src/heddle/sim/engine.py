@@ -276,6 +276,15 @@ def _next_arrival(sim, now):  # type: ignore[no-untyped-def]
     return True
 
 
+@compiled
+def resize_alive(sim, n):  # type: ignore[no-untyped-def]
+    """Renews the total of node n unless it is lost, and lets the ideal pass know."""
+    if sim.shown.node["alive"][n]:
+        if resize(sim, n):
+            mark_gained(sim, n)
+        refresh_tree(sim, n)
+
+
 @unit
 def catch_up_reports(sim, now):  # type: ignore[no-untyped-def]
     """All nodes whose report fell due since anybody last looked tell what they use."""
@@ -298,17 +307,9 @@ def catch_up_reports(sim, now):  # type: ignore[no-untyped-def]
             i = 0
         n = sim.report_order[i]
         settle_reports(sim, n)
-        if view_alive(sim, n):
-            if resize(sim, n):
-                mark_gained(sim, n)
-            refresh_tree(sim, n)
+        resize_alive(sim, n)
         i += 1
     return 0
-
-
-@inlined
-def view_alive(sim, n):  # type: ignore[no-untyped-def]
-    return sim.shown.node["alive"][n] != 0
 
 
 @inlined
@@ -350,7 +351,7 @@ def serve_heartbeats(sim, now):  # type: ignore[no-untyped-def]
         if node_run["heartbeat_phase_ms"][n] != phase:
             break
         if sim.shown.node["alive"][n]:
-            if sim.setting["reports_matter"][0] and control["offered"][0] == 0:
+            if control["offered"][0] == 0 and (sim.setting["reports_matter"][0] or sim.setting["oracle"][0]):
                 settle_reports(sim, n)
                 if resize(sim, n):
                     mark_gained(sim, n)
@@ -409,8 +410,22 @@ def _short_of_memory(sim):  # type: ignore[no-untyped-def]
 
 @inlined
 def _check_memory_of_touched(sim):  # type: ignore[no-untyped-def]
-    for i in range(sim.control["n_touched"][0]):
-        check_memory(sim, sim.touched[i])
+    """Crashes containers of oversold nodes, node by node in order of number, until none is. Says whether any crashed."""
+    crashed = False
+    n = -1
+    while True:
+        following = sim.shown.node.shape[0]
+        for i in range(sim.control["n_touched"][0]):
+            if n < sim.touched[i] < following:
+                following = sim.touched[i]
+        n = following
+        if n == sim.shown.node.shape[0]:
+            return crashed
+        first = 1
+        while check_memory(sim, n, first) != 0:
+            crashed = True
+            first = 0
+            settle(sim)
 
 
 @unit
@@ -473,7 +488,6 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
                 settle(sim)
             if control["n_touched"][0] > 0:
                 _check_memory_of_touched(sim)
-                settle(sim)
             control["phase"][0] = NODES
         if control["phase"][0] == NODES:
             while _timer_due(sim, now, TIMER_NODE_RETURN, TIMER_BACKGROUND):
@@ -486,7 +500,6 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
                 settle(sim)
             if control["n_touched"][0] > 0:
                 _check_memory_of_touched(sim)
-                settle(sim)
             control["phase"][0] = ARRIVALS
         if control["phase"][0] == ARRIVALS:
             while _next_arrival(sim, now):
@@ -511,8 +524,12 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
                 control["offer_node"][0] = -1
             elif not ideal:
                 control["offer_node"][0] = sim.heartbeat_order.shape[0]
-            if ideal and reports_matter and control["waiting"][0] > 0:
-                catch_up_reports(sim, now)
+            if ideal and control["waiting"][0] > 0:
+                if reports_matter:
+                    catch_up_reports(sim, now)
+                elif setting["oracle"][0]:  # the future of every node may look different by now
+                    for n in range(sim.shown.node.shape[0]):
+                        resize_alive(sim, n)
         if control["phase"][0] == OFFERS:
             while control["waiting"][0] > 0:
                 short = _short_of_memory(sim)
@@ -528,10 +545,8 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
                 close_pass(sim)
             control["phase"][0] = CRASHES
         if control["n_touched"][0] > 0:
-            _check_memory_of_touched(sim)
-            if ideal and control["n_endings"][0] > 0:
+            if _check_memory_of_touched(sim) and ideal:
                 timer_push(sim, now + 1, TIMER_WAKE, 0)
-            settle(sim)
             for i in range(control["n_touched"][0]):
                 n = sim.touched[i]
                 sim.node_run["touched"][n] = 0

@@ -87,7 +87,10 @@ def ask_soon(sim, stage, at_ms):  # type: ignore[no-untyped-def]
     at = at_ms
     if sim.setting["am_heartbeat_ms"][0] > 0:
         at = next_am(sim, sim.shown.stage_spec["job"][stage], at_ms)
-    if at == sim.shown.clock["now_ms"][0]:
+    spec = sim.shown.stage_spec
+    # How much an early stage or a changing set of executors asks for depends on what else happens now: it waits for its phase.
+    depends = spec["slow_start_permille"][stage] >= 0 or spec["idle_timeout_ms"][stage] > 0
+    if at == sim.shown.clock["now_ms"][0] and not depends:
         ask_now(sim, stage)
     else:
         timer_push(sim, at, TIMER_ASK, stage)

@@ -12,7 +12,7 @@ from heddle.sim.memory import unit
 from heddle.sim.arrays import LOG_RESIZED
 from heddle.sim.books import note
 from heddle.sim.node_tree import tree_update
-from heddle.sim.physics import future_peak
+from heddle.sim.oracle import future_peak
 
 PHASE_REPORTS = 3  # reports of an instant come after phases 1 and 2 of it
 
@@ -34,7 +34,7 @@ def reports_made(sim, n):  # type: ignore[no-untyped-def]
 @unit
 def settle_reports(sim, n):  # type: ignore[no-untyped-def]
     """Hands the lever the reports that node n has made since it last asked."""
-    if sim.shown.node["alive"][n] == 0:
+    if sim.shown.node["alive"][n] == 0 or sim.setting["reports_matter"][0] == 0:
         return 0
     made = reports_made(sim, n)
     count = made - sim.node_run["reports"][n]

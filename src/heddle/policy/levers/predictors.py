@@ -244,7 +244,6 @@ ORACLE = Lever(
     summary="the true future peak of what a node holds is expected (clairvoyant)",
     hooks={"total": oracle_total},
     columns=Columns(node=MAX_RESOURCES),
-    listens=(EVENT_REPORTED,),
     clairvoyant=True,
     changes="allocation",
 )
