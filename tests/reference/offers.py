@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heddle.model.resources import ONE
-from heddle.model.workload import INNER
+from heddle.model.workload import EXECUTORS, INNER
 
 from .admissions import Admission
 from .jobs import Lives
@@ -88,7 +88,13 @@ class Offers:
         )
 
     def _allocate(self, stage: Stage, node: Node) -> None:
-        self.lives.allocate(self.placement.take(stage, node), node)
+        task = self.placement.take(stage, node)
+        if stage.kind == EXECUTORS and stage.idle_timeout_ms > 0:
+            # Which executor it is matters to nobody but the record: the first that is neither alive nor on its way back.
+            first = next(other for other in stage.tasks if other.run is None and other.ask_at is None)
+            if not first.asked:
+                first.asked, task.asked, task = True, False, first
+        self.lives.allocate(task, node)
 
     # A node's heartbeat
 

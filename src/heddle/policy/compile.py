@@ -13,6 +13,7 @@ from numba import njit, objmode, types
 from numba.core.errors import NumbaError
 
 from heddle.model import compiled as _cache_location  # noqa: F401  (sets the cache folder before anything compiles)
+from heddle.model.errors import BadInput
 from heddle.model.view import LeverState, View, view_dtypes
 from heddle.model.workload import JOB, STAGE
 from heddle.policy.lever import Hook, Lever, Question
@@ -137,17 +138,43 @@ def compile_hook(function: Hook, hook: str, n_resources: int, own: bool) -> Any:
             SlowLeverWarning,
             stacklevel=2,
         )
-        return _stepping_out(function, hook, wanted)
+        return _stepping_out(function, wanted)
 
 
-def _stepping_out(function: Hook, hook: str, wanted: Any) -> Any:
-    """A compiled function of the wanted signature that calls the plain one. Exceptions pass through."""
-    arguments = len(wanted.args)
-    names = ", ".join(f"a{i}" for i in range(arguments))
-    source = f"def shim({names}):\n    with objmode(answer='int64'):\n        answer = int(function({names}) or 0)\n    return answer\n"
-    scope: dict[str, Any] = {"objmode": objmode, "function": function}
+def _stepping_out(function: Hook, wanted: Any) -> Any:
+    """A compiled function of the wanted signature that calls the plain one.
+
+    Compiled code cannot be left by an exception, so the first one is kept and raised when the run is over.
+    """
+    raised: list[Exception] = []
+
+    def answer(*arguments: Any) -> int:
+        try:
+            return int(function(*arguments) or 0) if not raised else 0
+        except Exception as error:
+            raised.append(error)
+            return 0
+
+    names = ", ".join(f"a{i}" for i in range(len(wanted.args)))
+    source = f"def shim({names}):\n    with objmode(value='int64'):\n        value = answer({names})\n    return value\n"
+    scope: dict[str, Any] = {"objmode": objmode, "answer": answer}
     exec(source, scope)
-    return njit(wanted)(scope["shim"])
+    shim = njit(wanted)(scope["shim"])
+    _RAISED[shim] = (function, raised)
+    return shim
+
+
+_RAISED: Final[dict[Any, tuple[Hook, list[Exception]]]] = {}
+
+
+def raise_what_levers_raised(hooks: Hooks) -> None:
+    """If a lever that runs as plain Python raised in the run that just ended: BadInput that says where."""
+    for shim in hooks:
+        function, raised = _RAISED.get(shim, (None, []))
+        if function is not None and raised:
+            error = raised.pop()
+            place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
+            raise BadInput.of(place, f"{function.__name__} raised {type(error).__name__}: {error}") from error
 
 
 def hooks_of(levers: Sequence[Lever], n_resources: int) -> Hooks:

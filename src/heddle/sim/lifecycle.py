@@ -187,7 +187,8 @@ def stage_asks(sim, stage):  # type: ignore[no-untyped-def]
     if (sim.job_run["begun"][job] == 0 and kind != AM) or view.job["state"][job] >= JOB_FINISHED or stage_run["runnable"][stage] == 0:
         return 0
     fresh = _may_newly_ask(sim, stage)
-    stage_run["asked"][stage] += fresh
+    # Executors that were released are asked for again, so more may be asked for in all than there are.
+    stage_run["asked"][stage] = min(view.stage_spec["n_tasks"][stage], stage_run["asked"][stage] + fresh)
     count = fresh + stage_run["to_ask"][stage]
     stage_run["to_ask"][stage] = 0
     if count == 0:

@@ -99,6 +99,12 @@ class SimHandle:
         self._table = table
         self.address = int(table.ctypes.data)
 
+    def moved_to(self, sim: Sim) -> SimHandle:
+        """A handle to other arrays that goes on with the same policy."""
+        moved = SimHandle(sim)
+        moved._hooks[:] = self._hooks
+        return moved
+
 
 class SimType(types.Type):  # type: ignore[misc]
     """Numba's type of a SimHandle."""

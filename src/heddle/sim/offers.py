@@ -121,6 +121,8 @@ def _find_node(sim, stage, w):  # type: ignore[no-untyped-def]
                 score = _score(sim, n, stage)
                 if best < 0 or score > best_score or (score == best_score and n < best):
                     best, best_score = n, score
+        if best != -NO_ROOM:
+            sim.want["tested"][w] = -1  # there is room: in the next pass, look everywhere
         return best
     size = sim.tree_score.shape[0] // 2
     n_resources = view.shape["demand"].shape[1]
@@ -395,7 +397,7 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
     count_allocated(sim, job, stage, n, 1)
     if view.stage["waiting"][stage] == 0:
         remove(sim, stage)
-        view.stage["reason"][stage] = NONE
+        _wait(sim, stage, NONE)
     if view.job["state"][job] == JOB_ARRIVED:
         view.job["state"][job] = JOB_ADMITTED
         view.clock["running_jobs"][0] += 1
@@ -456,7 +458,7 @@ def next_offer_node(sim, first):  # type: ignore[no-untyped-def]
                         if (label == 0 or view.node["label"][m] == label) and _fits(sim, m, shape):
                             n = m
             if first == 0:
-                sim.want["tested"][w] = sim.control["passes"][0]
+                sim.want["tested"][w] = sim.control["passes"][0] if n < 0 else -1
             if n >= 0 and (best < 0 or n < best):
                 best = n
             b = sim.bucket["next"][b]

@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 from heddle.model.cluster import Cluster
 from heddle.model.workload import Workload
-from heddle.policy.compile import hooks_of
+from heddle.policy.compile import hooks_of, raise_what_levers_raised
 from heddle.policy.policy import Policy
 from heddle.sim import arrays
 from heddle.sim.arrays import Sim
 from heddle.sim.compile import compiled_engine
 from heddle.sim.memory import SimHandle
-from heddle.sim.setup import build_sim
+from heddle.sim.setup import build_sim, grown
 
 
 class Ended(NamedTuple):
@@ -44,11 +44,13 @@ def run_engine(
         if status == arrays.LOG_FULL:
             _drain(sim, logs)
         elif status in (arrays.SLOTS_FULL, arrays.TIMERS_FULL):
-            raise RuntimeError(status)
+            sim = grown(sim, workload)
+            handle = handle.moved_to(sim)
         else:
             break
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     _drain(sim, logs)
+    raise_what_levers_raised(hooks)
     return Ended(sim, status, logs, wall, cpu)
 
 

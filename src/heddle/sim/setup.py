@@ -349,6 +349,43 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     )
 
 
+def grown(sim: Sim, workload: Workload) -> Sim:
+    """The same memory with twice as many slots and timers, when the engine says that it runs short."""
+    before = len(sim.slot)
+    after = 2 * before
+    slot = new_slots(after, sim.shown.shape["demand"].shape[1])
+    slot["next_free"][after - 1] = sim.control["free_slot"][0]
+    slot[:before] = sim.slot
+    sim.control["free_slot"] = before
+    sim.control["n_free"] += after - before
+    sim.setting["log_margin"] = check_rows(after)
+    container = np.zeros(after, sim.shown.container.dtype)
+    container["stage"] = -1
+    container[:before] = sim.shown.container
+
+    def longer(array: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
+        return np.concatenate([array, np.zeros((length - len(array), *array.shape[1:]), array.dtype)])
+
+    states = {
+        question: state._replace(container=longer(state.container, after)) if state.container.size else state
+        for question in Question
+        if (state := getattr(sim.levers, question)) is not None
+    }
+    return sim._replace(
+        shown=sim.shown._replace(container=container),
+        levers=sim.levers._replace(**states),
+        slot=slot,
+        due=longer(sim.due, after),
+        timer=longer(sim.timer, 2 * len(sim.timer)),
+        endings=longer(sim.endings, 4 * after + 16),
+        starts=longer(sim.starts, 2 * after + 16),
+        asks=longer(sim.asks, list_rows(after, workload)),
+        rekeys=longer(sim.rekeys, 2 * list_rows(after, workload)),
+        scratch=longer(sim.scratch, len(sim.scratch) + after),
+        log=longer(sim.log, max(len(sim.log), 2 * check_rows(after))) if sim.setting["logging"][0] else sim.log,
+    )
+
+
 def new_slots(n_slots: int, n_resources: int) -> npt.NDArray[Any]:
     """Free slots, chained."""
     slot = np.zeros(n_slots, arrays.slot_dtype(n_resources))
