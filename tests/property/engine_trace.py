@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from reference.trace import Attempt, Policy, Trace
 
 from heddle.model.cluster import Cluster
 from heddle.model.reasons import JobOutcome, Outcome
@@ -12,6 +11,7 @@ from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
 from heddle.sim import arrays
 from heddle.sim.run import run_engine
+from reference.trace import Attempt, Policy, Trace
 
 
 def policy_text(policy: Policy) -> str:
@@ -47,7 +47,12 @@ def engine_trace(workload: Workload, cluster: Cluster, policy: Policy, seed: int
         (states.get(int(state), JobOutcome.UNFINISHED), None if at < 0 else int(at))
         for state, at in zip(ended.sim.shown.job["state"], ended.sim.job_run["ended_at_ms"], strict=True)
     ]
-    return Trace("finished" if ended.status == arrays.FINISHED else "stalled", "livelock" if ended.status == arrays.LIVELOCK else "", list(attempts.values()), jobs)
+    return Trace(
+        "finished" if ended.status == arrays.FINISHED else "stalled",
+        "livelock" if ended.status == arrays.LIVELOCK else "",
+        list(attempts.values()),
+        jobs,
+    )
 
 
 def differences(engine: Trace, reference: Trace) -> list[str]:
@@ -64,10 +69,14 @@ def differences(engine: Trace, reference: Trace) -> list[str]:
         # The run is broken off in the middle of an instant; what else happened in that one is nobody's business.
         last = max(at for row in ours | theirs for at in (row[0], row[4], row[5]) if isinstance(at, int))
         ours, theirs = (
-            {row for row in found if all(at is None or at < last for at in (row[0], row[4], row[5]))} for found in (ours, theirs)
+            {row for row in found if all(at is None or at < last for at in (row[0], row[4], row[5]))}
+            for found in (ours, theirs)
         )
     found = [(row, "engine only") for row in ours - theirs] + [(row, "reference only") for row in theirs - ours]
-    lines = [f"{side}: {row}" for row, side in sorted(found, key=lambda pair: tuple(-1 if x is None else x for x in pair[0][:4]))]
+    lines = [
+        f"{side}: {row}"
+        for row, side in sorted(found, key=lambda pair: tuple(-1 if x is None else x for x in pair[0][:4]))
+    ]
     if engine.outcome != reference.outcome:
         lines.append(f"engine {engine.outcome} ({engine.reason}), reference {reference.outcome} ({reference.reason})")
     lines += [

@@ -90,7 +90,7 @@ class Offers:
     def _allocate(self, stage: Stage, node: Node) -> None:
         task = self.placement.take(stage, node)
         if stage.kind == EXECUTORS and stage.idle_timeout_ms > 0:
-            # Which executor it is matters to nobody but the record: the first that is neither alive nor on its way back.
+            # Which executor it is matters to nobody but the record: the first neither alive nor on its way back.
             first = next(other for other in stage.tasks if other.run is None and other.ask_at is None)
             if not first.asked:
                 first.asked, task.asked, task = True, False, first

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from heddle.model.draw import STREAM_POLICY, draw

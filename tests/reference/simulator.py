@@ -6,7 +6,7 @@ from heddle.model.cluster import Cluster
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, STREAM_USAGE_REPORT, draw
 from heddle.model.reasons import Outcome
 from heddle.model.resources import MEMORY
-from heddle.model.workload import AM, EXECUTORS, INNER, TASKS, Workload
+from heddle.model.workload import AM, EXECUTORS, INNER, Workload
 
 from . import physics
 from .admissions import make_admission
@@ -244,7 +244,8 @@ class Simulator:
 
     def _starving_maps(self) -> bool:
         due = [stage for stage in self.world.stages if stage.check_at is not None and stage.check_at <= self.world.now]
-        return any([self.lives.check_starvation(stage) for stage in due])
+        preempted = [self.lives.check_starvation(stage) for stage in due]  # all of them are checked
+        return any(preempted)
 
     def _heartbeats(self) -> None:
         for node in self.world.nodes:

@@ -68,8 +68,7 @@ def report(error: HeddleError) -> int:
 def show_warnings_briefly() -> None:
     """A warning is one line for the user, without the place in our sources."""
 
-    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        if category.__name__ != "NumbaExperimentalFeatureWarning":  # about how the engine is built, not about the run
-            say(f"warning: {message}")
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        say(f"warning: {message}")
 
     warnings.showwarning = show

@@ -43,7 +43,8 @@ numba.config.CACHE_DIR = str(cache_folder() / source_hash())
 numba.config.LOOP_VECTORIZE = 0
 numba.config.SLP_VECTORIZE = 0
 
-# Reference counting inside the engine costs more than the engine itself, hence _nrt=False: no array is ever created there.
+# Reference counting inside the engine costs more than the engine itself, hence _nrt=False: no array is ever
+# created there.
 _ENGINE: Final[dict[str, Any]] = {
     "cache": True,
     "_nrt": False,

@@ -34,4 +34,4 @@ def _mix(x: np.uint64) -> np.uint64:
 def draw(seed: int, stream: int, index: int) -> int:
     """A non-negative 53-bit integer that depends on nothing but its arguments."""
     mixed = _mix(_mix(_mix(np.uint64(seed)) ^ np.uint64(stream)) ^ np.uint64(index))
-    return np.int64(mixed >> np.uint64(11))
+    return np.int64(mixed >> np.uint64(11))  # type: ignore[return-value]  # int() of Numba would keep it unsigned

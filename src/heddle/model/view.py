@@ -143,7 +143,9 @@ def view_dtypes(n_resources: int) -> Dtypes:
             ],
             align=True,
         ),
-        member=np.dtype([vector("allocated"), ("waiting", np.int64), ("queue", np.int32), ("user", np.int32)], align=True),
+        member=np.dtype(
+            [vector("allocated"), ("waiting", np.int64), ("queue", np.int32), ("user", np.int32)], align=True
+        ),
         pool=np.dtype([vector("limit"), vector("allocated")], align=True),
         shape=np.dtype([vector("demand")], align=True),
         container=np.dtype(

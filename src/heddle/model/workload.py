@@ -70,9 +70,7 @@ TASK: Final = np.dtype(
 
 def segment_dtype(n_resources: int) -> np.dtype[Any]:
     """One level of a task's true use, valid until `until_permyriad` of its work is done."""
-    return np.dtype(
-        [("use", np.int64, (n_resources,)), ("until_permyriad", np.int32), ("last", np.int8)], align=True
-    )
+    return np.dtype([("use", np.int64, (n_resources,)), ("until_permyriad", np.int32), ("last", np.int8)], align=True)
 
 
 PERMYRIAD: Final = 10_000

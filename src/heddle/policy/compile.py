@@ -1,4 +1,4 @@
-"""Hooks as first-class compiled functions with one signature per kind, so that the engine compiles once for all levers."""
+"""Hooks as first-class compiled functions with one signature per kind: the engine compiles once for all levers."""
 
 from __future__ import annotations
 
@@ -156,7 +156,9 @@ def _stepping_out(function: Hook, wanted: Any) -> Any:
             return 0
 
     names = ", ".join(f"a{i}" for i in range(len(wanted.args)))
-    source = f"def shim({names}):\n    with objmode(value='int64'):\n        value = answer({names})\n    return value\n"
+    source = (
+        f"def shim({names}):\n    with objmode(value='int64'):\n        value = answer({names})\n    return value\n"
+    )
     scope: dict[str, Any] = {"objmode": objmode, "answer": answer}
     exec(source, scope)
     shim = njit(wanted)(scope["shim"])

@@ -76,7 +76,8 @@ class Lever:
     parameters: tuple[Parameter, ...] = ()
     columns: Columns = Columns()
     listens: tuple[int, ...] = ()  # kinds of events for on_event
-    prepare: Callable[[Any], Any] | None = None  # before a run: prepare(Setup) fills its columns and returns its table, if any
+    # Before a run: prepare(Setup) fills the lever's columns and returns its table, if any.
+    prepare: Callable[[Any], Any] | None = None
     clairvoyant: bool = False  # prepare() reads the truth; refused on a live cluster
     may_deadlock: bool = False  # a run may stall although the workload could finish: documented, not a defect
     # Ordering only.
@@ -84,7 +85,8 @@ class Lever:
     reserves: bool | str = False  # keeps a node for a request that does not fit yet
     by_queue: bool = False  # walks the queue tree by queue_key
     by_user: bool = False  # its limits look at users: requests of different users are kept apart
-    changes: Literal["never", "allocation"] = "never"  # ordering: keys change with the job's containers; sizing: totals change
+    # Of an ordering: keys change with the job's containers; of a sizing: totals change.
+    changes: Literal["never", "allocation"] = "never"
     # Placement only.
     score_by: Literal["node", "pair"] = "pair"  # "node": the score depends on the node alone
     waits: str = ""  # parameter, in seconds, after which (and after twice of which) a veto may end
@@ -102,10 +104,12 @@ class Lever:
         return bool(self.parameter(trait)) if isinstance(trait, str) else trait
 
     def with_values(self, values: Mapping[str, Value]) -> Lever:
-        """The lever with these parameters set; values equal to the default are not kept, so that equal levers are equal."""
+        """The lever with these parameters set; defaults are not kept as values, so that equal levers are equal."""
         defaults = {parameter.name: parameter.default for parameter in self.parameters}
         merged = {**self.values, **values}
-        return replace(self, values={name: merged[name] for name in defaults if name in merged and merged[name] != defaults[name]})
+        return replace(
+            self, values={name: merged[name] for name in defaults if name in merged and merged[name] != defaults[name]}
+        )
 
     def in_thousandths(self) -> list[int]:
         return [parameter.thousandths(self.parameter(parameter.name)) for parameter in self.parameters]

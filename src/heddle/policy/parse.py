@@ -22,7 +22,9 @@ def parse_policy(text: str) -> Policy:
     for part in _split(text):
         match = _PART.fullmatch(part)
         if not match:
-            problems.append(Problem(f"policy {text!r}", f"cannot read {part.strip()!r}; write name or name(parameter=value)"))
+            problems.append(
+                Problem(f"policy {text!r}", f"cannot read {part.strip()!r}; write name or name(parameter=value)")
+            )
             continue
         try:
             for lever in _levers(match["name"], match["arguments"] or "", f"policy {text!r}"):

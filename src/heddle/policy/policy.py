@@ -16,13 +16,14 @@ from heddle.policy.lever import Lever, Question
 
 
 class Setup(NamedTuple):
-    """What a lever's prepare() gets: the view at time 0, its own zeroed columns and, if it is clairvoyant, the truth."""
+    """What a lever's prepare() gets: the view at time 0, its own zeroed columns and, if clairvoyant, the truth."""
 
     lever: Lever
     view: View
     state: LeverState
     truth: Workload | None
-    # Nodes that hold the input of some task of a stage: those of stage s are preferred[first_preferred[s]:first_preferred[s + 1]].
+    # Nodes that hold the input of some task of a stage; those of stage s are
+    # preferred[first_preferred[s]:first_preferred[s + 1]].
     first_preferred: npt.NDArray[np.int64]
     preferred: npt.NDArray[np.int64]
 
@@ -48,4 +49,6 @@ class Policy:
         return any(lever.may_deadlock for lever in self.levers)
 
     def __str__(self) -> str:
-        return "+".join(str(lever) for lever in self.levers)
+        # The ordering comes first: a preset of its name may bring other levers along, which those behind it override.
+        first = self.by_question[Question.ORDERING]
+        return "+".join(str(lever) for lever in (first, *(lever for lever in self.levers if lever is not first)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from heddle.model.errors import BadInput
@@ -31,4 +32,4 @@ def load_user_lever(text: str) -> Lever:
         levers = [key for key, value in vars(module).items() if isinstance(value, Lever)]
         what = f"declares no lever {name!r}" + (f"; it has: {', '.join(levers)}" if levers else "")
         raise BadInput.of(file, what + " (decorate a function with heddle.policy.lever.ordering(), for example)")
-    return lever
+    return replace(lever, name=text)  # so that the policy's string names the file again

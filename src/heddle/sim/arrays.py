@@ -219,14 +219,20 @@ def node_run_dtype(n_resources: int) -> np.dtype[Any]:
 def control_dtype(n_resources: int) -> np.dtype[Any]:
     """The engine's own scalars."""
     whole = [
-        "phase", "next_arrival", "jobs_left", "waiting", "n_due", "n_timers", "free_slot", "n_free", "n_log", "walk", "passes",
-        "epoch", "n_fresh", "fresh_epoch", "reports_seen_ms", "news", "n_gained", "n_touched", "n_endings", "n_starts", "n_asks", "n_rekeys", "n_no_room", "crashed", "killed",
-        "retried", "preempted", "failed_jobs", "integrated_at_ms", "last_progress_ms",
-        "offer_node", "offered", "heartbeats_at_ms", "broken", "finished",
+        "phase", "next_arrival", "jobs_left", "waiting", "n_due", "n_timers", "free_slot", "n_free", "n_log",
+        "walk", "passes", "epoch", "n_fresh", "fresh_epoch", "reports_seen_ms", "news", "n_gained", "n_touched",
+        "n_endings", "n_starts", "n_asks", "n_rekeys", "n_no_room", "crashed", "killed", "retried", "preempted",
+        "failed_jobs", "integrated_at_ms", "last_progress_ms", "offer_node", "offered", "heartbeats_at_ms",
+        "broken", "finished",
     ]  # fmt: skip
     return np.dtype(
         [(name, np.int64) for name in whole]
-        + [("reserved_ms", np.int64, (n_resources,)), ("used_ms", np.int64, (n_resources,)), ("reserved_now", np.int64, (n_resources,)), ("used_now", np.int64, (n_resources,))],
+        + [
+            ("reserved_ms", np.int64, (n_resources,)),
+            ("used_ms", np.int64, (n_resources,)),
+            ("reserved_now", np.int64, (n_resources,)),
+            ("used_now", np.int64, (n_resources,)),
+        ],
         align=True,
     )
 
@@ -236,11 +242,12 @@ SETTING: Final = np.dtype(
         (name, np.int64)
         for name in (
             "seed", "node_heartbeat_ms", "am_heartbeat_ms", "report_ms", "launch_ms", "am_start_ms", "retry_ms",
-            "oom", "cpu", "pmem_check", "max_attempts", "am_max_attempts", "livelock_crashes", "ramp_up_limit_permille", "starved_ms",
-            "task_failure_permyriad", "node_mtbf_ms", "node_repair_ms", "off_switch", "quiet_ms",
+            "oom", "cpu", "pmem_check", "max_attempts", "am_max_attempts", "livelock_crashes", "ramp_up_limit_permille",
+            "starved_ms", "task_failure_permyriad", "node_mtbf_ms", "node_repair_ms", "off_switch", "quiet_ms",
             "blocking", "reserves", "by_queue", "uses_fit", "has_gate", "has_order_limits", "has_vetoes", "has_pools",
-            "sizing_changes", "reports_matter", "container_reports", "key_changes", "score_by_node", "oracle", "has_dag", "has_executors", "listens", "veto_ms", "heads_differ",
-            "has_job_dag", "has_use", "has_preferences", "logging", "n_bases", "n_combos", "slot_margin", "log_margin",
+            "sizing_changes", "reports_matter", "container_reports", "key_changes", "score_by_node", "oracle",
+            "has_dag", "has_executors", "listens", "veto_ms", "heads_differ", "has_job_dag", "has_use",
+            "has_preferences", "logging", "n_bases", "n_combos", "slot_margin", "log_margin",
             "admission_listens", "sizing_listens", "partition_listens", "ordering_listens", "placement_listens",
         )
     ]

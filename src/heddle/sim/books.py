@@ -132,7 +132,7 @@ def give_back(stage_run, task, stage, k):  # type: ignore[no-untyped-def]
 
 @compiled
 def return_unfinished(stage_run, task, stage_spec, stage):  # type: ignore[no-untyped-def]
-    """After an AM was lost: lists the tasks that were started before and are not done (none is held); returns how many."""
+    """After an AM was lost: lists the tasks that were started and are not done (none is held); returns how many."""
     first = stage_spec["first_task"][stage]
     stage_run["returned"][stage] = -1
     count = 0

@@ -1,11 +1,13 @@
-"""advance() compiled with one explicit signature, so that it is compiled once and found in the cache for every policy."""
+"""advance() with one explicit signature, so that it is compiled once and found in the cache for every policy."""
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from typing import Any
 
 from numba import njit, types
+from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from heddle.policy.compile import HOOKS, signature
 from heddle.sim.engine import advance, prepare_run
@@ -36,7 +38,8 @@ def compiled_engine(n_resources: int) -> tuple[Any, Any]:
     sim = SimType(n_resources)
     hooks = [types.FunctionType(signature(hook, n_resources)) for hook in HOOKS]
     compiled = {"cache": True, "_nrt": False, "error_model": "numpy"}
-    return (
-        njit(types.void(sim, *hooks), **compiled)(_start),
-        njit(types.int64(sim, types.int64), **compiled)(_advance),
-    )
+    with warnings.catch_warnings():
+        # Hooks are first-class functions, which Numba calls experimental: no concern of who runs a simulation.
+        warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
+        start = njit(types.void(sim, *hooks), **compiled)(_start)
+    return start, njit(types.int64(sim, types.int64), **compiled)(_advance)

@@ -1,7 +1,7 @@
 """advance(): the clock. It runs a simulated cluster until it ends, stalls, is told to pause, or needs more memory.
 
-An instant is a sequence of phases (docs/semantics.md, "Time"); each turn of the loop does one thing of the present phase
-and then settles all that follows from it.
+An instant is a sequence of phases (docs/semantics.md, "Time"); each turn of the loop does one thing of the present
+phase and then settles all that follows from it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from heddle.model.compiled import compiled, inlined
 from heddle.model.draw import STREAM_NODE_FAULT, draw
 from heddle.model.resources import ONE
 from heddle.model.view import EVENT_NODE_LOST, EVENT_NODE_RETURNED, JOB_AWAY
-from heddle.sim.memory import unit
 from heddle.sim.arrays import (
     AM_READY,
     AM_STARTING,
@@ -52,8 +51,9 @@ from heddle.sim.lifecycle import (
     pass_mark,
     settle,
 )
-from heddle.sim.offers import NOBODY, next_offer_node, allocate, choose, close_pass
-from heddle.sim.physics import _newer, check_memory, renew_rates, touch
+from heddle.sim.memory import unit
+from heddle.sim.offers import NOBODY, allocate, choose, close_pass, next_offer_node
+from heddle.sim.physics import check_memory, newer, renew_rates, touch
 from heddle.sim.reports import mark_gained, refresh_tree, reports_until, resize, settle_reports
 from heddle.sim.timeline import due_clear, timer_pop, timer_push
 
@@ -92,7 +92,7 @@ def _next_in_cycle(order, phase_ms, interval, now):  # type: ignore[no-untyped-d
 
 @inlined
 def _next_heartbeat(sim, now):  # type: ignore[no-untyped-def]
-    """The next heartbeat that may lead to anything: of any node if there is news for all, else of those that gained room."""
+    """The next heartbeat that may matter: of any node if there is news for all, else of those that gained room."""
     control = sim.control
     interval = sim.setting["node_heartbeat_ms"][0]
     phases = sim.node_run["heartbeat_phase_ms"]
@@ -124,7 +124,9 @@ def _next_instant(sim):  # type: ignore[no-untyped-def]
         if setting["node_heartbeat_ms"][0] > 0:
             at = min(at, _next_heartbeat(sim, now))
         elif setting["reports_matter"][0]:
-            at = min(at, _next_in_cycle(sim.report_order, sim.node_run["report_phase_ms"], setting["report_ms"][0], now))
+            at = min(
+                at, _next_in_cycle(sim.report_order, sim.node_run["report_phase_ms"], setting["report_ms"][0], now)
+            )
     return at
 
 
@@ -160,7 +162,7 @@ def _due_now(sim):  # type: ignore[no-untyped-def]
 def _exponential(seed, index, mean_ms):  # type: ignore[no-untyped-def]
     """1 ms and more, exponentially distributed, in fixed point."""
     x = (draw(seed, STREAM_NODE_FAULT, index) % ONE + 0.5) / ONE
-    return 1 + mean_ms * int(floor(-log(x) * ONE)) // ONE
+    return 1 + mean_ms * floor(-log(x) * ONE) // ONE
 
 
 @compiled
@@ -227,9 +229,9 @@ def give_way_to_maps(sim, stage, now):  # type: ignore[no-untyped-def]
     view, slot = sim.shown, sim.slot
     newest = -1
     for s in range(slot.shape[0]):
-        if slot["phase"][s] == HOLDING and view.container["stage"][s] == stage:
-            if newest < 0 or _newer(view, slot, s, newest):
-                newest = s
+        idle = slot["phase"][s] == HOLDING and view.container["stage"][s] == stage
+        if idle and (newest < 0 or newer(view, slot, s, newest)):
+            newest = s
     if newest >= 0:
         end_later(sim, newest, PREEMPTED)
         sim.stage_run["starvation_watched"][stage] = 1
@@ -410,7 +412,7 @@ def _short_of_memory(sim):  # type: ignore[no-untyped-def]
 
 @inlined
 def _check_memory_of_touched(sim):  # type: ignore[no-untyped-def]
-    """Crashes containers of oversold nodes, node by node in order of number, until none is. Says whether any crashed."""
+    """Crashes containers of oversold nodes, node by node in order of number, until none is. Whether any crashed."""
     crashed = False
     n = -1
     while True:

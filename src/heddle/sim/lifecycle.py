@@ -21,7 +21,6 @@ from heddle.model.view import (
     JOB_FINISHED,
 )
 from heddle.model.workload import AM, EXECUTORS, INNER, PERMYRIAD, TASKS
-from heddle.sim.memory import unit
 from heddle.sim.arrays import (
     AM_STARTING,
     ASKED,
@@ -48,6 +47,7 @@ from heddle.sim.arrays import (
 )
 from heddle.sim.books import count_allocated, count_waiting, give_back, next_am, note, return_unfinished, take_task
 from heddle.sim.events import tell_levers
+from heddle.sim.memory import unit
 from heddle.sim.physics import change_use, full_rate, next_mark, set_due
 from heddle.sim.reports import mark_gained, refresh_tree, reports_made, reports_until, resize, settle_reports
 from heddle.sim.requests import insert, rekey, remove
@@ -88,7 +88,8 @@ def ask_soon(sim, stage, at_ms):  # type: ignore[no-untyped-def]
     if sim.setting["am_heartbeat_ms"][0] > 0:
         at = next_am(sim, sim.shown.stage_spec["job"][stage], at_ms)
     spec = sim.shown.stage_spec
-    # How much an early stage or a changing set of executors asks for depends on what else happens now: it waits for its phase.
+    # How much an early stage or a changing set of executors asks for depends on what else happens now: it waits for
+    # its phase.
     depends = spec["slow_start_permille"][stage] >= 0 or spec["idle_timeout_ms"][stage] > 0
     if at == sim.shown.clock["now_ms"][0] and not depends:
         ask_now(sim, stage)
@@ -135,7 +136,7 @@ def _memory_of(view, stage):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _is_early(sim, stage):  # type: ignore[no-untyped-def]
+def is_early(sim, stage):  # type: ignore[no-untyped-def]
     return sim.shown.stage_spec["slow_start_permille"][stage] >= 0 and sim.stage_run["after_left"][stage] > 0
 
 
@@ -164,7 +165,7 @@ def _may_newly_ask(sim, stage):  # type: ignore[no-untyped-def]
         for k in range(first, first + n_tasks):
             coming += sim.task["state"][k] == RETURNING
         return max(0, min(n_tasks, alive + (inner + slots - 1) // slots) - alive - coming)
-    if _is_early(sim, stage):
+    if is_early(sim, stage):
         return max(0, early_limit(sim, stage) - stage_run["asked"][stage])
     return n_tasks - stage_run["asked"][stage]
 
@@ -184,7 +185,11 @@ def stage_asks(sim, stage):  # type: ignore[no-untyped-def]
     view, stage_run = sim.shown, sim.stage_run
     job = view.stage_spec["job"][stage]
     kind = view.stage_spec["kind"][stage]
-    if (sim.job_run["begun"][job] == 0 and kind != AM) or view.job["state"][job] >= JOB_FINISHED or stage_run["runnable"][stage] == 0:
+    if (
+        (sim.job_run["begun"][job] == 0 and kind != AM)
+        or view.job["state"][job] >= JOB_FINISHED
+        or stage_run["runnable"][stage] == 0
+    ):
         return 0
     fresh = _may_newly_ask(sim, stage)
     # Executors that were released are asked for again, so more may be asked for in all than there are.
@@ -206,12 +211,12 @@ def stage_asks(sim, stage):  # type: ignore[no-untyped-def]
             sim.control["epoch"][0] += 1
         sim.control["news"][0] = 1
     if sim.setting["key_changes"][0]:
-        _rekey_later(sim, job)
+        rekey_later(sim, job)
     return 0
 
 
 @inlined
-def _rekey_later(sim, job):  # type: ignore[no-untyped-def]
+def rekey_later(sim, job):  # type: ignore[no-untyped-def]
     sim.rekeys[sim.control["n_rekeys"][0]] = job
     sim.control["n_rekeys"][0] += 1
 
@@ -327,7 +332,8 @@ def fill_executors(sim, job):  # type: ignore[no-untyped-def]
             continue
         while stage_run["to_ask"][stage] > 0:
             while executor >= 0 and (
-                slot["doomed"][executor] or slot["inner"][executor] >= view.stage_spec["slots"][view.container["stage"][executor]]
+                slot["doomed"][executor]
+                or slot["inner"][executor] >= view.stage_spec["slots"][view.container["stage"][executor]]
             ):
                 executor = slot["next_executor"][executor]
             if executor < 0:
@@ -412,7 +418,7 @@ def arrive(sim, job):  # type: ignore[no-untyped-def]
 
 @unit
 def finish_job(sim, job, state):  # type: ignore[no-untyped-def]
-    """The job is finished or has failed: what it still holds or asks for is taken back, and its followers hear of it."""
+    """The job is finished or has failed: what it holds or asks for is taken back, and its followers hear of it."""
     view, slot = sim.shown, sim.slot
     if view.job["state"][job] >= JOB_FINISHED:
         return 0
@@ -457,7 +463,11 @@ def stage_done(sim, stage):  # type: ignore[no-untyped-def]
                 continue
             if stage_run["runnable"][follower]:  # an early stage: what it holds begins to work
                 for s in range(slot.shape[0]):
-                    if slot["phase"][s] == HOLDING and view.container["stage"][s] == follower and slot["doomed"][s] == 0:
+                    if (
+                        slot["phase"][s] == HOLDING
+                        and view.container["stage"][s] == follower
+                        and slot["doomed"][s] == 0
+                    ):
                         begin_work(sim, s)
                 ask_soon(sim, follower, view.clock["now_ms"][0])
             else:
@@ -472,16 +482,16 @@ def stage_done(sim, stage):  # type: ignore[no-untyped-def]
 def _am_lost(sim, job, outcome):  # type: ignore[no-untyped-def]
     """The job's AM is gone: so are its other containers; then it tries again, or gives up."""
     view, slot = sim.shown, sim.slot
-    withdraw(sim, job)
     sim.job_run["begun"][job] = 0
-    for s in range(slot.shape[0]):
-        if slot["phase"][s] != FREE and slot["job"][s] == job and slot["doomed"][s] == 0:
-            end_later(sim, s, AM_LOST)
     if outcome == NODE_LOST:
         sim.job_run["am_losses"][job] += 1
         if sim.job_run["am_losses"][job] >= sim.setting["am_max_attempts"][0]:
             finish_job(sim, job, JOB_FAILED)
             return
+    withdraw(sim, job)
+    for s in range(slot.shape[0]):
+        if slot["phase"][s] != FREE and slot["job"][s] == job and slot["doomed"][s] == 0:
+            end_later(sim, s, AM_LOST)
     am_task = view.stage_spec["first_task"][view.job_spec["first_stage"][job]]
     _retry(sim, job, am_task)
 
@@ -496,7 +506,7 @@ def _retry(sim, job, task):  # type: ignore[no-untyped-def]
 
 @unit
 def come_back(sim, task, stage):  # type: ignore[no-untyped-def]
-    """A retry is due: the task waits again - unless its job has no AM now, which will ask for it later, or has ended."""
+    """A retry is due: the task waits again, unless its job has ended or has no AM now (the next will ask for it)."""
     view = sim.shown
     job = view.stage_spec["job"][stage]
     kind = view.stage_spec["kind"][stage]
@@ -517,7 +527,7 @@ def come_back(sim, task, stage):  # type: ignore[no-untyped-def]
 
 @unit
 def maps_starve(sim, stage):  # type: ignore[no-untyped-def]
-    """Whether tasks of the stages before an early stage wait, none is held, and the early stage holds containers idle."""
+    """Whether tasks of the stages before an early stage wait, none is held, and the early stage holds idle ones."""
     view = sim.shown
     if sim.stage_run["after_left"][stage] == 0 or view.stage["held"][stage] == 0:
         return 0
@@ -641,7 +651,7 @@ def start_slot(sim, s):  # type: ignore[no-untyped-def]
             if view.stage_spec["idle_timeout_ms"][stage] > 0:
                 due_set(sim, s, now + view.stage_spec["idle_timeout_ms"][stage])
             fill_executors(sim, job)
-        elif kind == TASKS and _is_early(sim, stage):
+        elif kind == TASKS and is_early(sim, stage):
             slot["phase"][s] = HOLDING
             if sim.setting["has_use"][0]:
                 change_use(sim, s, sim.task_spec["first_segment"][task], True, False)
@@ -692,7 +702,7 @@ def _tell_followers(sim, stage, at_ms):  # type: ignore[no-untyped-def]
     if sim.setting["has_dag"][0]:
         for i in range(sim.before_first[stage], sim.before_first[stage + 1]):
             follower = sim.before[i]
-            if sim.stage_run["runnable"][follower] and _is_early(sim, follower):
+            if sim.stage_run["runnable"][follower] and is_early(sim, follower):
                 ask_soon(sim, follower, at_ms)
                 _look_for_starvation(sim, follower)
 
@@ -740,7 +750,7 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
             sim.control["news"][0] = 1
             sim.control["epoch"][0] += 1
         if sim.setting["key_changes"][0]:
-            _rekey_later(sim, job)
+            rekey_later(sim, job)
     else:
         view.stage["held"][stage] -= 1
         if outcome == FINISHED:
@@ -791,7 +801,7 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
     if outcome == AM_LOST:
         task_run["state"][task] = RETURNING  # the next AM asks for it
         return 0
-    if outcome == LIMIT_KILLED or outcome == OUT_FAILED:
+    if outcome in (LIMIT_KILLED, OUT_FAILED):
         task_run["failures"][task] += 1
         if task_run["failures"][task] >= sim.setting["max_attempts"][0]:
             finish_job(sim, job, JOB_FAILED)
@@ -844,5 +854,3 @@ def settle(sim):  # type: ignore[no-untyped-def]
     control["n_starts"][0] = 0
     control["n_asks"][0] = 0
     control["n_rekeys"][0] = 0
-
-

@@ -1,13 +1,14 @@
 """The engine's memory as compiled code sees it: one pointer.
 
 A NamedTuple of sixty arrays is passed to a compiled function by value, as hundreds of words; functions then
-have to be inlined into one giant that takes minutes to compile. `SimHandle` is one address: of a table that holds, for each array of
-Sim, where its data are and how long it is. `sim.slot` in compiled code builds the array from its entry of the table - two loads, which
-LLVM drops or shares - so functions stay small, compile fast and cost nothing to call.
+have to be inlined into one giant that takes minutes to compile. `SimHandle` is one address: of a table that holds,
+for each array of Sim, where its data are and how long it is. `sim.slot` in compiled code builds the array from its
+entry of the table - two loads, which LLVM drops or shares - so functions stay small, compile fast and cost nothing
+to call.
 
-In compiled code a handle has these attributes: every array of Sim and of its View by name; `known`, the View as levers get it;
-`<question>_state` and `<question>_params` of each lever; and every hook of the policy as `call_<hook>`. `shown` is the handle itself, so that
-`sim.shown.node` reads like what it is: something that levers see.
+In compiled code a handle has these attributes: every array of Sim and of its View by name; `known`, the View as levers
+get it; `<question>_state` and `<question>_params` of each lever; and every hook of the policy as `call_<hook>`. `shown`
+is the handle itself, so that `sim.shown.node` reads like what it is: something that levers see.
 """
 
 from __future__ import annotations
@@ -35,14 +36,16 @@ from heddle.sim.arrays import Sim
 HOOK_BYTES: Final = 64  # room for one first-class function
 CALL: Final = "call_"
 
-# Functions that are compiled apart and called through the table. Numba optimises a function together with all it calls, again at each
-# level; without these borders the engine takes ten times as long to compile. The order is part of compiled code.
+# Functions that are compiled apart and called through the table. Numba optimises a function together with all it
+# calls, again at each level; without these borders the engine takes ten times as long to compile. The order is part of
+# compiled code.
 UNITS: Final = (
-    "allocate", "arrive", "ask_soon", "begin_job", "begin_work", "best_in_leaf", "catch_up_reports", "change_use", "check_memory", "choose", "come_back", "count_allocated", "count_waiting",
-    "due_clear", "due_set", "early_limit",    "end", "fill_executors", "finish_job", "future_peak", "give_way_to_maps", "insert",
-    "make_runnable", "maps_starve", "new_slot", "next_am", "next_offer_node", "node_event", "note", "pass_mark", "refresh_tree", "rekey", "rekey_job",
-    "remove", "renew_rates", "resize", "serve_heartbeats", "serve_timer", "set_due", "settle_reports", "stage_asks", "stage_done",
-    "start_slot", "task_near", "tell_levers", "timer_pop", "timer_push", "withdraw",
+    "allocate", "arrive", "ask_soon", "begin_job", "begin_work", "best_in_leaf", "catch_up_reports", "change_use",
+    "check_memory", "choose", "come_back", "count_allocated", "count_waiting", "due_clear", "due_set", "early_limit",
+    "end", "fill_executors", "finish_job", "future_peak", "give_way_to_maps", "insert", "make_runnable", "maps_starve",
+    "new_slot", "next_am", "next_offer_node", "node_event", "note", "pass_mark", "refresh_tree", "rekey", "rekey_job",
+    "remove", "renew_rates", "resize", "serve_heartbeats", "serve_timer", "set_due", "settle_reports", "stage_asks",
+    "stage_done", "start_slot", "task_near", "tell_levers", "timer_pop", "timer_push", "withdraw",
 )  # fmt: skip
 HEADER: Final = 1 + len(UNITS)
 WORDS_PER_ARRAY: Final = 3  # address, length, second axis
@@ -57,18 +60,23 @@ def _fields(n_resources: int) -> dict[str, tuple[int, np.dtype[Any], int]]:
     for name in View._fields:
         found[name] = ({"job_spec": JOB, "stage_spec": STAGE}.get(name) or getattr(dtypes, name), 1)
     for question in Question:
-        found |= {f"{question}_{part}": (i64, 1 if part in ("table", "params") else 2) for part in (*LeverState._fields, "params")}
+        found |= {
+            f"{question}_{part}": (i64, 1 if part in ("table", "params") else 2)
+            for part in (*LeverState._fields, "params")
+        }
     found |= {
-        "control": (arrays.control_dtype(n_resources), 1), "setting": (arrays.SETTING, 1), "increment": (i64, 1), "task_spec": (TASK, 1),
-        "segment": (segment_dtype(n_resources), 1), "task": (arrays.TASK_RUN, 1), "stage_run": (arrays.STAGE_RUN, 1),
-        "job_run": (arrays.JOB_RUN, 1), "node_run": (arrays.node_run_dtype(n_resources), 1), "slot": (arrays.slot_dtype(n_resources), 1),
-        "due": (arrays.DUE, 1), "timer": (arrays.TIMER, 1), "heap": (arrays.WAITING, 1), "bucket": (arrays.BUCKET, 1), "lane": (arrays.LANE, 1),
-        "want": (arrays.WANT, 1), "queue_tried": (i64, 1), "level": (i64, 2), "tree_free": (i64, 2), "tree_score": (i64, 1),
-        "full": (i64, 1), "endings": (i64, 1), "scratch": (i64, 1), "log": (arrays.LOG_ROW, 1),
+        "control": (arrays.control_dtype(n_resources), 1), "setting": (arrays.SETTING, 1), "increment": (i64, 1),
+        "task_spec": (TASK, 1), "segment": (segment_dtype(n_resources), 1), "task": (arrays.TASK_RUN, 1),
+        "stage_run": (arrays.STAGE_RUN, 1), "job_run": (arrays.JOB_RUN, 1),
+        "node_run": (arrays.node_run_dtype(n_resources), 1), "slot": (arrays.slot_dtype(n_resources), 1),
+        "due": (arrays.DUE, 1), "timer": (arrays.TIMER, 1), "heap": (arrays.WAITING, 1),
+        "bucket": (arrays.BUCKET, 1), "lane": (arrays.LANE, 1), "want": (arrays.WANT, 1),
+        "queue_tried": (i64, 1), "level": (i64, 2), "tree_free": (i64, 2), "tree_score": (i64, 1), "full": (i64, 1),
+        "endings": (i64, 1), "scratch": (i64, 1), "log": (arrays.LOG_ROW, 1),
     }  # fmt: skip
     for name in (
-        "stage_combo", "leaf_bases", "after", "before_first", "before", "job_before_first", "job_before", "heartbeat_order", "report_order",
-        "level_first", "prefers", "gained", "touched", "starts", "asks", "rekeys",
+        "stage_combo", "leaf_bases", "after", "before_first", "before", "job_before_first", "job_before",
+        "heartbeat_order", "report_order", "level_first", "prefers", "gained", "touched", "starts", "asks", "rekeys",
     ):  # fmt: skip
         found[name] = (i32, 1)
     return {name: (entry, dtype, axes) for entry, (name, (dtype, axes)) in enumerate(found.items())}
@@ -217,12 +225,11 @@ def remember_hooks(typingctx: Any, sim: Any, hooks: Any) -> Any:
     return types.void(sim, hooks), codegen
 
 
-
 _FUNCTIONS: Final[dict[str, Any]] = {}
 
 
 def unit(function: Any) -> Any:
-    """Declares a function of the engine as a unit: f(sim, integers...) -> integer, callable from other compiled functions."""
+    """Declares a function of the engine as a unit: f(sim, integers...) -> integer, called from compiled functions."""
     name = function.__name__
     _FUNCTIONS[name] = function
     word = 1 + UNITS.index(name)

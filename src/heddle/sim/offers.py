@@ -10,11 +10,11 @@ from heddle.model.compiled import compiled, inlined
 from heddle.model.reasons import Reason
 from heddle.model.view import EVENT_ALLOCATED, JOB_ADMITTED, JOB_ARRIVED
 from heddle.model.workload import AM
-from heddle.sim.memory import unit
 from heddle.sim.arrays import LOG_ADMITTED, LOG_ALLOCATED, LOG_WAIT
 from heddle.sim.books import count_allocated, count_waiting, next_am, note, take_task, take_this_task
 from heddle.sim.events import tell_levers
-from heddle.sim.lifecycle import _is_early, _rekey_later, ask_soon, early_waiting, new_slot
+from heddle.sim.lifecycle import ask_soon, early_waiting, is_early, new_slot, rekey_later
+from heddle.sim.memory import unit
 from heddle.sim.node_tree import leftmost_fit
 from heddle.sim.reports import mark_gained, refresh_tree, resize, settle_reports
 from heddle.sim.requests import remove
@@ -36,7 +36,8 @@ def _wait(sim, stage, reason):  # type: ignore[no-untyped-def]
     if sim.shown.stage["reason"][stage] != reason:
         sim.shown.stage["reason"][stage] = reason
         if sim.setting["logging"][0]:
-            note(sim, LOG_WAIT, reason, sim.shown.stage_spec["job"][stage], stage, -1, -1, 0, sim.shown.stage["waiting"][stage])
+            job, waiting = sim.shown.stage_spec["job"][stage], sim.shown.stage["waiting"][stage]
+            note(sim, LOG_WAIT, reason, job, stage, -1, -1, 0, waiting)
 
 
 @inlined
@@ -85,7 +86,7 @@ def _score(sim, n, stage):  # type: ignore[no-untyped-def]
 
 @inlined
 def _no_room(sim, w):  # type: ignore[no-untyped-def]
-    """Remembers that nothing fits this shape and label: until nodes gain room, and then only there, need anybody look."""
+    """Remembers that this shape and label fit nowhere: nobody need look until nodes gain room, and then only there."""
     if sim.want["no_room"][w] == 0:
         sim.want["no_room"][w] = 1
         sim.full[sim.control["n_no_room"][0]] = w
@@ -104,7 +105,7 @@ def _can_beat(sim, i, size, best, best_score):  # type: ignore[no-untyped-def]
 
 @inlined
 def _find_node(sim, stage, w):  # type: ignore[no-untyped-def]
-    """Of all nodes with the label and room that placement allows, the one with the highest score; or minus the reason."""
+    """Of all nodes with the label and room that placement allows, the one of highest score; or minus the reason."""
     view = sim.shown
     shape, label = sim.want["shape"][w], sim.want["label"][w]
     best, best_score = -NO_ROOM, 0
@@ -201,7 +202,9 @@ def _first_in_leaf(sim, leaf, n):  # type: ignore[no-untyped-def]
         for i in range(sim.leaf_bases[leaf], sim.leaf_bases[leaf + 1]):
             b = sim.lane["first"][pool * n_bases + sim.leaf_bases[i]]
             while b >= 0:
-                if sim.bucket["tried"][b] != walk and not (skip_hopeless and sim.want["no_room"][sim.bucket["want"][b]]):
+                if sim.bucket["tried"][b] != walk and not (
+                    skip_hopeless and sim.want["no_room"][sim.bucket["want"][b]]
+                ):
                     offset = sim.bucket["offset"][b]
                     key, stage = sim.heap["key"][offset], sim.heap["stage"][offset]
                     if best < 0 or key < best_key or (key == best_key and stage < best_stage):
@@ -212,7 +215,7 @@ def _first_in_leaf(sim, leaf, n):  # type: ignore[no-untyped-def]
 
 @unit
 def best_in_leaf(sim, leaf, n):  # type: ignore[no-untyped-def]
-    """For orderings that look at the node: the head that combines key and fit best, of all that could go to node n now."""
+    """For orderings that look at the node: of all heads that could go to node n now, the best by key and fit."""
     view = sim.shown
     n_bases = sim.setting["n_bases"][0]
     count, sum_key, sum_fit = 0, 0, 0
@@ -252,7 +255,9 @@ def best_in_leaf(sim, leaf, n):  # type: ignore[no-untyped-def]
         b = sim.scratch[2 * i]
         key, stage = sim.heap["key"][sim.bucket["offset"][b]], sim.heap["stage"][sim.bucket["offset"][b]]
         fit = sim.scratch[2 * i + 1]
-        value = sim.call_combine(sim.ordering_params, key, fit, count, sum_key, sum_fit, min_key, max_key, min_fit, max_fit)
+        value = sim.call_combine(
+            sim.ordering_params, key, fit, count, sum_key, sum_fit, min_key, max_key, min_fit, max_fit
+        )
         if (
             best == NOBODY
             or value > best_value
@@ -329,7 +334,7 @@ def choose(sim, n):  # type: ignore[no-untyped-def]
 
 @compiled
 def _reserve(sim, n, stage):  # type: ignore[no-untyped-def]
-    """Keeps node n for the stage, if it could ever fit there and the stage keeps fewer nodes than it has tasks waiting."""
+    """Keeps node n for the stage, if it could ever fit there and has more tasks waiting than it keeps nodes."""
     view = sim.shown
     shape = view.stage_spec["shape"][stage]
     for r in range(view.shape["demand"].shape[1]):
@@ -405,9 +410,9 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
         if sim.setting["logging"][0]:
             note(sim, LOG_ADMITTED, 0, job, stage, -1, -1, 0, 0)
         if setting["has_gate"][0]:
-            _rekey_later(sim, job)
+            rekey_later(sim, job)
     if setting["key_changes"][0]:
-        _rekey_later(sim, job)
+        rekey_later(sim, job)
     if setting["blocking"][0] or setting["reserves"][0]:
         control["epoch"][0] += 1  # another head, or a node that need not be kept any more: news for every node
     view.clock["allocations"][0] += 1
@@ -427,12 +432,12 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
 
 @compiled
 def _maps_all_allocated(sim, stage):  # type: ignore[no-untyped-def]
-    """No task of the stage waits any more: early stages behind it need not hold back; they ask at the next heartbeat."""
+    """No task of the stage waits any more: early stages behind it stop holding back and ask at the next heartbeat."""
     view = sim.shown
     now = view.clock["now_ms"][0]
     for i in range(sim.before_first[stage], sim.before_first[stage + 1]):
         follower = sim.before[i]
-        if sim.stage_run["runnable"][follower] and _is_early(sim, follower) and early_waiting(sim, follower) == 0:
+        if sim.stage_run["runnable"][follower] and is_early(sim, follower) and early_waiting(sim, follower) == 0:
             ask_soon(sim, follower, now + 1)
 
 
@@ -448,15 +453,22 @@ def next_offer_node(sim, first):  # type: ignore[no-untyped-def]
             shape, label = sim.want["shape"][w], sim.want["label"][w]
             n = -1
             if sim.want["no_room"][w] == 0:
-                n = leftmost_fit(sim.tree_free, view.node, view.clock["counts"], view.shape["demand"], shape, label, first)
+                n = leftmost_fit(
+                    sim.tree_free, view.node, view.clock["counts"], view.shape["demand"], shape, label, first
+                )
                 if n < 0 and first == 0:
                     _no_room(sim, w)
             else:
                 for i in range(sim.control["n_gained"][0]):
                     m = sim.gained[i]
-                    if m >= first and (n < 0 or m < n) and view.node["alive"][m]:
-                        if (label == 0 or view.node["label"][m] == label) and _fits(sim, m, shape):
-                            n = m
+                    if (
+                        m >= first
+                        and (n < 0 or m < n)
+                        and view.node["alive"][m]
+                        and (label == 0 or view.node["label"][m] == label)
+                        and _fits(sim, m, shape)
+                    ):
+                        n = m
             if first == 0:
                 sim.want["tested"][w] = sim.control["passes"][0] if n < 0 else -1
             if n >= 0 and (best < 0 or n < best):
@@ -483,5 +495,3 @@ def close_pass(sim):  # type: ignore[no-untyped-def]
         sim.node_run["gained"][sim.gained[i]] = 0
     control["n_gained"][0] = 0
     control["news"][0] = 0
-
-

@@ -123,4 +123,3 @@ def _use_after(sim, n, r, at_ms):  # type: ignore[no-untyped-def]
                     i += 1
         s = view.container["next"][s]
     return total
-

@@ -1,4 +1,7 @@
-"""What really happens on a node: true use, CPU rates, saturated memory. Rules: docs/semantics.md, "What a container may meet"."""
+"""What really happens on a node: true use, CPU rates, saturated memory.
+
+The rules are in docs/semantics.md, "What a container may meet".
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ from heddle.model.compiled import compiled, inlined
 from heddle.model.reasons import Outcome
 from heddle.model.resources import MEMORY, ONE, ONE_BITS, VCORES
 from heddle.model.workload import PERMYRIAD
-from heddle.sim.memory import unit
 from heddle.sim.arrays import LAUNCHING, WORKING
+from heddle.sim.memory import unit
 from heddle.sim.reports import settle_reports
 from heddle.sim.timeline import due_clear, due_set
 
@@ -132,7 +135,7 @@ def _doom(sim, s):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _newer(view, slot, a, b):  # type: ignore[no-untyped-def]
+def newer(view, slot, a, b):  # type: ignore[no-untyped-def]
     """Whether slot a was started later than slot b; on ties the larger task number is newer."""
     if view.container["started_at_ms"][a] != view.container["started_at_ms"][b]:
         return view.container["started_at_ms"][a] > view.container["started_at_ms"][b]
@@ -157,7 +160,7 @@ def _most_worthy_of_crashing(sim, n, largest):  # type: ignore[no-untyped-def]
             elif largest and container_memory(slot, s) != container_memory(slot, victim):
                 if container_memory(slot, s) > container_memory(slot, victim):
                     victim = s
-            elif _newer(view, slot, s, victim):
+            elif newer(view, slot, s, victim):
                 victim = s
         s = view.container["next"][s]
     return victim
@@ -165,14 +168,14 @@ def _most_worthy_of_crashing(sim, n, largest):  # type: ignore[no-untyped-def]
 
 @unit
 def check_memory(sim, n, first):  # type: ignore[no-untyped-def]
-    """If node n uses more memory than it has: dooms those that the rule names (first) or the newest. Says whether any."""
+    """If node n uses more memory than it has: dooms those that the rule names (first) or the newest. Whether any."""
     view, slot = sim.shown, sim.slot
     now = view.clock["now_ms"][0]
     if sim.node_run["use"][n, MEMORY] <= view.node["capacity"][n, MEMORY]:
         return 0
     rule = sim.setting["oom"][0]
     doomed = 0
-    if first and (rule == OOM_PAPER or rule == OOM_ALL):
+    if first and rule in (OOM_PAPER, OOM_ALL):
         s = view.node["first_container"][n]
         while s >= 0:
             if _may_crash(slot, s) and (rule == OOM_ALL or slot["rise_at_ms"][s] == now):
@@ -264,7 +267,7 @@ def renew_rates(sim, n):  # type: ignore[no-untyped-def]
                 if turn < 0:
                     turn = s
                 elif rule == CPU_PAPER:
-                    if _newer(view, slot, turn, s):
+                    if newer(view, slot, turn, s):
                         turn = s
                 else:
                     a = slot["use"][s, VCORES] * ONE // max(1, _reserved_vcores(sim, s))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.model.view import EVENT_REPORTED
-from heddle.sim.memory import unit
 from heddle.sim.arrays import LOG_RESIZED
 from heddle.sim.books import note
+from heddle.sim.memory import unit
 from heddle.sim.node_tree import tree_update
 from heddle.sim.oracle import future_peak
 
@@ -80,7 +80,7 @@ def mark_gained(sim, n):  # type: ignore[no-untyped-def]
 
 @unit
 def refresh_tree(sim, n):  # type: ignore[no-untyped-def]
-    """Node n's free amounts changed: the placement index must know. It serves the ideal pass; a heartbeat offers one node."""
+    """Tells the placement index what node n has free now. It serves the ideal pass; a heartbeat offers one node."""
     score = 0
     if sim.setting["score_by_node"][0]:
         score = sim.call_score(sim.known, sim.placement_state, sim.placement_params, n, -1)
@@ -110,5 +110,3 @@ def resize(sim, n):  # type: ignore[no-untyped-def]
             if sim.setting["logging"][0]:
                 note(sim, LOG_RESIZED, r, -1, -1, -1, n, 0, total)
     return grew
-
-

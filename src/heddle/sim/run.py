@@ -59,5 +59,3 @@ def _drain(sim: Sim, logs: list[npt.NDArray[Any]]) -> None:
     if n:
         logs.append(sim.log[:n].copy())
         sim.control["n_log"] = 0
-
-

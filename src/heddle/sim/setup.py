@@ -67,7 +67,9 @@ def _csr(owner: npt.NDArray[Any], n_owners: int) -> tuple[npt.NDArray[np.int32],
     return first, np.argsort(owner, kind="stable")
 
 
-def _reverse(rows: npt.NDArray[Any], targets: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _reverse(
+    rows: npt.NDArray[Any], targets: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """CSR of the reverse of `rows[i] comes after targets[first_after:first_after + n_after]`."""
     if not len(targets):
         return np.zeros(1, np.int32), np.zeros(0, np.int32)
@@ -107,7 +109,7 @@ def _node_rows(cluster: Cluster, workload: Workload, dtype: np.dtype[Any]) -> np
 
 
 def _preferred_nodes(workload: Workload, cluster: Cluster) -> npt.NDArray[np.int32]:
-    """The node that each task prefers; empty where no task prefers any. Hosts that the cluster does not have do not count."""
+    """The node that each task prefers; empty where no task prefers any. Hosts outside the cluster do not count."""
     if workload.prefers is None:
         return np.zeros(0, np.int32)
     number = {node.name: i for i, node in enumerate(cluster.nodes)}
@@ -191,7 +193,8 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     n_slots = _slot_count(workload, cluster)
     view = View(
         clock=clock, node=node, queue=queue, member=member, pool=np.zeros(n_pools, dtypes.pool), shape=shape,
-        container=np.zeros(n_slots, dtypes.container), job_spec=workload.jobs, job=job, stage_spec=workload.stages, stage=stage,
+        container=np.zeros(n_slots, dtypes.container), job_spec=workload.jobs, job=job,
+        stage_spec=workload.stages, stage=stage,
     )  # fmt: skip
     view.container["stage"] = -1
 
@@ -209,7 +212,9 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     wants, stage_want = np.unique(stage_want, return_inverse=True)
     want = np.zeros(max(1, len(wants)), arrays.WANT)
     want["shape"][: len(wants)], want["label"][: len(wants)] = np.divmod(wants, len(workload.labels))
-    combos, stage_combo = np.unique(base_of_job[workload.stages["job"]] * np.int64(len(want)) + stage_want, return_inverse=True)
+    combos, stage_combo = np.unique(
+        base_of_job[workload.stages["job"]] * np.int64(len(want)) + stage_want, return_inverse=True
+    )
     n_combos = len(combos)
     per_combo = np.bincount(stage_combo, minlength=n_combos)
     has_gate = "admits" in levers[Question.ADMISSION].hooks
@@ -266,23 +271,26 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         "seed": seed, "node_heartbeat_ms": timing.node_heartbeat_ms, "am_heartbeat_ms": timing.am_heartbeat_ms,
         "report_ms": max(1, timing.usage_report_ms), "launch_ms": timing.launch_ms, "am_start_ms": timing.am_start_ms,
         "retry_ms": timing.retry_ms, "oom": OOM_RULES.index(physics.oom), "cpu": CPU_RULES.index(physics.cpu),
-        "pmem_check": physics.pmem_check, "max_attempts": physics.max_attempts, "am_max_attempts": physics.am_max_attempts,
-        "livelock_crashes": physics.livelock_crashes, "ramp_up_limit_permille": cluster.map_reduce.ramp_up_limit_permille,
+        "pmem_check": physics.pmem_check, "max_attempts": physics.max_attempts,
+        "am_max_attempts": physics.am_max_attempts, "livelock_crashes": physics.livelock_crashes,
+        "ramp_up_limit_permille": cluster.map_reduce.ramp_up_limit_permille,
         "starved_ms": cluster.map_reduce.starved_ms, "task_failure_permyriad": faults.task_failure_permyriad,
         "node_mtbf_ms": 1000 * faults.node_mtbf_s, "node_repair_ms": 1000 * faults.node_repair_s,
         "off_switch": cluster.off_switch_per_heartbeat,
         "quiet_ms": QUIET_WITH_FAULTS_MS if faults.node_mtbf_s else QUIET_MS,
-        "blocking": ordering.trait(ordering.blocking), "reserves": ordering.trait(ordering.reserves), "by_queue": ordering.by_queue,
-        "uses_fit": "fit" in ordering.hooks, "has_gate": has_gate, "has_order_limits": "allows" in ordering.hooks,
-        "has_vetoes": "allows" in placement.hooks, "has_pools": "pool" in levers[Question.PARTITION].hooks,
-        # Whether one head of a bucket may be refused where another would not be: then a new head is news for every node.
+        "blocking": ordering.trait(ordering.blocking), "reserves": ordering.trait(ordering.reserves),
+        "by_queue": ordering.by_queue, "uses_fit": "fit" in ordering.hooks, "has_gate": has_gate,
+        "has_order_limits": "allows" in ordering.hooks, "has_vetoes": "allows" in placement.hooks,
+        "has_pools": "pool" in levers[Question.PARTITION].hooks,
+        # Whether one head of a bucket may be refused where another would not be: then a new head is news for all nodes.
         "heads_differ": has_gate or any("allows" in lever.hooks for lever in (ordering, placement)),
         "veto_ms": round(1000 * float(placement.parameter(placement.waits))) if placement.waits else 0,
         "sizing_changes": sizing.changes != "never",
         "reports_matter": any(bits >> EVENT_REPORTED & 1 for bits in listens.values()),
         "container_reports": sizing.columns.container > 0, "key_changes": ordering.changes != "never",
         "score_by_node": placement.score_by == "node", "oracle": sizing.clairvoyant,
-        "has_executors": bool((workload.stages["kind"] == EXECUTORS).any()), "listens": int(np.bitwise_or.reduce(list(listens.values()))),
+        "has_executors": bool((workload.stages["kind"] == EXECUTORS).any()),
+        "listens": int(np.bitwise_or.reduce(list(listens.values()))),
         "has_dag": len(workload.stage_after) > 0, "has_job_dag": len(workload.job_after) > 0,
         "has_use": bool((workload.tasks["first_segment"] != NO_SEGMENTS).any()) or sizing.changes != "never",
         "has_preferences": workload.prefers is not None, "logging": logging, "n_bases": n_bases, "n_combos": n_combos,
@@ -305,7 +313,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
 
     return Sim(
         shown=view,
-        levers=Levers(*(part for question in Question for part in (states[question], params[question]))),
+        levers=Levers._make(part for question in Question for part in (states[question], params[question])),
         control=control,
         setting=setting,
         increment=np.array(cluster.increment, np.int64),

@@ -110,9 +110,7 @@ def build(
         has_am = job.am is not None
         if job.am is not None:
             stage_names.append("am")
-            stage_rows.append(
-                (number, shapes(job.am), len(task_rows), 1, len(stage_after), 0, 0, 0, -1, 1, 0, 0, AM)
-            )
+            stage_rows.append((number, shapes(job.am), len(task_rows), 1, len(stage_after), 0, 0, 0, -1, 1, 0, 0, AM))
             add_task(0, None if job.am_use is None else constant(*job.am_use), None)
         number_of = {stage.name: first_stage + has_am + i for i, stage in enumerate(job.stages)}
         for stage in job.stages:

@@ -1,4 +1,4 @@
-"""YARN's Capacity scheduler: the queue furthest below its guarantee goes first; queue and user limits; node reservations."""
+"""YARN's Capacity scheduler: the queue furthest below its guarantee first; queue and user limits; node reservations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def queue_key(view, state, params, queue):  # type: ignore[no-untyped-def]
 
 
 def limits(view, state, params, stage):  # type: ignore[no-untyped-def]
-    """The queue's maximum; then the user's share of the leaf: split among active users, at least the minimum, at most the factor."""
+    """The queue's maximum; then the user's share of the leaf.
+
+    The leaf is split among active users: each gets at least the minimum, and at most the factor.
+    """
     reason = above_maximum(view, stage)
     if reason != 0:
         return reason
@@ -50,7 +53,9 @@ def limits(view, state, params, stage):  # type: ignore[no-untyped-def]
 CAPACITY = Lever(
     name="capacity",
     question=Question.ORDERING,
-    summary="YARN's Capacity scheduler: guarantees, maxima, user limits; FIFO in a leaf unless the queue says otherwise",
+    summary=(
+        "YARN's Capacity scheduler: guarantees, maxima, user limits; FIFO in a leaf unless the queue says otherwise"
+    ),
     hooks={"key": key, "queue_key": queue_key, "allows": limits},
     parameters=(Parameter("reserve", True, "keep a node for a request that does not fit yet (node heartbeats only)"),),
     reserves="reserve",

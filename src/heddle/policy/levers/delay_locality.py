@@ -66,7 +66,9 @@ DELAY_LOCALITY = Lever(
     question=Question.PLACEMENT,
     summary="near the input if a short wait brings that about, else as most-free",
     hooks={"score": score, "allows": allows},
-    parameters=(Parameter("wait_s", 3.0, "how long to wait for a node, and as long again for a rack, near the input", low=0),),
+    parameters=(
+        Parameter("wait_s", 3.0, "how long to wait for a node, and as long again for a rack, near the input", low=0),
+    ),
     prepare=prepare,
     waits="wait_s",
 )

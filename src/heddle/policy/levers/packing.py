@@ -1,4 +1,4 @@
-"""Orders that look at the node: first-fit-decreasing by dot product, and Tetris, which adds a preference for short jobs."""
+"""Orders that look at the node: first-fit-decreasing by dot product, and Tetris, which also prefers short jobs."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ LARGE, SMALL = 0, 1
 
 
 def pool(view, state, params, job):  # type: ignore[no-untyped-def]
-    """SMALL if the job has no more containers than theta times what an empty cluster could hold of its largest shape."""
+    """SMALL if the job has at most theta times as many containers as an empty cluster holds of its largest shape."""
     first = view.job_spec["first_stage"][job]
     containers = 0
     n_resources = view.shape["demand"].shape[1]
@@ -50,7 +50,9 @@ SMALL_POOL = Lever(
     hooks={"pool": pool, "limit": limit},
     parameters=(
         Parameter("share", 0.1, "part of the cluster that is kept for small jobs", low=0, high=1),
-        Parameter("theta", 0.1, "a job is small if it wants at most this part of the cluster's containers", low=0, high=1),
+        Parameter(
+            "theta", 0.1, "a job is small if it wants at most this part of the cluster's containers", low=0, high=1
+        ),
     ),
     n_pools=2,
     may_deadlock=True,

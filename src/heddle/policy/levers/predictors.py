@@ -11,8 +11,6 @@ All predict P; total = allocated + allowance - P. The load of others (background
 
 from __future__ import annotations
 
-
-
 from heddle.model.compiled import callable_too
 from heddle.model.resources import ONE
 from heddle.model.view import EVENT_ALLOCATED, EVENT_FINISHED, EVENT_REPORTED, EVENT_STOPPED
@@ -24,7 +22,7 @@ MAX_RESOURCES = 4
 RATIO_CAP = 16 * ONE
 CHANGES = (EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_REPORTED)
 
-# Columns: how many reports the node has made, then per resource how many samples were taken and a ring of the last ones.
+# Columns: how many reports the node has made; then, per resource, how many samples were taken and a ring of the last.
 SEEN = 0
 PER_RESOURCE = 1 + MAX_SAMPLES
 RING_COLUMNS = 1 + MAX_RESOURCES * PER_RESOURCE
@@ -247,4 +245,3 @@ ORACLE = Lever(
     clairvoyant=True,
     changes="allocation",
 )
-

@@ -1,6 +1,7 @@
 """Clairvoyant orders: shortest job first, and shortest remaining work first.
 
-Work is dominant share x time, summed over tasks. The true durations come from the workload, so these refuse to run on a live cluster.
+Work is dominant share x time, summed over tasks. The true durations come from the workload, so these refuse to run
+on a live cluster.
 """
 
 from __future__ import annotations

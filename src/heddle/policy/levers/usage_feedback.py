@@ -75,10 +75,19 @@ def total(view, state, params, node, r):  # type: ignore[no-untyped-def]
 USAGE_FEEDBACK = Lever(
     name="usage-feedback",
     question=Question.SIZING,
-    summary="promise what nodes do not really use: a damped estimate of utilisation takes the place of reservations (paper 1)",
+    summary=(
+        "promise what nodes do not really use: "
+        "a damped estimate of utilisation takes the place of reservations (paper 1)"
+    ),
     hooks={"total": total, "on_event": observe},
     parameters=(
-        Parameter("damping", 0.125, "how fast the estimate follows reports, per second; 0 is reservation, 1 instantaneous", low=0, high=1),
+        Parameter(
+            "damping",
+            0.125,
+            "how fast the estimate follows reports, per second; 0 is reservation, 1 instantaneous",
+            low=0,
+            high=1,
+        ),
     ),
     columns=Columns(node=3 * MAX_RESOURCES),
     listens=(EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_REPORTED),

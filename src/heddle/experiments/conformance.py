@@ -1,0 +1,113 @@
+"""One suite that certifies every policy, heddle's own and yours: `heddle policies --certify POLICY`.
+
+A policy that passes is deterministic, never promises more than its sizing allows, loses and doubles no task, does not
+depend on the order of its input, finishes everything that can finish, and is what its string says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from heddle.model.cluster import YARN, Cluster, Node, Queue, Timing
+from heddle.model.errors import CheckFailed
+from heddle.model.workload import Workload
+from heddle.policy.parse import parse_policy
+from heddle.policy.policy import Policy
+from heddle.record.run import Run
+from heddle.run import simulate
+from heddle.traces.build import JobSpec, Profile, StageSpec, TaskSpec, build
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A rule that the policy broke, and on what."""
+
+    rule: str
+    case: str
+    what: str
+
+
+def certify(text: str, seeds: int = 2) -> list[Failure]:
+    """Every rule that the policy breaks; none means that it is certified."""
+    policy = parse_policy(text)
+    return [
+        *_round_trips(policy),
+        *(failure for seed in range(seeds) for case in _cases(seed) for failure in _check_case(policy, case, seed)),
+    ]
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    jobs: tuple[JobSpec, ...]
+    cluster: Cluster
+
+    def workload(self, jobs: tuple[JobSpec, ...] | None = None) -> Workload:
+        return build(self.name, self.jobs if jobs is None else jobs)
+
+
+def _cases(seed: int) -> Iterator[Case]:
+    """The same random jobs under an ideal scheduler and under YARN's heartbeats; more than the cluster holds at once."""
+    nodes = tuple(Node(f"node-{i}", (8192, 8000), (7168, 7000), rack=f"rack-{i % 2}") for i in range(4))
+    queues = (Queue("root"), Queue("root.a", guarantee_permille=600), Queue("root.b", guarantee_permille=400))
+    cluster = Cluster(nodes, queues=queues, name="certify")
+    timings: dict[str, Timing] = {"ideal": cluster.timing, "heartbeats": YARN}
+    jobs = tuple(_random_jobs(seed))
+    for name, timing in timings.items():
+        yield Case(f"{name}-{seed}", jobs, replace(cluster, timing=timing))
+
+
+def _random_jobs(seed: int) -> Iterator[JobSpec]:
+    rng = np.random.default_rng(seed)
+    for number in range(14):
+        maps = [TaskSpec(int(rng.integers(1, 30_000)), _use(rng)) for _ in range(int(rng.integers(1, 9)))]
+        reduces = [TaskSpec(int(rng.integers(1, 20_000)), _use(rng)) for _ in range(int(rng.integers(1, 4)))]
+        yield JobSpec(
+            f"job-{number}",
+            submit_at_ms=int(rng.integers(0, 2000)) * 16 + number,  # no two at the same instant
+            stages=[
+                StageSpec("map", (1024, 1000), maps),
+                StageSpec(
+                    "reduce", (2048, 1000), reduces, after=("map",), slow_start_permille=int(rng.choice((-1, 50)))
+                ),
+            ],
+            am=(512, 500) if number % 2 else None,
+            queue=("root.a", "root.b")[number % 2],
+            user=f"user-{number % 3}",
+        )
+
+
+def _use(rng: np.random.Generator) -> Profile:
+    low, high = sorted(int(x) for x in rng.integers(64, 1000, 2))
+    return ((4000, (low, 300)), (10_000, (high, 700)))
+
+
+def _check_case(policy: Policy, case: Case, seed: int) -> Iterator[Failure]:
+    workload = case.workload()
+    try:
+        run = simulate(workload, case.cluster, policy, seed=seed, record=True, check=True)
+    except CheckFailed as error:
+        yield Failure("never promises too much, loses or doubles a task", case.name, str(error))
+        return
+    if run.manifest["outcome"] != "finished" and not policy.may_deadlock:
+        yield Failure("finishes everything that can finish", case.name, str(run.manifest["reason"]))
+    again = simulate(workload, case.cluster, policy, seed=seed, record=True)
+    if not again.attempts.equals(run.attempts):
+        yield Failure("is deterministic", case.name, "the same seed gave other attempts")
+    turned = simulate(case.workload(case.jobs[::-1]), case.cluster, policy, seed=seed, record=True)
+    if not _by_name(turned).equals(_by_name(run)):
+        yield Failure("does not depend on the order of the input", case.name, "jobs given in reverse ended otherwise")
+
+
+def _by_name(run: Run) -> pl.DataFrame:
+    return run.jobs.select("name", "started_at_ms", "ended_at_ms", "outcome").sort("name")
+
+
+def _round_trips(policy: Policy) -> Iterator[Failure]:
+    again = parse_policy(str(policy))
+    if [(str(lever), lever.question) for lever in again.levers] != [(str(lever), lever.question) for lever in policy.levers]:
+        yield Failure("is what its string says", str(policy), f"reads back as {again}")
