@@ -23,8 +23,7 @@ from heddle.record.manifest import FORMAT_VERSION
 from heddle.record.run import Run
 from heddle.run_record import run_of
 from heddle.sim import arrays
-from heddle.sim.compile import compiled_engine
-from heddle.sim.memory import unit_addresses
+from heddle.sim.compile import compile_engine
 from heddle.sim.run import run_engine
 from heddle.sim.stall import stall_reason
 from heddle.traces.align import in_resources_of
@@ -98,8 +97,7 @@ def simulate(
 def prepare_engine(policies: Iterable[Policy], n_resources: int) -> float:
     """Compile what these policies need, or load it from the cache; the seconds that this took."""
     began = time.perf_counter()
-    compiled_engine(n_resources)
-    unit_addresses(n_resources)
+    compile_engine(n_resources)
     for policy in policies:
         hooks_of(policy.levers, n_resources)
     return time.perf_counter() - began
@@ -107,7 +105,7 @@ def prepare_engine(policies: Iterable[Policy], n_resources: int) -> float:
 
 def engine_is_compiled() -> bool:
     """Whether compiled code of these sources is in the cache, so that no long wait is ahead."""
-    return any((cache_folder() / source_hash()).rglob("compile._advance*.nbi"))
+    return any((cache_folder() / source_hash()).glob("engine-*-complete"))
 
 
 def peak_rss_mb() -> float:

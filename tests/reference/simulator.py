@@ -229,18 +229,23 @@ class Simulator:
         return happened
 
     def _asks(self) -> bool:
-        looks = [stage for stage in self.world.stages if any(at <= self.world.now for at in stage.look_at)]
-        for stage in looks:
-            stage.look_at = {at for at in stage.look_at if at > self.world.now}
-            if not stage.job.ended:
-                self.lives.look(stage)
+        looked = self._looks()
         due = [task for task in self.world.tasks if task.ask_at is not None and task.ask_at <= self.world.now]
         for task in due:
             self.lives.make_visible(task)
         jobs = {task.job for task in due if task.stage.kind == INNER}
         for job in sorted(jobs, key=lambda job: job.number):
             self.lives.place_inner(job)
-        return bool(due) or bool(looks)
+        return self._looks() or looked or bool(due)
+
+    def _looks(self) -> bool:
+        """AMs look at how many containers they may ask for."""
+        looks = [stage for stage in self.world.stages if any(at <= self.world.now for at in stage.look_at)]
+        for stage in looks:
+            stage.look_at = {at for at in stage.look_at if at > self.world.now}
+            if not stage.job.ended:
+                self.lives.look(stage)
+        return bool(looks)
 
     def _starving_maps(self) -> bool:
         due = [stage for stage in self.world.stages if stage.check_at is not None and stage.check_at <= self.world.now]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from heddle.model.cluster import Cluster
     from heddle.policy.policy import Policy
 
-COMPILE_S: Final = 45  # about; for the message
+COMPILE_S: Final = 20  # about; for the message
 
 
 def read_all(*readers: Callable[[], Any]) -> list[Any]:

@@ -51,7 +51,7 @@ class Case:
 
 
 def _cases(seed: int) -> Iterator[Case]:
-    """The same random jobs under an ideal scheduler and under YARN's heartbeats; more than the cluster holds at once."""
+    """The same random jobs under an ideal scheduler and under YARN's heartbeats: more than fit at once."""
     nodes = tuple(Node(f"node-{i}", (8192, 8000), (7168, 7000), rack=f"rack-{i % 2}") for i in range(4))
     queues = (Queue("root"), Queue("root.a", guarantee_permille=600), Queue("root.b", guarantee_permille=400))
     cluster = Cluster(nodes, queues=queues, name="certify")
@@ -109,5 +109,7 @@ def _by_name(run: Run) -> pl.DataFrame:
 
 def _round_trips(policy: Policy) -> Iterator[Failure]:
     again = parse_policy(str(policy))
-    if [(str(lever), lever.question) for lever in again.levers] != [(str(lever), lever.question) for lever in policy.levers]:
+    if [(str(lever), lever.question) for lever in again.levers] != [
+        (str(lever), lever.question) for lever in policy.levers
+    ]:
         yield Failure("is what its string says", str(policy), f"reads back as {again}")

@@ -134,6 +134,7 @@ def view_dtypes(n_resources: int) -> Dtypes:
                 ("user_limit_factor_milli", np.int64),
                 ("max_running_jobs", np.int64),
                 ("running_jobs", np.int64),
+                ("running_ams", np.int64),
                 ("active_users", np.int64),  # users with requests that wait
                 ("waiting", np.int64),  # containers asked for and not allocated, in it and below
                 ("parent", np.int32),

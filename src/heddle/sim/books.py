@@ -80,6 +80,8 @@ def count_allocated(sim, j, stage, n, sign):  # type: ignore[no-untyped-def]
         while q >= 0:
             view.queue["allocated"][q, r] += amount
             q = view.queue["parent"][q]
+    if is_am:
+        view.queue["running_ams"][view.job["queue"][j]] += sign
     view.node["n_containers"][n] += sign
     view.job["held"][j] += sign
     view.stage["held"][stage] += sign

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import warnings
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+import numba
 from numba import njit, types
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from heddle.policy.compile import HOOKS, signature
 from heddle.sim.engine import advance, prepare_run
-from heddle.sim.memory import SimType, remember_hooks
+from heddle.sim.memory import SimType, remember_hooks, unit_addresses
 
 
 def _start(  # type: ignore[no-untyped-def]
@@ -43,3 +48,28 @@ def compiled_engine(n_resources: int) -> tuple[Any, Any]:
         warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
         start = njit(types.void(sim, *hooks), **compiled)(_start)
     return start, njit(types.int64(sim, types.int64), **compiled)(_advance)
+
+
+def compile_engine(n_resources: int) -> None:
+    """All of the engine, from the cache if it is there.
+
+    If it is not, a second process compiles it from the other end; what one has compiled, the other finds in the cache.
+    """
+    complete = Path(numba.config.CACHE_DIR) / f"engine-{n_resources}-complete"
+    second = None
+    if not complete.exists() and (os.cpu_count() or 1) > 1:
+        second = subprocess.Popen(
+            [sys.executable, "-m", "heddle.sim.second_core", str(n_resources)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    try:
+        unit_addresses(n_resources)
+        compiled_engine(n_resources)
+    finally:
+        if second is not None:
+            second.terminate()
+            second.wait()
+    complete.parent.mkdir(parents=True, exist_ok=True)
+    complete.touch()

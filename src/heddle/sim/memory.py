@@ -253,10 +253,12 @@ def unit(function: Any) -> Any:
 @cache
 def unit_addresses(n_resources: int) -> list[int]:
     """Compiles all units for this many resources (or takes them from the cache)."""
-    addresses = []
-    for name in UNITS:
-        function = _FUNCTIONS[name]
-        integers = (types.int64,) * (function.__code__.co_argcount - 1)
-        wanted = types.int64(SimType(n_resources), *integers)
-        addresses.append(int(cfunc(wanted, cache=True, _nrt=False, error_model="numpy")(function).address))
-    return addresses
+    return [compile_unit(name, n_resources) for name in UNITS]
+
+
+def compile_unit(name: str, n_resources: int) -> int:
+    """The address of one unit."""
+    function = _FUNCTIONS[name]
+    integers = (types.int64,) * (function.__code__.co_argcount - 1)
+    wanted = types.int64(SimType(n_resources), *integers)
+    return int(cfunc(wanted, cache=True, _nrt=False, error_model="numpy")(function).address)

@@ -63,13 +63,14 @@ class QueueRows:
     def add_up(self, job: npt.NDArray[Any], am_held: npt.NDArray[np.int64], live: npt.NDArray[np.int64]) -> None:
         """What queues and members hold and wait for, from the live jobs: anew, because jobs may change their queue."""
         queue, member = self.queue.rows, self.member.rows
-        for name in ("allocated", "am_allocated", "running_jobs", "active_users", "waiting"):
+        for name in ("allocated", "am_allocated", "running_jobs", "running_ams", "active_users", "waiting"):
             queue[name] = 0
         member["allocated"] = member["waiting"] = 0
         leaf, of_member, waiting = job["queue"][live], job["member"][live], job["waiting"][live]
         np.add.at(queue["allocated"], leaf, job["allocated"][live])
         np.add.at(queue["am_allocated"], leaf, am_held[live])
         np.add.at(queue["running_jobs"], leaf, job["state"][live] == JOB_ADMITTED)
+        np.add.at(queue["running_ams"], leaf, (am_held[live] > 0).any(axis=1))
         np.add.at(queue["waiting"], leaf, waiting)
         np.add.at(member["allocated"], of_member, job["allocated"][live])
         np.add.at(member["waiting"], of_member, waiting)

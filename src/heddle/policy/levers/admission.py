@@ -35,15 +35,13 @@ def am_share(view, state, params, job):  # type: ignore[no-untyped-def]
     permille = view.queue["am_share_permille"][queue]
     if permille < 0:
         permille = params[0]
-    alone, too_much = True, False
+    too_much = False
     for r in range(view.shape["demand"].shape[1]):
         held = view.queue["am_allocated"][queue, r]
-        if held > 0:
-            alone = False
         limit = permille * view.queue["maximum"][queue, r] // 1000
         if view.clock["counts"][0, r] and held + view.shape["demand"][shape, r] > limit:
             too_much = True
-    return AM_SHARE_USED if too_much and not alone else 0
+    return AM_SHARE_USED if too_much and view.queue["running_ams"][queue] > 0 else 0
 
 
 ADMIT_ALL = Lever(
