@@ -1,7 +1,8 @@
 """On random small workloads the compiled engine's every start, finish and crash equals the reference simulator's.
 
-The reference (tests/reference) was written from docs/semantics.md by somebody who had not seen the engine. Not compared yet: executors
-whose inner tasks crash them (executors together with recorded use); there the two still differ in rare cases.
+The reference (tests/reference) was written from docs/semantics.md by somebody who had not seen the engine.
+Not compared yet: executors whose inner tasks crash them (executors together with recorded use); there the two still
+differ in rare cases.
 """
 
 from __future__ import annotations
