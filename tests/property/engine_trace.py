@@ -66,12 +66,9 @@ def differences(engine: Trace, reference: Trace) -> list[str]:
 
     ours, theirs = rows(engine), rows(reference)
     if engine.reason == reference.reason == "livelock":
-        # The run is broken off in the middle of an instant; what else happened in that one is nobody's business.
+        # The run is broken off in the middle of an instant: what else happened in that one does not count.
         last = max(at for row in ours | theirs for at in (row[0], row[4], row[5]) if isinstance(at, int))
-        ours, theirs = (
-            {row for row in found if all(at is None or at < last for at in (row[0], row[4], row[5]))}
-            for found in (ours, theirs)
-        )
+        ours, theirs = _before(last, ours), _before(last, theirs)
     found = [(row, "engine only") for row in ours - theirs] + [(row, "reference only") for row in theirs - ours]
     lines = [
         f"{side}: {row}"
@@ -85,3 +82,16 @@ def differences(engine: Trace, reference: Trace) -> list[str]:
         if a != b
     ]
     return lines
+
+
+def _before(last: int, rows: set[tuple[object, ...]]) -> set[tuple[object, ...]]:
+    """The attempts as they stood right before the instant `last`."""
+
+    def known(at: object) -> object:
+        return at if isinstance(at, int) and at < last else None
+
+    return {
+        (*row[:4], known(row[4]), known(row[5]), row[6] if known(row[5]) is not None else None)
+        for row in rows
+        if known(row[0]) is not None
+    }
