@@ -1,4 +1,4 @@
-"""One suite that certifies every policy, heddle's own and yours: `heddle policies --certify POLICY`.
+"""One suite that certifies every policy, heddle's own and yours: `heddle policies POLICY --certify`.
 
 A policy that passes is deterministic, never promises more than its sizing allows, loses and doubles no task, does not
 depend on the order of its input, finishes everything that can finish, and is what its string says.
