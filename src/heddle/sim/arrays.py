@@ -38,8 +38,7 @@ TIMER_ARRIVE: Final = 3
 TIMER_ASK: Final = 4
 TIMER_RETRY: Final = 5
 TIMER_STARVED: Final = 6
-TIMER_PREEMPT: Final = 7
-TIMER_WAKE: Final = 8
+TIMER_WAKE: Final = 7
 
 # Why advance() came back.
 RUNNING: Final = 0
@@ -50,7 +49,6 @@ LOG_FULL: Final = 4
 SLOTS_FULL: Final = 5
 TIMERS_FULL: Final = 6
 PAUSED: Final = 7
-BROKEN: Final = 8  # an invariant does not hold: a defect of the engine
 
 # Kinds of log rows.
 LOG_ARRIVED: Final = 0
@@ -120,7 +118,6 @@ JOB_RUN: Final = np.dtype(
         ("am_started_at_ms", np.int64),
         ("ended_at_ms", np.int64),
         ("first_executor", np.int32),  # slot; executors of the job by number
-        ("am_slot", np.int32),
         ("after_left", np.int32),  # jobs it comes after that have not finished
         ("stages_left", np.int32),
         ("am_losses", np.int8),
@@ -247,7 +244,7 @@ SETTING: Final = np.dtype(
             "blocking", "reserves", "by_queue", "uses_fit", "has_gate", "has_order_limits", "has_vetoes", "has_pools",
             "sizing_changes", "reports_matter", "container_reports", "key_changes", "score_by_node", "oracle",
             "has_dag", "has_executors", "listens", "veto_ms", "heads_differ", "has_job_dag", "has_use",
-            "has_preferences", "logging", "n_bases", "n_combos", "slot_margin", "log_margin",
+            "has_preferences", "logging", "n_bases", "n_combos", "slot_margin", "timer_margin", "log_margin",
             "admission_listens", "sizing_listens", "partition_listens", "ordering_listens", "placement_listens",
         )
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heddle.model.compiled import compiled
+from heddle.model.compiled import compiled, inlined
 from heddle.model.draw import STREAM_AM_HEARTBEAT, draw
 from heddle.model.workload import AM
 from heddle.sim.arrays import ASKED, DONE
@@ -24,6 +24,23 @@ def note(sim, kind, code, job, stage, task, node, attempt, value):  # type: igno
     sim.log["attempt"][i] = attempt
     sim.log["value"][i] = value
     return 0
+
+
+@inlined
+def end_later(sim, s, outcome):  # type: ignore[no-untyped-def]
+    """Puts slot s on the list of endings."""
+    i = sim.control["n_endings"][0]
+    sim.endings[2 * i] = s
+    sim.endings[2 * i + 1] = outcome
+    sim.control["n_endings"][0] = i + 1
+    sim.slot["doomed"][s] = 1
+
+
+@inlined
+def start_later(sim, s):  # type: ignore[no-untyped-def]
+    """Puts slot s on the list of starts."""
+    sim.starts[sim.control["n_starts"][0]] = s
+    sim.control["n_starts"][0] += 1
 
 
 @unit

@@ -50,8 +50,9 @@ def compiled_engine(n_resources: int) -> tuple[Any, Any]:
     return start, njit(types.int64(sim, types.int64), **compiled)(_advance)
 
 
-def compile_engine(n_resources: int) -> None:
-    """All of the engine, from the cache if it is there.
+@cache
+def compile_engine(n_resources: int) -> tuple[Any, Any]:
+    """All of the engine, from the cache if it is there: what compiled_engine() returns.
 
     If it is not, a second process compiles it from the other end; what one has compiled, the other finds in the cache.
     """
@@ -66,10 +67,11 @@ def compile_engine(n_resources: int) -> None:
         )
     try:
         unit_addresses(n_resources)
-        compiled_engine(n_resources)
+        engine = compiled_engine(n_resources)
     finally:
         if second is not None:
             second.terminate()
             second.wait()
     complete.parent.mkdir(parents=True, exist_ok=True)
     complete.touch()
+    return engine

@@ -36,7 +36,7 @@ from heddle.sim.arrays import (
     TIMER_WAKE,
     TIMERS_FULL,
 )
-from heddle.sim.books import note
+from heddle.sim.books import end_later, note, start_later
 from heddle.sim.events import tell_levers
 from heddle.sim.lifecycle import (
     NODE_LOST,
@@ -46,7 +46,6 @@ from heddle.sim.lifecycle import (
     ask_now,
     begin_job,
     come_back,
-    end_later,
     maps_starve,
     pass_mark,
     settle,
@@ -91,14 +90,20 @@ def _next_in_cycle(order, phase_ms, interval, now):  # type: ignore[no-untyped-d
 
 
 @inlined
+def _forget_stale_offers(control):  # type: ignore[no-untyped-def]
+    """News since nodes were last counted as fully offered: none of them is any more."""
+    if control["fresh_epoch"][0] != control["epoch"][0]:
+        control["fresh_epoch"][0] = control["epoch"][0]
+        control["n_fresh"][0] = 0
+
+
+@inlined
 def _next_heartbeat(sim, now):  # type: ignore[no-untyped-def]
     """The next heartbeat that may matter: of any node if there is news for all, else of those that gained room."""
     control = sim.control
     interval = sim.setting["node_heartbeat_ms"][0]
     phases = sim.node_run["heartbeat_phase_ms"]
-    if control["fresh_epoch"][0] != control["epoch"][0]:
-        control["fresh_epoch"][0] = control["epoch"][0]
-        control["n_fresh"][0] = 0
+    _forget_stale_offers(control)
     if control["n_fresh"][0] < sim.shown.node.shape[0] or sim.setting["sizing_changes"][0]:
         return _next_in_cycle(sim.heartbeat_order, phases, interval, now)
     first = FOREVER
@@ -147,8 +152,7 @@ def _due_now(sim):  # type: ignore[no-untyped-def]
     due_clear(sim, s)
     phase = sim.slot["phase"][s]
     if phase == LAUNCHING:
-        sim.starts[sim.control["n_starts"][0]] = s
-        sim.control["n_starts"][0] += 1
+        start_later(sim, s)
     elif phase == AM_STARTING:
         sim.slot["phase"][s] = AM_READY
         begin_job(sim, sim.slot["job"][s])
@@ -384,9 +388,7 @@ def _offered_fully(sim, n):  # type: ignore[no-untyped-def]
     control, node_run = sim.control, sim.node_run
     if node_run["epoch"][n] != control["epoch"][0]:
         node_run["epoch"][n] = control["epoch"][0]
-        if control["fresh_epoch"][0] != control["epoch"][0]:
-            control["fresh_epoch"][0] = control["epoch"][0]
-            control["n_fresh"][0] = 0
+        _forget_stale_offers(control)
         control["n_fresh"][0] += 1
     if node_run["gained"][n]:
         node_run["gained"][n] = 0
@@ -403,7 +405,7 @@ def _short_of_memory(sim):  # type: ignore[no-untyped-def]
     control, setting = sim.control, sim.setting
     if control["n_free"][0] < setting["slot_margin"][0]:
         return SLOTS_FULL
-    if control["n_timers"][0] + setting["slot_margin"][0] + sim.slot.shape[0] > sim.timer.shape[0]:
+    if control["n_timers"][0] + setting["timer_margin"][0] > sim.timer.shape[0]:
         return TIMERS_FULL
     if setting["logging"][0] and control["n_log"][0] + setting["log_margin"][0] > sim.log.shape[0]:
         return LOG_FULL

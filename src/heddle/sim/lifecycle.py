@@ -45,7 +45,17 @@ from heddle.sim.arrays import (
     UNASKED,
     WORKING,
 )
-from heddle.sim.books import count_allocated, count_waiting, give_back, next_am, note, return_unfinished, take_task
+from heddle.sim.books import (
+    count_allocated,
+    count_waiting,
+    end_later,
+    give_back,
+    next_am,
+    note,
+    return_unfinished,
+    start_later,
+    take_task,
+)
 from heddle.sim.events import tell_levers
 from heddle.sim.memory import unit
 from heddle.sim.physics import change_use, full_rate, next_mark, set_due
@@ -62,16 +72,6 @@ PREEMPTED = int(Outcome.PREEMPTED)
 AM_LOST = int(Outcome.AM_LOST)
 OUT_JOB_FAILED = int(Outcome.JOB_FAILED)
 RELEASED = int(Outcome.RELEASED)
-
-
-@inlined
-def end_later(sim, s, outcome):  # type: ignore[no-untyped-def]
-    """Puts slot s on the list of endings."""
-    i = sim.control["n_endings"][0]
-    sim.endings[2 * i] = s
-    sim.endings[2 * i + 1] = outcome
-    sim.control["n_endings"][0] = i + 1
-    sim.slot["doomed"][s] = 1
 
 
 @inlined
@@ -344,8 +344,7 @@ def fill_executors(sim, job):  # type: ignore[no-untyped-def]
             slot["inner"][executor] += 1
             view.stage["held"][stage] += 1
             s = new_slot(sim, task, stage, view.container["node"][executor], executor)
-            sim.starts[sim.control["n_starts"][0]] = s
-            sim.control["n_starts"][0] += 1
+            start_later(sim, s)
     if executors >= 0 and view.stage_spec["idle_timeout_ms"][executors] > 0 and waiting_inner(view, stage_run, job) > 0:
         ask_soon(sim, executors, view.clock["now_ms"][0])
     return 0

@@ -11,7 +11,7 @@ from heddle.model.reasons import Reason
 from heddle.model.view import EVENT_ALLOCATED, JOB_ADMITTED, JOB_ARRIVED
 from heddle.model.workload import AM
 from heddle.sim.arrays import LOG_ADMITTED, LOG_ALLOCATED, LOG_WAIT
-from heddle.sim.books import count_allocated, count_waiting, next_am, note, take_task, take_this_task
+from heddle.sim.books import count_allocated, count_waiting, next_am, note, start_later, take_task, take_this_task
 from heddle.sim.events import tell_levers
 from heddle.sim.lifecycle import ask_soon, early_waiting, is_early, new_slot, rekey_later
 from heddle.sim.memory import unit
@@ -393,8 +393,7 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
         start = next_am(sim, job, now + 1)
     start += setting["launch_ms"][0]
     if start == now:
-        sim.starts[control["n_starts"][0]] = s
-        control["n_starts"][0] += 1
+        start_later(sim, s)
     else:
         due_set(sim, s, start)
     view.stage["waiting"][stage] -= 1

@@ -10,6 +10,7 @@ from heddle.model.reasons import Outcome
 from heddle.model.resources import MEMORY, ONE, ONE_BITS, VCORES
 from heddle.model.workload import PERMYRIAD
 from heddle.sim.arrays import LAUNCHING, WORKING
+from heddle.sim.books import end_later
 from heddle.sim.memory import unit
 from heddle.sim.reports import settle_reports
 from heddle.sim.timeline import due_clear, due_set
@@ -125,15 +126,6 @@ def container_memory(slot, s):  # type: ignore[no-untyped-def]
     return slot["use"][s, MEMORY] + slot["inner_memory"][s]
 
 
-@inlined
-def _doom(sim, s):  # type: ignore[no-untyped-def]
-    sim.slot["doomed"][s] = 1
-    i = sim.control["n_endings"][0]
-    sim.endings[2 * i] = s
-    sim.endings[2 * i + 1] = CRASHED
-    sim.control["n_endings"][0] = i + 1
-
-
 @compiled
 def newer(view, slot, a, b):  # type: ignore[no-untyped-def]
     """Whether slot a was started later than slot b; on ties the larger task number is newer."""
@@ -179,13 +171,13 @@ def check_memory(sim, n, first):  # type: ignore[no-untyped-def]
         s = view.node["first_container"][n]
         while s >= 0:
             if _may_crash(slot, s) and (rule == OOM_ALL or slot["rise_at_ms"][s] == now):
-                _doom(sim, s)
+                end_later(sim, s, CRASHED)
                 doomed = 1
             s = view.container["next"][s]
     if doomed == 0:
         victim = _most_worthy_of_crashing(sim, n, first and rule == OOM_LARGEST)
         if victim >= 0:
-            _doom(sim, victim)
+            end_later(sim, victim, CRASHED)
             doomed = 1
     return doomed
 

@@ -13,7 +13,7 @@ from heddle.policy.compile import hooks_of, raise_what_levers_raised
 from heddle.policy.policy import Policy
 from heddle.sim import arrays
 from heddle.sim.arrays import Sim
-from heddle.sim.compile import compile_engine, compiled_engine
+from heddle.sim.compile import compile_engine
 from heddle.sim.memory import SimHandle
 from heddle.sim.setup import build_sim, grown
 
@@ -34,8 +34,7 @@ def run_engine(
     """One run, from time 0 to its end or to until_ms."""
     hooks = hooks_of(policy.levers, len(workload.resources))
     sim = build_sim(workload, cluster, policy, seed, logging)
-    compile_engine(len(workload.resources))
-    start, advance = compiled_engine(len(workload.resources))
+    start, advance = compile_engine(len(workload.resources))
     handle = SimHandle(sim)
     start(handle, *hooks)
     logs: list[npt.NDArray[Any]] = []

@@ -155,6 +155,12 @@ def list_rows(n_slots: int, workload: Workload) -> int:
     return 4 * n_slots + 4 * int(workload.jobs["n_stages"].max(initial=1)) + 64
 
 
+def timer_rows(n_slots: int, workload: Workload) -> int:
+    """How many timers one step of the engine can set: two for each stage that asks, one for each job that follows."""
+    followers = np.bincount(workload.job_after).max() if len(workload.job_after) else 0
+    return 2 * list_rows(n_slots, workload) + int(followers)
+
+
 def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool) -> Sim:
     """The engine's memory at time 0."""
     n_resources = len(workload.resources)
@@ -234,7 +240,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     stage_run["returned"] = stage_run["bucket"] = -1
     stage_run["after_left"] = workload.stages["n_after"]
     job_run = np.zeros(n_jobs, arrays.JOB_RUN)
-    for name in ("started_at_ms", "am_started_at_ms", "ended_at_ms", "first_executor", "am_slot"):
+    for name in ("started_at_ms", "am_started_at_ms", "ended_at_ms", "first_executor"):
         job_run[name] = -1
     job_run["after_left"] = workload.jobs["n_after"]
     counted = ~np.isin(workload.stages["kind"], (AM, EXECUTORS))
@@ -294,7 +300,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         "has_dag": len(workload.stage_after) > 0, "has_job_dag": len(workload.job_after) > 0,
         "has_use": bool((workload.tasks["first_segment"] != NO_SEGMENTS).any()) or sizing.changes != "never",
         "has_preferences": workload.prefers is not None, "logging": logging, "n_bases": n_bases, "n_combos": n_combos,
-        "slot_margin": margin, "log_margin": check_rows(n_slots),
+        "slot_margin": margin, "timer_margin": timer_rows(n_slots, workload), "log_margin": check_rows(n_slots),
         **{f"{question}_listens": bits for question, bits in listens.items()},
     }  # fmt: skip
     for name, value in values.items():
@@ -325,7 +331,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         node_run=node_run,
         slot=slot,
         due=np.zeros(n_slots, arrays.DUE),
-        timer=np.zeros(4 * n_slots + 2 * n_nodes + 1024, arrays.TIMER),
+        timer=np.zeros(2 * timer_rows(n_slots, workload) + 2 * n_nodes, arrays.TIMER),
         heap=np.zeros(int(room.sum()) + 1, arrays.WAITING),
         bucket=bucket,
         lane=lane,
@@ -367,6 +373,7 @@ def grown(sim: Sim, workload: Workload) -> Sim:
     sim.control["free_slot"] = before
     sim.control["n_free"] += after - before
     sim.setting["log_margin"] = check_rows(after)
+    sim.setting["timer_margin"] = timer_rows(after, workload)
     container = np.zeros(after, sim.shown.container.dtype)
     container["stage"] = -1
     container[:before] = sim.shown.container

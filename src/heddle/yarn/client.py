@@ -62,17 +62,16 @@ class RmClient:
 
     def app(self, app_id: str) -> dict[str, Any] | None:
         """One application in any state; None if the RM has forgotten it."""
-        try:
-            return self._call("GET", f"/apps/{quote(app_id)}")
-        except YarnError as error:
-            if error.status == 404:
-                return None
-            raise
+        return self._get_if_there(f"/apps/{quote(app_id)}")
 
     def containers(self, app_id: str, attempt_id: str) -> dict[str, Any] | None:
         """Live containers of an attempt; None if it is gone meanwhile."""
+        return self._get_if_there(f"/apps/{quote(app_id)}/appattempts/{quote(attempt_id)}/containers")
+
+    def _get_if_there(self, path: str) -> dict[str, Any] | None:
+        """The answer, or None where the RM says that there is no such thing."""
         try:
-            return self._call("GET", f"/apps/{quote(app_id)}/appattempts/{quote(attempt_id)}/containers")
+            return self._call("GET", path)
         except YarnError as error:
             if error.status == 404:
                 return None

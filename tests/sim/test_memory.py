@@ -1,0 +1,31 @@
+"""The engine's lists are long enough for whatever one step of it can bring about, or it asks for more."""
+
+from __future__ import annotations
+
+from heddle.model.cluster import Cluster, Node, Timing
+from heddle.policy.parse import parse_policy
+from heddle.sim import arrays
+from heddle.sim.run import run_engine
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
+
+SMALL = (Node("node", (4, 4000), (4, 4000)),)
+
+
+def test_a_job_with_far_more_stages_than_containers() -> None:
+    """When its AM is ready, all stages ask at its next heartbeat: as many timers as stages, set in one step."""
+    stages = [StageSpec(f"s{i}", (1, 1000), [TaskSpec(10)]) for i in range(5000)]
+    workload = build("wide", [JobSpec("job", 0, stages, am=(1, 500))])
+    cluster = Cluster(SMALL, timing=Timing(am_heartbeat_ms=1000))
+    ended = run_engine(workload, cluster, parse_policy("fifo"), 1, False)
+    assert ended.status == arrays.FINISHED
+    assert (ended.sim.task["state"] == arrays.DONE).all()
+
+
+def test_a_job_with_many_followers() -> None:
+    followers = [
+        JobSpec(f"f{i}", 0, [StageSpec("s", (1, 1000), [TaskSpec(10)])], after=("first",)) for i in range(5000)
+    ]
+    first = JobSpec("first", 0, [StageSpec("s", (1, 1000), [TaskSpec(10)])])
+    ended = run_engine(build("fan", [first, *followers]), Cluster(SMALL), parse_policy("fifo"), 1, False)
+    assert ended.status == arrays.FINISHED
+    assert (ended.sim.job_run["ended_at_ms"] > 0).all()
