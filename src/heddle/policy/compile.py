@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-import numba
-import numpy as np
 from numba import njit, objmode, types
 from numba.core.errors import NumbaError
 
 from heddle.model import compiled as _cache_location  # noqa: F401  (sets the cache folder before anything compiles)
 from heddle.model.errors import BadInput
-from heddle.model.view import LeverState, View, view_dtypes
-from heddle.model.workload import JOB, STAGE
+from heddle.policy.handles import AddressType, StateType, ViewType, as_tuple
 from heddle.policy.lever import Hook, Lever, Question
 
 
@@ -84,33 +81,6 @@ def _no_event(view, state, params, kind, node, stage, container, value):  # type
 _DEFAULTS: Final[dict[int, Hook]] = {1: _zero_1, 2: _zero_2, 5: _no_event, 9: _no_combine}
 
 
-@cache
-def view_type(n_resources: int) -> Any:
-    """Numba's type of a View over this many resources."""
-    dtypes = view_dtypes(n_resources)
-    return numba.typeof(
-        View(
-            clock=np.zeros(1, dtypes.clock),
-            node=np.zeros(1, dtypes.node),
-            queue=np.zeros(1, dtypes.queue),
-            member=np.zeros(1, dtypes.member),
-            pool=np.zeros(1, dtypes.pool),
-            shape=np.zeros(1, dtypes.shape),
-            container=np.zeros(1, dtypes.container),
-            job_spec=np.zeros(1, JOB),
-            job=np.zeros(1, dtypes.job),
-            stage_spec=np.zeros(1, STAGE),
-            stage=np.zeros(1, dtypes.stage),
-        )
-    )
-
-
-@cache
-def state_type() -> Any:
-    flat, table = np.zeros(1, np.int64), np.zeros((1, 1), np.int64)
-    return numba.typeof(LeverState(flat, table, table, table))
-
-
 PARAMS_TYPE: Final = types.Array(types.int64, 1, "C")
 
 
@@ -120,7 +90,7 @@ def signature(hook: str, n_resources: int) -> Any:
     integers = (types.int64,) * HOOKS[hook][2]
     if hook == "combine":
         return types.int64(PARAMS_TYPE, *integers)
-    return types.int64(view_type(n_resources), state_type(), PARAMS_TYPE, *integers)
+    return types.int64(ViewType(n_resources), StateType(), PARAMS_TYPE, *integers)
 
 
 @cache
@@ -155,11 +125,15 @@ def _stepping_out(function: Hook, wanted: Any) -> Any:
             raised.append(error)
             return 0
 
-    names = ", ".join(f"a{i}" for i in range(len(wanted.args)))
-    source = (
-        f"def shim({names}):\n    with objmode(value='int64'):\n        value = answer({names})\n    return value\n"
-    )
-    scope: dict[str, Any] = {"objmode": objmode, "answer": answer}
+    names = [f"a{i}" for i in range(len(wanted.args))]
+    lines = [f"def shim({', '.join(names)}):"]
+    for name, kind in zip(names, wanted.args, strict=True):
+        if isinstance(kind, AddressType):
+            lines.append(f"    {name}_whole = as_tuple({name})")
+            names[names.index(name)] = f"{name}_whole"
+    lines += ["    with objmode(value='int64'):", f"        value = answer({', '.join(names)})", "    return value", ""]
+    source = "\n".join(lines)
+    scope: dict[str, Any] = {"objmode": objmode, "answer": answer, "as_tuple": as_tuple}
     exec(source, scope)
     shim = njit(wanted)(scope["shim"])
     _RAISED[shim] = (function, raised)

@@ -6,7 +6,7 @@ from heddle.model.compiled import compiled, inlined
 from heddle.model.draw import STREAM_AM_HEARTBEAT, draw
 from heddle.model.workload import AM
 from heddle.sim.arrays import ASKED, DONE
-from heddle.sim.memory import unit
+from heddle.sim.units import unit
 
 
 @unit

@@ -16,7 +16,8 @@ from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from heddle.policy.compile import HOOKS, signature
 from heddle.sim.engine import advance, prepare_run
-from heddle.sim.memory import SimType, remember_hooks, unit_addresses
+from heddle.sim.memory import SimType, remember_hooks
+from heddle.sim.units import unit_addresses
 
 
 def _start(  # type: ignore[no-untyped-def]

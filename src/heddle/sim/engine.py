@@ -50,7 +50,7 @@ from heddle.sim.lifecycle import (
     pass_mark,
     settle,
 )
-from heddle.sim.memory import unit
+from heddle.sim.units import unit
 from heddle.sim.offers import NOBODY, allocate, choose, close_pass, next_offer_node
 from heddle.sim.physics import check_memory, newer, renew_rates, touch
 from heddle.sim.reports import mark_gained, refresh_tree, reports_until, resize, settle_reports

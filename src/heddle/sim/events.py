@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heddle.sim.memory import unit
+from heddle.sim.units import unit
 
 
 @unit

@@ -57,7 +57,7 @@ from heddle.sim.books import (
     take_task,
 )
 from heddle.sim.events import tell_levers
-from heddle.sim.memory import unit
+from heddle.sim.units import unit
 from heddle.sim.physics import change_use, full_rate, next_mark, set_due
 from heddle.sim.reports import mark_gained, refresh_tree, reports_made, reports_until, resize, settle_reports
 from heddle.sim.requests import insert, rekey, remove

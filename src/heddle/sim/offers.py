@@ -14,7 +14,7 @@ from heddle.sim.arrays import LOG_ADMITTED, LOG_ALLOCATED, LOG_WAIT
 from heddle.sim.books import count_allocated, count_waiting, next_am, note, start_later, take_task, take_this_task
 from heddle.sim.events import tell_levers
 from heddle.sim.lifecycle import ask_soon, early_waiting, is_early, new_slot, rekey_later
-from heddle.sim.memory import unit
+from heddle.sim.units import unit
 from heddle.sim.node_tree import leftmost_fit
 from heddle.sim.reports import mark_gained, refresh_tree, resize, settle_reports
 from heddle.sim.requests import remove

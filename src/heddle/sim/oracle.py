@@ -6,7 +6,7 @@ from heddle.model.compiled import compiled, inlined
 from heddle.model.resources import ONE_BITS, VCORES
 from heddle.model.workload import PERMYRIAD, TASKS
 from heddle.sim.arrays import FOREVER, HOLDING, LAUNCHING, WORKING
-from heddle.sim.memory import unit
+from heddle.sim.units import unit
 
 
 @unit

@@ -11,7 +11,7 @@ from heddle.model.resources import MEMORY, ONE, ONE_BITS, VCORES
 from heddle.model.workload import PERMYRIAD
 from heddle.sim.arrays import LAUNCHING, WORKING
 from heddle.sim.books import end_later
-from heddle.sim.memory import unit
+from heddle.sim.units import unit
 from heddle.sim.reports import settle_reports
 from heddle.sim.timeline import due_clear, due_set
 

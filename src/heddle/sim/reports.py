@@ -10,7 +10,7 @@ from heddle.model.compiled import compiled, inlined
 from heddle.model.view import EVENT_REPORTED
 from heddle.sim.arrays import LOG_RESIZED
 from heddle.sim.books import note
-from heddle.sim.memory import unit
+from heddle.sim.units import unit
 from heddle.sim.node_tree import tree_update
 from heddle.sim.oracle import future_peak
 

@@ -6,7 +6,7 @@ A stage is in at most one bucket, once, however many of its tasks wait. Order in
 from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
-from heddle.sim.memory import unit
+from heddle.sim.units import unit
 
 
 @inlined

@@ -16,6 +16,7 @@ from heddle.sim.arrays import Sim
 from heddle.sim.compile import compile_engine
 from heddle.sim.memory import SimHandle
 from heddle.sim.setup import build_sim, grown
+from heddle.sim.units import unit_addresses
 
 
 class Ended(NamedTuple):
@@ -35,7 +36,7 @@ def run_engine(
     hooks = hooks_of(policy.levers, len(workload.resources))
     sim = build_sim(workload, cluster, policy, seed, logging)
     start, advance = compile_engine(len(workload.resources))
-    handle = SimHandle(sim)
+    handle = SimHandle(sim, unit_addresses(len(workload.resources)))
     start(handle, *hooks)
     logs: list[npt.NDArray[Any]] = []
     wall, cpu = time.perf_counter(), time.process_time()

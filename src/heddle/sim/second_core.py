@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 from heddle.sim.compile import compiled_engine
-from heddle.sim.memory import UNITS, compile_unit
+from heddle.sim.memory import UNITS
+from heddle.sim.units import compile_unit
 
 
 def main() -> None:

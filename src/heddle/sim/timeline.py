@@ -6,7 +6,7 @@ Both are ordered completely - (time, task number), (time, kind, subject) - so th
 from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
-from heddle.sim.memory import unit
+from heddle.sim.units import unit
 
 
 @inlined

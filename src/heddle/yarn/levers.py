@@ -16,7 +16,8 @@ from heddle.model.errors import RunRefused
 from heddle.model.plan import Plan
 from heddle.model.reasons import Reason
 from heddle.model.view import EVENT_NAMES, JOB_ARRIVED, LeverState, View
-from heddle.policy.compile import PARAMS_TYPE, hooks_of, signature, state_type, view_type
+from heddle.policy.compile import PARAMS_TYPE, hooks_of, signature
+from heddle.policy.handles import StateHandle, StateType, ViewHandle, ViewType
 from heddle.policy.lever import Lever, Question
 from heddle.policy.policy import Policy, Setup
 from heddle.yarn.differ import OBSERVABLE
@@ -51,7 +52,7 @@ class Loops(NamedTuple):
 @cache
 def compiled_loops() -> Loops:
     """Compiled once for all levers, since every hook of a kind has one signature."""
-    given = view_type(N_RESOURCES), state_type(), PARAMS_TYPE
+    given = ViewType(N_RESOURCES), StateType(), PARAMS_TYPE
     flat, table = types.Array(types.int64, 1, "C"), types.Array(types.int64, 2, "C")
 
     def loop(function: Any, hook: str, *rest: Any) -> Any:
@@ -137,7 +138,8 @@ class LiveLevers:
                 memory.clear_containers(new_containers)
             if batch.kind in lever.listens:
                 hook = getattr(self._hooks, f"{question}_event")
-                self._loops.tell(hook, view, memory.state(), self._params[question], batch.kind, batch.rows)
+                handles = ViewHandle(view), StateHandle(memory.state())
+                self._loops.tell(hook, *handles, self._params[question], batch.kind, batch.rows)
 
     def decide(self, live: LiveView) -> Plan:
         """What the levers say now. Levers without a hook have no opinion."""
@@ -179,12 +181,12 @@ class LiveLevers:
 
     def _each(self, hook: str, question: Question, view: View, rows: Rows) -> Rows:
         answers = np.zeros(len(rows), np.int64)
-        state, params = self._memory[question].state(), self._params[question]
-        self._loops.ask_each(getattr(self._hooks, hook), view, state, params, rows, answers)
+        state, params = StateHandle(self._memory[question].state()), self._params[question]
+        self._loops.ask_each(getattr(self._hooks, hook), ViewHandle(view), state, params, rows, answers)
         return answers
 
     def _pairs(self, hook: str, question: Question, view: View, rows: Rows, columns: Rows) -> Rows:
         answers = np.zeros((len(rows), len(columns)), np.int64)
-        state, params = self._memory[question].state(), self._params[question]
-        self._loops.ask_pairs(getattr(self._hooks, hook), view, state, params, rows, columns, answers)
+        state, params = StateHandle(self._memory[question].state()), self._params[question]
+        self._loops.ask_pairs(getattr(self._hooks, hook), ViewHandle(view), state, params, rows, columns, answers)
         return answers
