@@ -104,7 +104,7 @@ STAGE_RUN: Final = np.dtype(
         ("to_ask", np.int32),  # newly asked for, on their way into the index
         ("returned", np.int32),  # first of its returned tasks, by number; -1: none
         ("bucket", np.int32),  # where its request waits; -1: nowhere
-        ("place", np.int32),  # its position in that bucket's heap
+        ("place", np.int32),  # its position in that bucket (requests.py)
         ("after_left", np.int16),  # stages it comes after that are not done
         ("runnable", np.int8),
         ("starvation_watched", np.int8),  # a check whether its maps starve is due
@@ -130,12 +130,18 @@ JOB_RUN: Final = np.dtype(
 
 DUE: Final = np.dtype([("at_ms", np.int64), ("task", np.int32), ("slot", np.int32)], align=True)
 TIMER: Final = np.dtype([("at_ms", np.int64), ("kind", np.int32), ("subject", np.int32)], align=True)
-WAITING: Final = np.dtype([("key", np.int64), ("stage", np.int32)])  # an entry of a bucket's heap
+WAITING: Final = np.dtype([("key", np.int64), ("stage", np.int32)])  # a request in a bucket
 
 BUCKET: Final = np.dtype(
     [
-        ("offset", np.int64),
+        ("offset", np.int64),  # where its room in `run` and in `heap` begins
+        ("head_key", np.int64),
+        ("head", np.int32),  # the stage that goes first
         ("size", np.int32),
+        ("room", np.int32),
+        ("run_first", np.int32),
+        ("run_end", np.int32),
+        ("heap_size", np.int32),
         ("lane", np.int32),
         ("want", np.int32),  # distinct (shape, label)
         ("next", np.int32),  # in its lane's list of buckets that are not empty
@@ -180,7 +186,6 @@ def slot_dtype(n_resources: int) -> np.dtype[Any]:
             ("segment", np.int32),
             ("host", np.int32),  # slot of its executor; -1: a container of its own
             ("next_executor", np.int32),
-            ("place", np.int32),  # in the heap of due times; -1: not due
             ("next_free", np.int32),
             ("inner", np.int16),  # EXECUTOR: tasks in it
             ("phase", np.int8),
@@ -210,6 +215,12 @@ def node_run_dtype(n_resources: int) -> np.dtype[Any]:
         ],
         align=True,
     )
+
+
+@cache
+def tree_dtype(n_resources: int) -> np.dtype[Any]:
+    """The best of the nodes below: the highest score, the most free of each resource."""
+    return np.dtype([("score", np.int64), ("free", np.int64, (n_resources,))])
 
 
 @cache
@@ -282,8 +293,10 @@ class Sim(NamedTuple):
     node_run: Any
     slot: Any
     due: Any
+    due_place: Any  # [slots]: where it is in `due`; -1: not due
     timer: Any
-    heap: Any  # all buckets' heaps, one behind the other
+    run: Any  # all buckets' runs, one behind the other
+    heap: Any  # and their heaps
     bucket: Any
     lane: Any
     want: Any
@@ -300,8 +313,7 @@ class Sim(NamedTuple):
     level_first: Any  # CSR: background levels of a node
     level: Any  # from_at_ms, then use per resource
     prefers: Any  # [tasks] or [0]
-    tree_free: Any  # [2 * size, resources]
-    tree_score: Any  # [2 * size]
+    tree: Any  # over the nodes
     full: Any  # wants for which there is no room
     gained: Any  # nodes
     touched: Any  # nodes

@@ -25,24 +25,28 @@ BYTE = ir.IntType(8)
 
 
 class RowsType(AddressType):
-    """A table: `word` is where its entry begins in the engine's memory."""
+    """A table: `word` is where its entry begins in the engine's memory; `fixed`: a run never writes it."""
 
-    def __init__(self, name: str, dtype: np.dtype[Any], word: int) -> None:
+    def __init__(self, name: str, dtype: np.dtype[Any], word: int, fixed: bool) -> None:
         self.dtype = dtype
         self.word = word
-        super().__init__(name=f"heddle.Rows({name}, {word}, {dtype.descr})")
+        self.fixed = fixed
+        super().__init__(name=f"heddle.Rows({name}, {word}, {dtype.descr}, {fixed})")
 
 
 class ColumnType(AddressType):
     """A field of a table, or a plain array of one or two axes (then `vector` is None or 0: known at run time)."""
 
-    def __init__(self, name: str, word: int, scalar: np.dtype[Any], row_bytes: int, offset: int, vector: int | None):
+    def __init__(
+        self, name: str, word: int, scalar: np.dtype[Any], row_bytes: int, offset: int, vector: int | None, fixed: bool
+    ) -> None:
         self.word = word
+        self.fixed = fixed
         self.scalar = scalar
         self.row_bytes = row_bytes
         self.offset = offset
         self.vector = vector  # length of the second axis; None: there is none; 0: in the table
-        super().__init__(name=f"heddle.Column({name}, {word}, {scalar}, {row_bytes}, {offset}, {vector})")
+        super().__init__(name=f"heddle.Column({name}, {word}, {scalar}, {row_bytes}, {offset}, {vector}, {fixed})")
 
 
 register_model(RowsType)(AddressModel)
@@ -55,11 +59,11 @@ def field_of(rows: RowsType, field: str) -> ColumnType | None:
         return None
     kind, offset = rows.dtype.fields[field][:2]
     vector = kind.shape[0] if kind.shape else None
-    return ColumnType(f"{rows.name}.{field}", rows.word, kind.base, rows.dtype.itemsize, offset, vector)
+    return ColumnType(f"{rows.name}.{field}", rows.word, kind.base, rows.dtype.itemsize, offset, vector, rows.fixed)
 
 
-def plain_column(name: str, word: int, dtype: np.dtype[Any], axes: int) -> ColumnType:
-    return ColumnType(name, word, dtype, dtype.itemsize, 0, None if axes == 1 else 0)
+def plain_column(name: str, word: int, dtype: np.dtype[Any], axes: int, fixed: bool) -> ColumnType:
+    return ColumnType(name, word, dtype, dtype.itemsize, 0, None if axes == 1 else 0, fixed)
 
 
 @infer
@@ -128,6 +132,8 @@ def _lower_get(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     column, index_type = sig.args
     pointer = _pointer(context, builder, column, index_type, *args)
     loaded = builder.load(pointer, align=_alignment(column))
+    if column.fixed:
+        loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
     if column.scalar.itemsize == 8:
         return loaded
     return builder.sext(loaded, WORD) if column.scalar.kind == "i" else builder.zext(loaded, WORD)

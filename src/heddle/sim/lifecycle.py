@@ -290,7 +290,6 @@ def new_slot(sim, task, stage, n, host):  # type: ignore[no-untyped-def]
     slot["task"][s] = task
     slot["job"][s] = view.stage_spec["job"][stage]
     slot["host"][s] = host
-    slot["place"][s] = -1
     slot["doomed"][s] = 0
     slot["phase"][s] = LAUNCHING
     sim.task["state"][task] = HELD
@@ -302,7 +301,7 @@ def new_slot(sim, task, stage, n, host):  # type: ignore[no-untyped-def]
 def _drop_slot(sim, s):  # type: ignore[no-untyped-def]
     """Unlinks the row of slot s and frees it."""
     view, slot, container = sim.shown, sim.slot, sim.shown.container
-    if slot["place"][s] >= 0:
+    if sim.due_place[s] >= 0:
         due_clear(sim, s)
     before, after = container["previous"][s], container["next"][s]
     if before >= 0:

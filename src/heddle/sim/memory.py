@@ -54,6 +54,14 @@ UNITS: Final = (
     "remove", "renew_rates", "resize", "serve_heartbeats", "serve_timer", "set_due", "settle_reports", "stage_asks",
     "stage_done", "start_slot", "task_near", "tell_levers", "timer_pop", "timer_push", "withdraw",
 )  # fmt: skip
+# What a run never writes: compiled code may read it once and keep it.
+FIXED: Final = frozenset(
+    {
+        "setting", "increment", "shape", "job_spec", "stage_spec", "task_spec", "segment", "stage_combo", "leaf_bases",
+        "after", "before_first", "before", "job_before_first", "job_before", "heartbeat_order", "report_order",
+        "level_first", "level", "prefers",
+    }
+)  # fmt: skip
 HEADER: Final = 1 + len(UNITS)  # where the hooks are, and the units' addresses
 
 
@@ -72,13 +80,14 @@ def _fields(n_resources: int) -> dict[str, tuple[int, np.dtype[Any], int]]:
         "task_spec": (TASK, 1), "segment": (segment_dtype(n_resources), 1), "task": (arrays.TASK_RUN, 1),
         "stage_run": (arrays.STAGE_RUN, 1), "job_run": (arrays.JOB_RUN, 1),
         "node_run": (arrays.node_run_dtype(n_resources), 1), "slot": (arrays.slot_dtype(n_resources), 1),
-        "due": (arrays.DUE, 1), "timer": (arrays.TIMER, 1), "heap": (arrays.WAITING, 1),
+        "due": (arrays.DUE, 1), "timer": (arrays.TIMER, 1), "run": (arrays.WAITING, 1),
+        "heap": (arrays.WAITING, 1),
         "bucket": (arrays.BUCKET, 1), "lane": (arrays.LANE, 1), "want": (arrays.WANT, 1),
-        "queue_tried": (i64, 1), "level": (i64, 2), "tree_free": (i64, 2), "tree_score": (i64, 1), "full": (i64, 1),
+        "queue_tried": (i64, 1), "level": (i64, 2), "tree": (arrays.tree_dtype(n_resources), 1), "full": (i64, 1),
         "endings": (i64, 1), "scratch": (i64, 1), "log": (arrays.LOG_ROW, 1),
     }  # fmt: skip
     for name in (
-        "stage_combo", "leaf_bases", "after", "before_first", "before", "job_before_first", "job_before",
+        "due_place", "stage_combo", "leaf_bases", "after", "before_first", "before", "job_before_first", "job_before",
         "heartbeat_order", "report_order", "level_first", "prefers", "gained", "touched", "starts", "asks", "rekeys",
     ):  # fmt: skip
         found[name] = (i32, 1)
@@ -154,8 +163,8 @@ class _SimAttributes(AttributeTemplate):  # type: ignore[misc]
             return None
         _, dtype, axes = _fields(sim.n_resources)[attr]
         if dtype.fields is not None:
-            return RowsType(attr, dtype, sim.word(attr))
-        return plain_column(attr, sim.word(attr), dtype, axes)
+            return RowsType(attr, dtype, sim.word(attr), attr in FIXED)
+        return plain_column(attr, sim.word(attr), dtype, axes, attr in FIXED)
 
 
 def _hook_pointer(context: Any, builder: Any, address: Any, hook: str, n_resources: int) -> Any:

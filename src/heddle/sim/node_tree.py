@@ -10,28 +10,25 @@ from heddle.model.compiled import compiled
 
 
 @compiled
-def tree_update(tree_free, tree_score, node, n, score):  # type: ignore[no-untyped-def]
+def tree_update(tree, node, n, score):  # type: ignore[no-untyped-def]
     """Node n changed: its free amounts are total - allocated, or nothing when it is lost."""
-    n_resources = tree_free.shape[1]
-    i = tree_score.shape[0] // 2 + n
+    n_resources = tree["free"].shape[1]
+    i = tree.shape[0] // 2 + n
     for r in range(n_resources):
-        if node["alive"][n]:
-            tree_free[i, r] = node["total"][n, r] - node["allocated"][n, r]
-        else:
-            tree_free[i, r] = -1
-    tree_score[i] = score
+        tree["free"][i, r] = node["total"][n, r] - node["allocated"][n, r] if node["alive"][n] else -1
+    tree["score"][i] = score
     i >>= 1
     while i > 0:
         left, right = 2 * i, 2 * i + 1
         changed = False
         for r in range(n_resources):
-            best = max(tree_free[left, r], tree_free[right, r])
-            if tree_free[i, r] != best:
-                tree_free[i, r] = best
+            best = max(tree["free"][left, r], tree["free"][right, r])
+            if tree["free"][i, r] != best:
+                tree["free"][i, r] = best
                 changed = True
-        best = max(tree_score[left], tree_score[right])
-        if tree_score[i] != best:
-            tree_score[i] = best
+        best = max(tree["score"][left], tree["score"][right])
+        if tree["score"][i] != best:
+            tree["score"][i] = best
             changed = True
         if not changed:
             return
@@ -39,10 +36,10 @@ def tree_update(tree_free, tree_score, node, n, score):  # type: ignore[no-untyp
 
 
 @compiled
-def leftmost_fit(tree_free, node, counts, demand, shape, label, first):  # type: ignore[no-untyped-def]
+def leftmost_fit(tree, node, counts, demand, shape, label, first):  # type: ignore[no-untyped-def]
     """The node with the smallest number >= first that has the label and room for the shape; -1: none."""
-    n_resources = tree_free.shape[1]
-    size = tree_free.shape[0] // 2
+    n_resources = tree["free"].shape[1]
+    size = tree.shape[0] // 2
     n_nodes = node.shape[0]
     i = size + first
     if first >= n_nodes:
@@ -50,7 +47,7 @@ def leftmost_fit(tree_free, node, counts, demand, shape, label, first):  # type:
     while True:
         fits = True
         for r in range(n_resources):
-            if counts[0, r] and tree_free[i, r] < demand[shape, r]:
+            if counts[0, r] and tree["free"][i, r] < demand[shape, r]:
                 fits = False
         if fits:
             if i >= size:

@@ -71,6 +71,12 @@ def _fits(sim, n, shape):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _has_label(sim, n, label):  # type: ignore[no-untyped-def]
+    """Whether node n is there and requests with this label may go to it."""
+    return sim.shown.node["alive"][n] != 0 and (label == 0 or sim.shown.node["label"][n] == label)
+
+
+@inlined
 def _veto(sim, n, stage):  # type: ignore[no-untyped-def]
     if sim.setting["has_vetoes"][0]:
         return sim.call_place_allows(sim.known, sim.placement_state, sim.placement_params, n, stage)
@@ -80,7 +86,7 @@ def _veto(sim, n, stage):  # type: ignore[no-untyped-def]
 @inlined
 def _score(sim, n, stage):  # type: ignore[no-untyped-def]
     if sim.setting["score_by_node"][0]:
-        return sim.tree_score[sim.tree_score.shape[0] // 2 + n]
+        return sim.tree["score"][sim.tree.shape[0] // 2 + n]
     return sim.call_score(sim.known, sim.placement_state, sim.placement_params, n, stage)
 
 
@@ -96,8 +102,8 @@ def _no_room(sim, w):  # type: ignore[no-untyped-def]
 @inlined
 def _can_beat(sim, i, size, best, best_score):  # type: ignore[no-untyped-def]
     """Whether some node below i of the tree may score higher than the best so far, or as high with a smaller number."""
-    if sim.tree_score[i] != best_score:
-        return sim.tree_score[i] > best_score
+    if sim.tree["score"][i] != best_score:
+        return sim.tree["score"][i] > best_score
     while i < size:
         i *= 2
     return i - size < best
@@ -113,7 +119,7 @@ def _find_node(sim, stage, w):  # type: ignore[no-untyped-def]
     if sim.want["no_room"][w]:
         for i in range(sim.control["n_gained"][0]):
             n = sim.gained[i]
-            if view.node["alive"][n] and (label == 0 or view.node["label"][n] == label) and _fits(sim, n, shape):
+            if _has_label(sim, n, label) and _fits(sim, n, shape):
                 veto = _veto(sim, n, stage)
                 if veto != 0:
                     if best < 0:
@@ -125,7 +131,7 @@ def _find_node(sim, stage, w):  # type: ignore[no-untyped-def]
         if best != -NO_ROOM:
             sim.want["tested"][w] = -1  # there is room: in the next pass, look everywhere
         return best
-    size = sim.tree_score.shape[0] // 2
+    size = sim.tree.shape[0] // 2
     n_resources = view.shape["demand"].shape[1]
     depth = 1
     sim.scratch[0] = 1
@@ -135,20 +141,20 @@ def _find_node(sim, stage, w):  # type: ignore[no-untyped-def]
         i = sim.scratch[depth]
         room = True
         for r in range(n_resources):
-            if view.clock["counts"][0, r] and sim.tree_free[i, r] < view.shape["demand"][shape, r]:
+            if view.clock["counts"][0, r] and sim.tree["free"][i, r] < view.shape["demand"][shape, r]:
                 room = False
         if not room or (by_node and best >= 0 and not _can_beat(sim, i, size, best, best_score)):
             continue
         if i < size:
             left, right = 2 * i, 2 * i + 1
-            if by_node and sim.tree_score[right] > sim.tree_score[left]:
+            if by_node and sim.tree["score"][right] > sim.tree["score"][left]:
                 left, right = right, left
             sim.scratch[depth] = right
             sim.scratch[depth + 1] = left  # looked at first
             depth += 2
             continue
         n = i - size
-        if n >= view.node.shape[0] or view.node["alive"][n] == 0 or (label != 0 and view.node["label"][n] != label):
+        if n >= view.node.shape[0] or not _has_label(sim, n, label):
             continue
         veto = _veto(sim, n, stage)
         if veto != 0:
@@ -192,21 +198,43 @@ def _next_leaf(sim):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _gained_has_room(sim, w):  # type: ignore[no-untyped-def]
+    """Whether this shape and label fit on a node that gained room."""
+    label = sim.want["label"][w]
+    for i in range(sim.control["n_gained"][0]):
+        n = sim.gained[i]
+        if _has_label(sim, n, label) and _fits(sim, n, sim.want["shape"][w]):
+            return True
+    return False
+
+
+@inlined
+def _is_hopeless(sim, b):  # type: ignore[no-untyped-def]
+    """Whether nothing of bucket b fits anywhere, so that its head need not be looked at: it waits for room."""
+    w = sim.bucket["want"][b]
+    if sim.want["no_room"][w] == 0 or sim.bucket["gated"][b]:
+        return False
+    if sim.want["tested"][w] != sim.control["passes"][0]:
+        if _gained_has_room(sim, w):
+            return False
+        sim.want["tested"][w] = sim.control["passes"][0]
+    _wait(sim, sim.bucket["head"][b], NO_ROOM)
+    return True
+
+
+@inlined
 def _first_in_leaf(sim, leaf, n):  # type: ignore[no-untyped-def]
     """The bucket of the leaf with the smallest (key, stage) at its head among those not passed over in this walk."""
     walk = sim.control["walk"][0]
-    skip_hopeless = n < 0 and sim.setting["blocking"][0] == 0 and sim.control["n_gained"][0] == 0
+    skip_hopeless = n < 0 and sim.setting["blocking"][0] == 0
     n_bases = sim.setting["n_bases"][0]
     best, best_key, best_stage = -1, 0, 0
     for pool in range(sim.shown.pool.shape[0]):
         for i in range(sim.leaf_bases[leaf], sim.leaf_bases[leaf + 1]):
             b = sim.lane["first"][pool * n_bases + sim.leaf_bases[i]]
             while b >= 0:
-                if sim.bucket["tried"][b] != walk and not (
-                    skip_hopeless and sim.want["no_room"][sim.bucket["want"][b]]
-                ):
-                    offset = sim.bucket["offset"][b]
-                    key, stage = sim.heap["key"][offset], sim.heap["stage"][offset]
+                if sim.bucket["tried"][b] != walk and not (skip_hopeless and _is_hopeless(sim, b)):
+                    key, stage = sim.bucket["head_key"][b], sim.bucket["head"][b]
                     if best < 0 or key < best_key or (key == best_key and stage < best_stage):
                         best, best_key, best_stage = b, key, stage
                 b = sim.bucket["next"][b]
@@ -225,7 +253,7 @@ def best_in_leaf(sim, leaf, n):  # type: ignore[no-untyped-def]
             b = sim.lane["first"][pool * n_bases + sim.leaf_bases[i]]
             while b >= 0:
                 w = sim.bucket["want"][b]
-                stage = sim.heap["stage"][sim.bucket["offset"][b]]
+                stage = sim.bucket["head"][b]
                 label = sim.want["label"][w]
                 if label != 0 and view.node["label"][n] != label:
                     _wait(sim, stage, LABEL)
@@ -238,7 +266,7 @@ def best_in_leaf(sim, leaf, n):  # type: ignore[no-untyped-def]
                     if reason != 0:
                         _wait(sim, stage, reason)
                     else:
-                        key = sim.heap["key"][sim.bucket["offset"][b]]
+                        key = sim.bucket["head_key"][b]
                         fit = sim.call_fit(sim.known, sim.ordering_state, sim.ordering_params, n, stage)
                         sim.scratch[2 * count] = b
                         sim.scratch[2 * count + 1] = fit
@@ -253,7 +281,7 @@ def best_in_leaf(sim, leaf, n):  # type: ignore[no-untyped-def]
     best, best_value, best_key, best_stage = NOBODY, 0, 0, 0
     for i in range(count):
         b = sim.scratch[2 * i]
-        key, stage = sim.heap["key"][sim.bucket["offset"][b]], sim.heap["stage"][sim.bucket["offset"][b]]
+        key, stage = sim.bucket["head_key"][b], sim.bucket["head"][b]
         fit = sim.scratch[2 * i + 1]
         value = sim.call_combine(
             sim.ordering_params, key, fit, count, sum_key, sum_fit, min_key, max_key, min_fit, max_fit
@@ -303,7 +331,7 @@ def choose(sim, n):  # type: ignore[no-untyped-def]
                 return NOBODY
             sim.queue_tried[leaf] = walk
             continue
-        stage = sim.heap["stage"][sim.bucket["offset"][b]]
+        stage = sim.bucket["head"][b]
         w = sim.bucket["want"][b]
         reason = _held_back(sim, b, stage)
         if reason == 0:
@@ -453,7 +481,7 @@ def next_offer_node(sim, first):  # type: ignore[no-untyped-def]
             n = -1
             if sim.want["no_room"][w] == 0:
                 n = leftmost_fit(
-                    sim.tree_free, view.node, view.clock["counts"], view.shape["demand"], shape, label, first
+                    sim.tree, view.node, view.clock["counts"], view.shape["demand"], shape, label, first
                 )
                 if n < 0 and first == 0:
                     _no_room(sim, w)
@@ -463,8 +491,7 @@ def next_offer_node(sim, first):  # type: ignore[no-untyped-def]
                     if (
                         m >= first
                         and (n < 0 or m < n)
-                        and view.node["alive"][m]
-                        and (label == 0 or view.node["label"][m] == label)
+                        and _has_label(sim, m, label)
                         and _fits(sim, m, shape)
                     ):
                         n = m

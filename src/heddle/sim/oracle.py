@@ -30,7 +30,7 @@ def future_peak(sim, n, r):  # type: ignore[no-untyped-def]
 @inlined
 def _starts_in_ms(sim, s):  # type: ignore[no-untyped-def]
     """How long slot s, which is launching, will be until it runs; one that starts in this very step is not due."""
-    place = sim.slot["place"][s]
+    place = sim.due_place[s]
     return 0 if place < 0 else sim.due["at_ms"][place] - sim.shown.clock["now_ms"][0]
 
 

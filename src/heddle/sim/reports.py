@@ -84,7 +84,7 @@ def refresh_tree(sim, n):  # type: ignore[no-untyped-def]
     score = 0
     if sim.setting["score_by_node"][0]:
         score = sim.call_score(sim.known, sim.placement_state, sim.placement_params, n, -1)
-    tree_update(sim.tree_free, sim.tree_score, sim.shown.node, n, score)
+    tree_update(sim.tree, sim.shown.node, n, score)
     return 0
 
 

@@ -171,17 +171,17 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     timing, physics, faults = cluster.timing, cluster.physics, cluster.faults
 
     total = np.array(cluster.total_allowance(), np.int64)
-    tree = QueueTree.of(cluster, workload)
+    queues = QueueTree.of(cluster, workload)
     clock = np.zeros(1, dtypes.clock)
     clock["seed"], clock["allowance"], clock["report_ms"] = seed, total, timing.usage_report_ms
     exclusive = np.array([name in cluster.exclusive for name in workload.resources])
     clock["exclusive"] = exclusive
     clock["counts"] = exclusive | (np.arange(n_resources) == 0) | (cluster.calculator == "dominant")
     node = _node_rows(cluster, workload, dtypes.node)
-    queue = np.zeros(len(tree.queues), dtypes.queue)
-    tree.fill(queue, total)
+    queue = np.zeros(len(queues.queues), dtypes.queue)
+    queues.fill(queue, total)
 
-    leaf_of = np.array([tree.names.index(name) for name in workload.queues] or [0], np.int64)
+    leaf_of = np.array([queues.names.index(name) for name in workload.queues] or [0], np.int64)
     job = np.zeros(n_jobs, dtypes.job)
     job["queue"] = leaf_of[workload.jobs["queue"]]
     job["priority"] = workload.jobs["priority"]
@@ -231,6 +231,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         bucket["lane"] = np.repeat(np.arange(n_pools), 2 * n_combos) * n_bases + combos[combo_of_bucket] // len(want)
         bucket["want"] = combos[combo_of_bucket] % len(want)
         room = np.where(bucket["gated"] & (not has_gate), 0, per_combo[combo_of_bucket])
+        bucket["room"] = room
         bucket["offset"][1:] = np.cumsum(room)[:-1]
     else:
         room = np.zeros(1, np.int64)
@@ -265,8 +266,8 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     job_before_first, job_before = _reverse(workload.jobs, workload.job_after)
     slot = new_slots(n_slots, n_resources)
     size = 1 << max(0, (n_nodes - 1).bit_length())
-    tree_free = np.full((2 * size, n_resources), -1, np.int64)
-    tree_score = np.full(2 * size, -(1 << 62), np.int64)
+    tree = np.zeros(2 * size, arrays.tree_dtype(n_resources))
+    tree["free"], tree["score"] = -1, -(1 << 62)
     control = np.zeros(1, arrays.control_dtype(n_resources))
     control["jobs_left"], control["n_free"] = n_jobs, n_slots
     control["reports_seen_ms"] = control["heartbeats_at_ms"] = -1
@@ -331,7 +332,9 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         node_run=node_run,
         slot=slot,
         due=np.zeros(n_slots, arrays.DUE),
+        due_place=np.full(n_slots, -1, np.int32),
         timer=np.zeros(2 * timer_rows(n_slots, workload) + 2 * n_nodes, arrays.TIMER),
+        run=np.zeros(int(room.sum()) + 1, arrays.WAITING),
         heap=np.zeros(int(room.sum()) + 1, arrays.WAITING),
         bucket=bucket,
         lane=lane,
@@ -349,8 +352,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         level_first=level_first,
         level=level,
         prefers=prefers,
-        tree_free=tree_free,
-        tree_score=tree_score,
+        tree=tree,
         full=np.zeros(len(want), np.int64),
         gained=np.zeros(n_nodes, np.int32),
         touched=np.zeros(n_nodes, np.int32),
@@ -391,6 +393,7 @@ def grown(sim: Sim, workload: Workload) -> Sim:
         levers=sim.levers._replace(**states),
         slot=slot,
         due=longer(sim.due, after),
+        due_place=np.concatenate([sim.due_place, np.full(after - before, -1, np.int32)]),
         timer=longer(sim.timer, 2 * len(sim.timer)),
         endings=longer(sim.endings, 4 * after + 16),
         starts=longer(sim.starts, 2 * after + 16),
@@ -404,6 +407,6 @@ def grown(sim: Sim, workload: Workload) -> Sim:
 def new_slots(n_slots: int, n_resources: int) -> npt.NDArray[Any]:
     """Free slots, chained."""
     slot = np.zeros(n_slots, arrays.slot_dtype(n_resources))
-    slot["place"] = slot["host"] = -1
+    slot["host"] = -1
     slot["next_free"] = np.arange(1, n_slots + 1)
     return slot

@@ -6,71 +6,67 @@ Both are ordered completely - (time, task number), (time, kind, subject) - so th
 from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
+from heddle.sim.lexicographic import pair_before
 from heddle.sim.units import unit
 
 
 @inlined
-def _due_before(due, i, j):  # type: ignore[no-untyped-def]
-    a, b = due["at_ms"][i], due["at_ms"][j]
-    return a < b or (a == b and due["task"][i] < due["task"][j])
-
-
-@inlined
-def _due_swap(due, slot, i, j):  # type: ignore[no-untyped-def]
-    at_ms, task, s = due["at_ms"][i], due["task"][i], due["slot"][i]
-    due["at_ms"][i], due["task"][i], due["slot"][i] = due["at_ms"][j], due["task"][j], due["slot"][j]
-    due["at_ms"][j], due["task"][j], due["slot"][j] = at_ms, task, s
-    slot["place"][due["slot"][i]] = i
-    slot["place"][due["slot"][j]] = j
+def _move_due(sim, source, target):  # type: ignore[no-untyped-def]
+    due = sim.due
+    s = due["slot"][source]
+    due["at_ms"][target], due["task"][target], due["slot"][target] = due["at_ms"][source], due["task"][source], s
+    sim.due_place[s] = target
 
 
 @compiled
-def _due_mend(due, slot, n, i):  # type: ignore[no-untyped-def]
-    """Moves entry i of n to where it belongs."""
-    while i > 0 and _due_before(due, i, (i - 1) >> 2):
-        _due_swap(due, slot, i, (i - 1) >> 2)
-        i = (i - 1) >> 2
+def _settle_due(sim, n, i, at_ms, task, s):  # type: ignore[no-untyped-def]
+    """Writes the entry into the heap of n whose hole is at i, after moving others out of its way."""
+    due = sim.due
+    while i > 0:
+        above = (i - 1) >> 2
+        if not pair_before(at_ms, task, due["at_ms"][above], due["task"][above]):
+            break
+        _move_due(sim, above, i)
+        i = above
     while True:
-        best = i
+        best, best_at_ms, best_task = i, at_ms, task
         for child in range(4 * i + 1, min(4 * i + 5, n)):
-            if _due_before(due, child, best):
-                best = child
+            child_at_ms, child_task = due["at_ms"][child], due["task"][child]
+            first = pair_before(child_at_ms, child_task, best_at_ms, best_task)
+            best = child if first else best
+            best_at_ms = child_at_ms if first else best_at_ms
+            best_task = child_task if first else best_task
         if best == i:
-            return
-        _due_swap(due, slot, i, best)
+            break
+        _move_due(sim, best, i)
         i = best
+    due["at_ms"][i], due["task"][i], due["slot"][i] = at_ms, task, s
+    sim.due_place[s] = i
 
 
 @unit
 def due_set(sim, s, at_ms):  # type: ignore[no-untyped-def]
     """Slot s is due at this time, whether it was due before or not."""
-    due, slot, control = sim.due, sim.slot, sim.control
-    i = slot["place"][s]
+    i = sim.due_place[s]
     if i < 0:
-        i = control["n_due"][0]
-        control["n_due"][0] = i + 1
-        slot["place"][s] = i
-        due["task"][i] = slot["task"][s]
-        due["slot"][i] = s
-    due["at_ms"][i] = at_ms
-    _due_mend(due, slot, control["n_due"][0], i)
+        i = sim.control["n_due"][0]
+        sim.control["n_due"][0] = i + 1
+    _settle_due(sim, sim.control["n_due"][0], i, at_ms, sim.slot["task"][s], s)
     return 0
 
 
 @unit
 def due_clear(sim, s):  # type: ignore[no-untyped-def]
     """Slot s is not due any more."""
-    due, slot, control = sim.due, sim.slot, sim.control
-    i = slot["place"][s]
+    due = sim.due
+    i = sim.due_place[s]
     if i < 0:
         return 0
-    n = control["n_due"][0] - 1
-    control["n_due"][0] = n
-    slot["place"][s] = -1
+    n = sim.control["n_due"][0] - 1
+    sim.control["n_due"][0] = n
+    sim.due_place[s] = -1
     if i != n:
-        due["at_ms"][i], due["task"][i], due["slot"][i] = due["at_ms"][n], due["task"][n], due["slot"][n]
-        slot["place"][due["slot"][i]] = i
-        _due_mend(due, slot, n, i)
+        _settle_due(sim, n, i, due["at_ms"][n], due["task"][n], due["slot"][n])
     return 0
 
 
