@@ -45,7 +45,7 @@ numba.config.SLP_VECTORIZE = 0
 
 # Reference counting inside the engine costs more than the engine itself, hence _nrt=False: no array is ever
 # created there.
-_ENGINE: Final[dict[str, Any]] = {
+ENGINE: Final[dict[str, Any]] = {
     "cache": True,
     "_nrt": False,
     "error_model": "numpy",
@@ -53,10 +53,10 @@ _ENGINE: Final[dict[str, Any]] = {
     "no_cfunc_wrapper": True,
 }
 
-compiled: Final = njit(**_ENGINE)
+compiled: Final = njit(**ENGINE)
 """For what is large or rarely called."""
 
-inlined: Final = njit(**_ENGINE)
+inlined: Final = njit(**ENGINE, forceinline=True)
 """For what is small and called for every task."""
 
 callable_too: Final = njit(cache=True, _nrt=False, error_model="numpy")

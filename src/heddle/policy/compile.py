@@ -1,4 +1,4 @@
-"""Hooks as first-class compiled functions with one signature per kind: the engine compiles once for all levers."""
+"""Compiles hooks, with one signature per kind, so that the engine compiles once for all levers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from numba.core.errors import NumbaError
 
 from heddle.model import compiled as _cache_location  # noqa: F401  (sets the cache folder before anything compiles)
 from heddle.model.errors import BadInput
-from heddle.policy.handles import AddressType, StateType, ViewType, as_tuple
+from heddle.policy.handles import AddressType, ParamsType, StateType, ViewType, as_python
 from heddle.policy.lever import Hook, Lever, Question
+from heddle.policy.native import address_of
 
 
 class SlowLeverWarning(UserWarning):
@@ -81,16 +82,13 @@ def _no_event(view, state, params, kind, node, stage, container, value):  # type
 _DEFAULTS: Final[dict[int, Hook]] = {1: _zero_1, 2: _zero_2, 5: _no_event, 9: _no_combine}
 
 
-PARAMS_TYPE: Final = types.Array(types.int64, 1, "C")
-
-
 @cache
 def signature(hook: str, n_resources: int) -> Any:
     """The one signature that every lever's hook of this name has."""
     integers = (types.int64,) * HOOKS[hook][2]
     if hook == "combine":
-        return types.int64(PARAMS_TYPE, *integers)
-    return types.int64(ViewType(n_resources), StateType(), PARAMS_TYPE, *integers)
+        return types.int64(ParamsType(), *integers)
+    return types.int64(ViewType(n_resources), StateType(), ParamsType(), *integers)
 
 
 @cache
@@ -129,11 +127,11 @@ def _stepping_out(function: Hook, wanted: Any) -> Any:
     lines = [f"def shim({', '.join(names)}):"]
     for name, kind in zip(names, wanted.args, strict=True):
         if isinstance(kind, AddressType):
-            lines.append(f"    {name}_whole = as_tuple({name})")
+            lines.append(f"    {name}_whole = as_python({name})")
             names[names.index(name)] = f"{name}_whole"
     lines += ["    with objmode(value='int64'):", f"        value = answer({', '.join(names)})", "    return value", ""]
     source = "\n".join(lines)
-    scope: dict[str, Any] = {"objmode": objmode, "answer": answer, "as_tuple": as_tuple}
+    scope: dict[str, Any] = {"objmode": objmode, "answer": answer, "as_python": as_python}
     exec(source, scope)
     shim = njit(wanted)(scope["shim"])
     _RAISED[shim] = (function, raised)
@@ -161,3 +159,8 @@ def hooks_of(levers: Sequence[Lever], n_resources: int) -> Hooks:
         function = by_question[question].hooks.get(name, _DEFAULTS[integers])
         found[hook] = compile_hook(function, hook, n_resources, function.__module__.startswith("heddle."))
     return Hooks(**found)
+
+
+def hook_addresses(hooks: Hooks, n_resources: int) -> list[int]:
+    """Where the code of each hook is, in the order of HOOKS."""
+    return [address_of(function, signature(hook, n_resources)) for hook, function in zip(HOOKS, hooks, strict=True)]

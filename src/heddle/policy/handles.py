@@ -1,4 +1,4 @@
-"""The view and a lever's state as compiled hooks get them: one address each.
+"""The view, a lever's state and its parameters as compiled hooks get them: one address each.
 
 A NamedTuple of eleven arrays is passed to a compiled function by value, as seventy words, and that costs more than most
 hooks do. A handle is the address of a table that holds, for each array, where its data are and how long it is;
@@ -9,6 +9,7 @@ controller of a live cluster.
 
 from __future__ import annotations
 
+import operator
 from functools import cache
 from typing import Any, Final
 
@@ -18,8 +19,17 @@ import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import NativeValue, intrinsic, lower_getattr_generic, models, register_model, typeof_impl, unbox
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
+from numba.extending import (
+    NativeValue,
+    intrinsic,
+    lower_builtin,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
 from numba.np import arrayobj
 
 from heddle.model import compiled as _cache_location  # noqa: F401  (sets the cache folder before anything compiles)
@@ -58,6 +68,15 @@ class StateHandle:
         self.address = int(self._table.ctypes.data)
 
 
+class ParamsHandle:
+    """The same for its parameters, in thousandths."""
+
+    def __init__(self, params: npt.NDArray[np.int64]) -> None:
+        self.params = params
+        self._table = _table((params,))
+        self.address = int(self._table.ctypes.data)
+
+
 class AddressType(types.Type):  # type: ignore[misc]
     """A Numba type whose value is one address."""
 
@@ -91,8 +110,15 @@ class StateType(AddressType):
         return STATE_PARTS
 
 
-register_model(ViewType)(AddressModel)
-register_model(StateType)(AddressModel)
+class ParamsType(AddressType):
+    """Numba's type of a ParamsHandle."""
+
+    def __init__(self) -> None:
+        super().__init__(name="heddle.Params")
+
+
+for _kind in (ViewType, StateType, ParamsType):
+    register_model(_kind)(AddressModel)
 
 
 def view_columns(n_resources: int) -> dict[str, np.dtype[Any]]:
@@ -113,9 +139,7 @@ def array_type(dtype: np.dtype[Any], axes: int) -> Any:
     return types.Array(numba.from_dtype(dtype), axes, "C", aligned=dtype.isalignedstruct or dtype.fields is None)
 
 
-STATE_PARTS: Final = {
-    name: array_type(np.dtype(np.int64), 1 if name == "table" else 2) for name in LeverState._fields
-}
+STATE_PARTS: Final = {name: array_type(np.dtype(np.int64), 1 if name == "table" else 2) for name in LeverState._fields}
 
 
 @typeof_impl.register(ViewHandle)
@@ -128,7 +152,11 @@ def _typeof_state(handle: StateHandle, context: Any) -> StateType:
     return StateType()
 
 
-@unbox(AddressType)
+@typeof_impl.register(ParamsHandle)
+def _typeof_params(handle: ParamsHandle, context: Any) -> ParamsType:
+    return ParamsType()
+
+
 def unbox_address(typ: Any, obj: Any, c: Any) -> NativeValue:
     """From the Python object, which has an `address`."""
     address = c.pyapi.object_getattr_string(obj, "address")
@@ -137,8 +165,8 @@ def unbox_address(typ: Any, obj: Any, c: Any) -> NativeValue:
     return NativeValue(value, is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))
 
 
-unbox(ViewType)(unbox_address)
-unbox(StateType)(unbox_address)
+for _kind in (ViewType, StateType, ParamsType):
+    unbox(_kind)(unbox_address)
 
 
 def load_word(builder: Any, address: Any, word: int) -> Any:
@@ -189,16 +217,38 @@ lower_getattr_generic(ViewType)(_lower_part)
 lower_getattr_generic(StateType)(_lower_part)
 
 
-@intrinsic
-def as_tuple(typingctx: Any, handle: Any) -> Any:
-    """The View or LeverState that a handle stands for, as plain Python levers get it."""
-    if not isinstance(handle, ViewType | StateType):
+PARAMS_ARRAY: Final = array_type(np.dtype(np.int64), 1)
+
+
+@infer_global(operator.getitem)
+class _GetParam(AbstractTemplate):  # type: ignore[misc]
+    def generic(self, args: Any, kws: Any) -> Any:
+        params, index = args
+        if isinstance(params, ParamsType) and isinstance(index, types.Integer):
+            return signature(types.int64, params, index)
         return None
-    python_type = View if isinstance(handle, ViewType) else LeverState
-    tuple_type = types.NamedTuple(list(handle.parts.values()), python_type)
+
+
+@lower_builtin(operator.getitem, ParamsType, types.Integer)
+def _lower_param(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    data = builder.inttoptr(load_word(builder, args[0], 0), WORD.as_pointer())
+    return builder.load(builder.gep(data, [context.cast(builder, args[1], sig.args[1], types.int64)]))
+
+
+@intrinsic
+def as_python(typingctx: Any, handle: Any) -> Any:
+    """What a handle stands for - View, LeverState or array - as levers in plain Python get it."""
+    if isinstance(handle, ParamsType):
+        whole = PARAMS_ARRAY
+    elif isinstance(handle, ViewType | StateType):
+        whole = types.NamedTuple(list(handle.parts.values()), View if isinstance(handle, ViewType) else LeverState)
+    else:
+        return None
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        if isinstance(handle, ParamsType):
+            return build_array(context, builder, args[0], 0, whole)
         parts = [_lower_part(context, builder, handle, args[0], name) for name in handle.parts]
-        return context.make_tuple(builder, tuple_type, parts)
+        return context.make_tuple(builder, whole, parts)
 
-    return tuple_type(handle), codegen
+    return whole(handle), codegen

@@ -219,8 +219,8 @@ def node_run_dtype(n_resources: int) -> np.dtype[Any]:
 
 @cache
 def tree_dtype(n_resources: int) -> np.dtype[Any]:
-    """The best of the nodes below: the highest score, the most free of each resource."""
-    return np.dtype([("score", np.int64), ("free", np.int64, (n_resources,))])
+    """The best of the nodes below: the highest score and the first node that has it, the most free of each resource."""
+    return np.dtype([("score", np.int64), ("node", np.int64), ("free", np.int64, (n_resources,))])
 
 
 @cache

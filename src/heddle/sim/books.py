@@ -54,12 +54,12 @@ def next_am(sim, job, at_ms):  # type: ignore[no-untyped-def]
     return at_ms + (phase - at_ms) % interval
 
 
-@unit
+@inlined
 def count_waiting(sim, j, delta):  # type: ignore[no-untyped-def]
     """So many more containers of job j are asked for and not allocated."""
     job, member, queue, control = sim.shown.job, sim.shown.member, sim.shown.queue, sim.control
     if delta == 0:
-        return 0
+        return
     control["waiting"][0] += delta
     job["waiting"][j] += delta
     m = job["member"][j]
@@ -73,7 +73,6 @@ def count_waiting(sim, j, delta):  # type: ignore[no-untyped-def]
     while q >= 0:
         queue["waiting"][q] += delta
         q = queue["parent"][q]
-    return 0
 
 
 @unit

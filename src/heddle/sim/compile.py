@@ -5,32 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba import njit, types
-from numba.core.errors import NumbaExperimentalFeatureWarning
 
-from heddle.policy.compile import HOOKS, signature
 from heddle.sim.engine import advance, prepare_run
-from heddle.sim.memory import SimType, remember_hooks
+from heddle.sim.memory import SimType
 from heddle.sim.units import unit_addresses
 
 
-def _start(  # type: ignore[no-untyped-def]
-    sim, admits, total, pool, limit, key, queue_key, order_allows, fit, combine, score, place_allows,
-    admission_event, sizing_event, partition_event, ordering_event, placement_event,
-):  # fmt: skip
-    remember_hooks(
-        sim,
-        (
-            admits, total, pool, limit, key, queue_key, order_allows, fit, combine, score, place_allows,
-            admission_event, sizing_event, partition_event, ordering_event, placement_event,
-        ),
-    )  # fmt: skip
+def _start(sim):  # type: ignore[no-untyped-def]
     prepare_run(sim)
 
 
@@ -40,14 +27,10 @@ def _advance(sim, until_ms):  # type: ignore[no-untyped-def]
 
 @cache
 def compiled_engine(n_resources: int) -> tuple[Any, Any]:
-    """(start(handle, hooks), advance(handle, until_ms)) for this many resources."""
+    """(start(handle), advance(handle, until_ms)) for this many resources."""
     sim = SimType(n_resources)
-    hooks = [types.FunctionType(signature(hook, n_resources)) for hook in HOOKS]
     compiled = {"cache": True, "_nrt": False, "error_model": "numpy"}
-    with warnings.catch_warnings():
-        # Hooks are first-class functions, which Numba calls experimental: no concern of who runs a simulation.
-        warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
-        start = njit(types.void(sim, *hooks), **compiled)(_start)
+    start = njit(types.void(sim), **compiled)(_start)
     return start, njit(types.int64(sim, types.int64), **compiled)(_advance)
 
 

@@ -50,11 +50,11 @@ from heddle.sim.lifecycle import (
     pass_mark,
     settle,
 )
-from heddle.sim.units import unit
 from heddle.sim.offers import NOBODY, allocate, choose, close_pass, next_offer_node
 from heddle.sim.physics import check_memory, newer, renew_rates, touch
 from heddle.sim.reports import mark_gained, refresh_tree, reports_until, resize, settle_reports
 from heddle.sim.timeline import due_clear, timer_pop, timer_push
+from heddle.sim.units import unit
 
 # Phases of an instant. NEXT is between two instants.
 NEXT = 0

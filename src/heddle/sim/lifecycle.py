@@ -21,6 +21,7 @@ from heddle.model.view import (
     JOB_FINISHED,
 )
 from heddle.model.workload import AM, EXECUTORS, INNER, PERMYRIAD, TASKS
+from heddle.sim import hooks
 from heddle.sim.arrays import (
     AM_STARTING,
     ASKED,
@@ -57,11 +58,11 @@ from heddle.sim.books import (
     take_task,
 )
 from heddle.sim.events import tell_levers
-from heddle.sim.units import unit
 from heddle.sim.physics import change_use, full_rate, next_mark, set_due
 from heddle.sim.reports import mark_gained, refresh_tree, reports_made, reports_until, resize, settle_reports
 from heddle.sim.requests import insert, rekey, remove
 from heddle.sim.timeline import due_clear, due_set, timer_push
+from heddle.sim.units import unit
 
 FINISHED = int(Outcome.FINISHED)
 OUT_CRASHED = int(Outcome.CRASHED)
@@ -81,7 +82,7 @@ def ask_now(sim, stage):  # type: ignore[no-untyped-def]
     sim.control["n_asks"][0] += 1
 
 
-@unit
+@inlined
 def ask_soon(sim, stage, at_ms):  # type: ignore[no-untyped-def]
     """The stage asks at the first AM heartbeat from at_ms on."""
     at = at_ms
@@ -95,7 +96,6 @@ def ask_soon(sim, stage, at_ms):  # type: ignore[no-untyped-def]
         ask_now(sim, stage)
     else:
         timer_push(sim, at, TIMER_ASK, stage)
-    return 0
 
 
 @compiled
@@ -206,7 +206,7 @@ def stage_asks(sim, stage):  # type: ignore[no-untyped-def]
     view.stage["waiting"][stage] += count
     count_waiting(sim, job, count)
     if stage_run["bucket"][stage] < 0:
-        key = sim.call_key(sim.known, sim.ordering_state, sim.ordering_params, stage)
+        key = hooks.key(sim, stage)
         if insert(sim, bucket_of(sim, stage), stage, key) or sim.setting["heads_differ"][0]:
             sim.control["epoch"][0] += 1
         sim.control["news"][0] = 1
@@ -229,7 +229,7 @@ def rekey_job(sim, job):  # type: ignore[no-untyped-def]
     for stage in range(first, first + view.job_spec["n_stages"][job]):
         at = stage_run["bucket"][stage]
         if at >= 0:
-            key = sim.call_key(sim.known, sim.ordering_state, sim.ordering_params, stage)
+            key = hooks.key(sim, stage)
             wanted = bucket_of(sim, stage)
             if wanted == at:
                 rekey(sim, stage, key)
@@ -258,7 +258,7 @@ def withdraw(sim, job):  # type: ignore[no-untyped-def]
     return 0
 
 
-@unit
+@inlined
 def new_slot(sim, task, stage, n, host):  # type: ignore[no-untyped-def]
     """A row for a container (or inner task) of this task on node n, linked before the node's others."""
     view, slot, container = sim.shown, sim.slot, sim.shown.container
@@ -281,8 +281,8 @@ def new_slot(sim, task, stage, n, host):  # type: ignore[no-untyped-def]
         slot["use"][s, r] = 0
         slot["seen"][s, r] = 0
         slot["used_ms"][s, r] = 0
-    for i in range(sim.sizing_state.container.shape[1]):
-        sim.sizing_state.container[s, i] = 0
+    for i in range(sim.sizing_container.shape[1]):
+        sim.sizing_container[s, i] = 0
     slot["integrated_at_ms"][s] = now
     slot["rise_at_ms"][s] = -1
     slot["inner_memory"][s] = 0
@@ -349,7 +349,7 @@ def fill_executors(sim, job):  # type: ignore[no-untyped-def]
     return 0
 
 
-@unit
+@inlined
 def make_runnable(sim, stage):  # type: ignore[no-untyped-def]
     """The stage's predecessors are done (or it may begin early) and its AM is there."""
     sim.stage_run["runnable"][stage] = 1
@@ -360,7 +360,6 @@ def make_runnable(sim, stage):  # type: ignore[no-untyped-def]
         fill_executors(sim, sim.shown.stage_spec["job"][stage])
     else:
         ask_soon(sim, stage, sim.shown.clock["now_ms"][0])
-    return 0
 
 
 @unit
@@ -390,7 +389,7 @@ def begin_job(sim, job):  # type: ignore[no-untyped-def]
     return 0
 
 
-@unit
+@inlined
 def arrive(sim, job):  # type: ignore[no-untyped-def]
     """The job is here: it asks for its AM, or begins."""
     view = sim.shown
@@ -401,9 +400,9 @@ def arrive(sim, job):  # type: ignore[no-untyped-def]
         note(sim, LOG_ARRIVED, 0, job, -1, -1, -1, 0, 0)
     if sim.job_run["after_failed"][job]:
         finish_job(sim, job, JOB_FAILED)
-        return 0
+        return
     if sim.setting["has_pools"][0]:
-        view.job["pool"][job] = sim.call_pool(sim.known, sim.partition_state, sim.partition_params, job)
+        view.job["pool"][job] = hooks.pool(sim, job)
     if sim.setting["listens"][0] >> EVENT_ARRIVED & 1:
         tell_levers(sim, EVENT_ARRIVED, -1, first, -1, 0)
     if view.job_spec["has_am"][job]:
@@ -411,7 +410,6 @@ def arrive(sim, job):  # type: ignore[no-untyped-def]
         ask_now(sim, first)
     else:
         begin_job(sim, job)
-    return 0
 
 
 @unit
@@ -448,7 +446,7 @@ def finish_job(sim, job, state):  # type: ignore[no-untyped-def]
     return 0
 
 
-@unit
+@inlined
 def stage_done(sim, stage):  # type: ignore[no-untyped-def]
     """All tasks of the stage have finished: stages behind it may run, and the job may be finished."""
     view, slot, stage_run = sim.shown, sim.slot, sim.stage_run
@@ -473,7 +471,6 @@ def stage_done(sim, stage):  # type: ignore[no-untyped-def]
     sim.job_run["stages_left"][job] -= 1
     if sim.job_run["stages_left"][job] == 0:
         finish_job(sim, job, JOB_FINISHED)
-    return 0
 
 
 @inlined
@@ -597,7 +594,7 @@ def _check_limit(sim, s):  # type: ignore[no-untyped-def]
             end_later(sim, s, LIMIT_KILLED)
 
 
-@unit
+@inlined
 def pass_mark(sim, s):  # type: ignore[no-untyped-def]
     """Slot s reached its mark: a fault, the end, or another level of use."""
     slot = sim.slot
@@ -613,7 +610,6 @@ def pass_mark(sim, s):  # type: ignore[no-untyped-def]
         _check_limit(sim, s)
         slot["mark_us"][s] = next_mark(slot, sim.segment, sim.task_spec, s)
         set_due(sim, s)
-    return 0
 
 
 @unit

@@ -11,28 +11,24 @@ from heddle.model.compiled import compiled
 
 @compiled
 def tree_update(tree, node, n, score):  # type: ignore[no-untyped-def]
-    """Node n changed: its free amounts are total - allocated, or nothing when it is lost."""
+    """Node n changed: its free amounts are total - allocated, or nothing when it is lost.
+
+    It climbs to the root without looking whether anything still changes: the node that a placement chooses is
+    the best one of many, so most changes reach the root, and a guess would cost more than it saves.
+    """
     n_resources = tree["free"].shape[1]
     i = tree.shape[0] // 2 + n
     for r in range(n_resources):
         tree["free"][i, r] = node["total"][n, r] - node["allocated"][n, r] if node["alive"][n] else -1
     tree["score"][i] = score
-    i >>= 1
-    while i > 0:
-        left, right = 2 * i, 2 * i + 1
-        changed = False
-        for r in range(n_resources):
-            best = max(tree["free"][left, r], tree["free"][right, r])
-            if tree["free"][i, r] != best:
-                tree["free"][i, r] = best
-                changed = True
-        best = max(tree["score"][left], tree["score"][right])
-        if tree["score"][i] != best:
-            tree["score"][i] = best
-            changed = True
-        if not changed:
-            return
+    while i > 1:
         i >>= 1
+        left, right = 2 * i, 2 * i + 1
+        for r in range(n_resources):
+            tree["free"][i, r] = max(tree["free"][left, r], tree["free"][right, r])
+        right_is_better = tree["score"][right] > tree["score"][left]
+        tree["score"][i] = tree["score"][right] if right_is_better else tree["score"][left]
+        tree["node"][i] = tree["node"][right] if right_is_better else tree["node"][left]
 
 
 @compiled

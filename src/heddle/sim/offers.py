@@ -10,15 +10,16 @@ from heddle.model.compiled import compiled, inlined
 from heddle.model.reasons import Reason
 from heddle.model.view import EVENT_ALLOCATED, JOB_ADMITTED, JOB_ARRIVED
 from heddle.model.workload import AM
+from heddle.sim import hooks
 from heddle.sim.arrays import LOG_ADMITTED, LOG_ALLOCATED, LOG_WAIT
 from heddle.sim.books import count_allocated, count_waiting, next_am, note, start_later, take_task, take_this_task
 from heddle.sim.events import tell_levers
 from heddle.sim.lifecycle import ask_soon, early_waiting, is_early, new_slot, rekey_later
-from heddle.sim.units import unit
 from heddle.sim.node_tree import leftmost_fit
 from heddle.sim.reports import mark_gained, refresh_tree, resize, settle_reports
 from heddle.sim.requests import remove
 from heddle.sim.timeline import due_set
+from heddle.sim.units import unit
 
 NO_ROOM = int(Reason.NO_ROOM)
 LABEL = int(Reason.LABEL)
@@ -47,13 +48,13 @@ def _held_back(sim, b, stage):  # type: ignore[no-untyped-def]
     job = view.stage_spec["job"][stage]
     reason = 0
     if sim.bucket["gated"][b]:
-        reason = sim.call_admits(sim.known, sim.admission_state, sim.admission_params, job)
+        reason = hooks.admits(sim, job)
     if reason == 0 and sim.setting["has_order_limits"][0]:
-        reason = sim.call_order_allows(sim.known, sim.ordering_state, sim.ordering_params, stage)
+        reason = hooks.order_allows(sim, stage)
     if reason == 0 and sim.setting["has_pools"][0]:
         pool, shape = view.job["pool"][job], view.stage_spec["shape"][stage]
         for r in range(view.shape["demand"].shape[1]):
-            limit = sim.call_limit(sim.known, sim.partition_state, sim.partition_params, pool, r)
+            limit = hooks.limit(sim, pool, r)
             view.pool["limit"][pool, r] = limit
             if view.clock["counts"][0, r] and view.pool["allocated"][pool, r] + view.shape["demand"][shape, r] > limit:
                 reason = POOL_LIMIT
@@ -79,7 +80,7 @@ def _has_label(sim, n, label):  # type: ignore[no-untyped-def]
 @inlined
 def _veto(sim, n, stage):  # type: ignore[no-untyped-def]
     if sim.setting["has_vetoes"][0]:
-        return sim.call_place_allows(sim.known, sim.placement_state, sim.placement_params, n, stage)
+        return hooks.place_allows(sim, n, stage)
     return 0
 
 
@@ -87,7 +88,7 @@ def _veto(sim, n, stage):  # type: ignore[no-untyped-def]
 def _score(sim, n, stage):  # type: ignore[no-untyped-def]
     if sim.setting["score_by_node"][0]:
         return sim.tree["score"][sim.tree.shape[0] // 2 + n]
-    return sim.call_score(sim.known, sim.placement_state, sim.placement_params, n, stage)
+    return hooks.score(sim, n, stage)
 
 
 @inlined
@@ -100,70 +101,83 @@ def _no_room(sim, w):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _can_beat(sim, i, size, best, best_score):  # type: ignore[no-untyped-def]
-    """Whether some node below i of the tree may score higher than the best so far, or as high with a smaller number."""
-    if sim.tree["score"][i] != best_score:
-        return sim.tree["score"][i] > best_score
-    while i < size:
-        i *= 2
-    return i - size < best
+def _consider(sim, stage, n, best, best_score):  # type: ignore[no-untyped-def]
+    """The better one of node n, which has room, and the best so far (or minus the reason why there is none)."""
+    veto = _veto(sim, n, stage)
+    if veto != 0:
+        return (-veto if best < 0 else best), best_score
+    score = _score(sim, n, stage)
+    if best < 0 or score > best_score or (score == best_score and n < best):
+        return n, score
+    return best, best_score
+
+
+@inlined
+def _best_gained(sim, stage, w):  # type: ignore[no-untyped-def]
+    """The best of the nodes that gained room."""
+    shape, label = sim.want["shape"][w], sim.want["label"][w]
+    best, best_score = -NO_ROOM, 0
+    for i in range(sim.control["n_gained"][0]):
+        n = sim.gained[i]
+        if _has_label(sim, n, label) and _fits(sim, n, shape):
+            best, best_score = _consider(sim, stage, n, best, best_score)
+    return best
+
+
+@inlined
+def _worth_looking(sim, i, shape, best, best_score):  # type: ignore[no-untyped-def]
+    """Whether below i of the tree there may be room on a node that beats the best so far."""
+    view, tree = sim.shown, sim.tree
+    for r in range(view.shape["demand"].shape[1]):
+        if view.clock["counts"][0, r] and tree["free"][i, r] < view.shape["demand"][shape, r]:
+            return False
+    if best < 0 or sim.setting["score_by_node"][0] == 0:
+        return True
+    # Below i the highest score is on no node before the first that has it.
+    return tree["score"][i] > best_score or (tree["score"][i] == best_score and tree["node"][i] < best)
+
+
+@compiled
+def _best_in_tree(sim, stage, w):  # type: ignore[no-untyped-def]
+    """The best of all nodes, looking into those parts of the tree first that promise most."""
+    shape, label = sim.want["shape"][w], sim.want["label"][w]
+    tree, waiting = sim.tree, sim.scratch
+    size = tree.shape[0] // 2
+    best, best_score = -NO_ROOM, 0
+    waiting[0] = 1
+    n_waiting = 1
+    while n_waiting > 0:
+        n_waiting -= 1
+        i = waiting[n_waiting]
+        if not _worth_looking(sim, i, shape, best, best_score):
+            continue
+        if i < size:
+            first = 2 * i
+            if sim.setting["score_by_node"][0]:
+                first += tree["score"][2 * i + 1] > tree["score"][2 * i]
+            waiting[n_waiting] = first ^ 1
+            waiting[n_waiting + 1] = first
+            n_waiting += 2
+        elif _has_label(sim, i - size, label):
+            best, best_score = _consider(sim, stage, i - size, best, best_score)
+    return best
 
 
 @inlined
 def _find_node(sim, stage, w):  # type: ignore[no-untyped-def]
     """Of all nodes with the label and room that placement allows, the one of highest score; or minus the reason."""
-    view = sim.shown
-    shape, label = sim.want["shape"][w], sim.want["label"][w]
-    best, best_score = -NO_ROOM, 0
     sim.want["tested"][w] = sim.control["passes"][0]
     if sim.want["no_room"][w]:
-        for i in range(sim.control["n_gained"][0]):
-            n = sim.gained[i]
-            if _has_label(sim, n, label) and _fits(sim, n, shape):
-                veto = _veto(sim, n, stage)
-                if veto != 0:
-                    if best < 0:
-                        best = -veto
-                    continue
-                score = _score(sim, n, stage)
-                if best < 0 or score > best_score or (score == best_score and n < best):
-                    best, best_score = n, score
+        best = _best_gained(sim, stage, w)
         if best != -NO_ROOM:
             sim.want["tested"][w] = -1  # there is room: in the next pass, look everywhere
         return best
-    size = sim.tree.shape[0] // 2
-    n_resources = view.shape["demand"].shape[1]
-    depth = 1
-    sim.scratch[0] = 1
-    by_node = sim.setting["score_by_node"][0]
-    while depth > 0:
-        depth -= 1
-        i = sim.scratch[depth]
-        room = True
-        for r in range(n_resources):
-            if view.clock["counts"][0, r] and sim.tree["free"][i, r] < view.shape["demand"][shape, r]:
-                room = False
-        if not room or (by_node and best >= 0 and not _can_beat(sim, i, size, best, best_score)):
-            continue
-        if i < size:
-            left, right = 2 * i, 2 * i + 1
-            if by_node and sim.tree["score"][right] > sim.tree["score"][left]:
-                left, right = right, left
-            sim.scratch[depth] = right
-            sim.scratch[depth + 1] = left  # looked at first
-            depth += 2
-            continue
-        n = i - size
-        if n >= view.node.shape[0] or not _has_label(sim, n, label):
-            continue
-        veto = _veto(sim, n, stage)
-        if veto != 0:
-            if best < 0:
-                best = -veto
-            continue
-        score = _score(sim, n, stage)
-        if best < 0 or score > best_score or (score == best_score and n < best):
-            best, best_score = n, score
+    if sim.setting["score_by_node"][0]:
+        n = sim.tree["node"][1]
+        has_room = _has_label(sim, n, sim.want["label"][w]) and _fits(sim, n, sim.want["shape"][w])
+        if has_room and _veto(sim, n, stage) == 0:
+            return n
+    best = _best_in_tree(sim, stage, w)
     if best == -NO_ROOM:
         _no_room(sim, w)
     return best
@@ -183,7 +197,7 @@ def _next_leaf(sim):  # type: ignore[no-untyped-def]
             child = view.queue["first_child"][q]
             while child >= 0:
                 if view.queue["waiting"][child] > 0 and sim.queue_tried[child] != walk:
-                    key = sim.call_queue_key(sim.known, sim.ordering_state, sim.ordering_params, child)
+                    key = hooks.queue_key(sim, child)
                     if best < 0 or key < best_key or (key == best_key and child < best):
                         best, best_key = child, key
                 child = view.queue["next_sibling"][child]
@@ -267,7 +281,7 @@ def best_in_leaf(sim, leaf, n):  # type: ignore[no-untyped-def]
                         _wait(sim, stage, reason)
                     else:
                         key = sim.bucket["head_key"][b]
-                        fit = sim.call_fit(sim.known, sim.ordering_state, sim.ordering_params, n, stage)
+                        fit = hooks.fit(sim, n, stage)
                         sim.scratch[2 * count] = b
                         sim.scratch[2 * count + 1] = fit
                         min_key = key if count == 0 else min(min_key, key)
@@ -283,9 +297,7 @@ def best_in_leaf(sim, leaf, n):  # type: ignore[no-untyped-def]
         b = sim.scratch[2 * i]
         key, stage = sim.bucket["head_key"][b], sim.bucket["head"][b]
         fit = sim.scratch[2 * i + 1]
-        value = sim.call_combine(
-            sim.ordering_params, key, fit, count, sum_key, sum_fit, min_key, max_key, min_fit, max_fit
-        )
+        value = hooks.combine(sim, key, fit, count, sum_key, sum_fit, min_key, max_key, min_fit, max_fit)
         if (
             best == NOBODY
             or value > best_value
@@ -480,20 +492,13 @@ def next_offer_node(sim, first):  # type: ignore[no-untyped-def]
             shape, label = sim.want["shape"][w], sim.want["label"][w]
             n = -1
             if sim.want["no_room"][w] == 0:
-                n = leftmost_fit(
-                    sim.tree, view.node, view.clock["counts"], view.shape["demand"], shape, label, first
-                )
+                n = leftmost_fit(sim.tree, view.node, view.clock["counts"], view.shape["demand"], shape, label, first)
                 if n < 0 and first == 0:
                     _no_room(sim, w)
             else:
                 for i in range(sim.control["n_gained"][0]):
                     m = sim.gained[i]
-                    if (
-                        m >= first
-                        and (n < 0 or m < n)
-                        and _has_label(sim, m, label)
-                        and _fits(sim, m, shape)
-                    ):
+                    if m >= first and (n < 0 or m < n) and _has_label(sim, m, label) and _fits(sim, m, shape):
                         n = m
             if first == 0:
                 sim.want["tested"][w] = sim.control["passes"][0] if n < 0 else -1

@@ -11,9 +11,9 @@ from heddle.model.resources import MEMORY, ONE, ONE_BITS, VCORES
 from heddle.model.workload import PERMYRIAD
 from heddle.sim.arrays import LAUNCHING, WORKING
 from heddle.sim.books import end_later
-from heddle.sim.units import unit
 from heddle.sim.reports import settle_reports
 from heddle.sim.timeline import due_clear, due_set
+from heddle.sim.units import unit
 
 OOM_PAPER, OOM_NEWEST, OOM_LARGEST, OOM_ALL = 0, 1, 2, 3  # order of model.cluster.OOM_RULES
 CPU_PROPORTIONAL, CPU_SHARES, CPU_CAP, CPU_PAPER = 0, 1, 2, 3  # order of model.cluster.CPU_RULES
@@ -85,7 +85,7 @@ def full_rate(sim, n):  # type: ignore[no-untyped-def]
     return ONE * sim.node_run["speed_permille"][n] // 1000
 
 
-@unit
+@inlined
 def set_due(sim, s):  # type: ignore[no-untyped-def]
     """When slot s reaches its mark at its present rate."""
     slot = sim.slot
@@ -93,14 +93,13 @@ def set_due(sim, s):  # type: ignore[no-untyped-def]
     left = slot["mark_us"][s] - slot["work_us"][s]
     if left <= 0:
         due_set(sim, s, sim.shown.clock["now_ms"][0])
-        return 0
+        return
     if rate == 0:
         due_clear(sim, s)
-        return 0
+        return
     per_ms = 1000 * rate
     wait_ms = (left * ONE + per_ms - 1) // per_ms
     due_set(sim, s, sim.shown.clock["now_ms"][0] + wait_ms)
-    return 0
 
 
 @compiled

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.model.view import EVENT_REPORTED
+from heddle.sim import hooks
 from heddle.sim.arrays import LOG_RESIZED
 from heddle.sim.books import note
-from heddle.sim.units import unit
 from heddle.sim.node_tree import tree_update
 from heddle.sim.oracle import future_peak
+from heddle.sim.units import unit
 
 PHASE_REPORTS = 3  # reports of an instant come after phases 1 and 2 of it
 
@@ -63,9 +64,9 @@ def settle_reports(sim, n):  # type: ignore[no-untyped-def]
                     view.container["used"][host, r] += sim.slot["seen"][s, r]
             s = view.container["next"][s]
     if sim.setting["sizing_listens"][0] >> EVENT_REPORTED & 1:
-        sim.call_sizing_event(sim.known, sim.sizing_state, sim.sizing_params, EVENT_REPORTED, n, -1, -1, count)
+        hooks.sizing_event(sim, EVENT_REPORTED, n, -1, -1, count)
     if sim.setting["partition_listens"][0] >> EVENT_REPORTED & 1:
-        sim.call_partition_event(sim.known, sim.partition_state, sim.partition_params, EVENT_REPORTED, n, -1, -1, count)
+        hooks.partition_event(sim, EVENT_REPORTED, n, -1, -1, count)
     return 0
 
 
@@ -83,7 +84,7 @@ def refresh_tree(sim, n):  # type: ignore[no-untyped-def]
     """Tells the placement index what node n has free now. It serves the ideal pass; a heartbeat offers one node."""
     score = 0
     if sim.setting["score_by_node"][0]:
-        score = sim.call_score(sim.known, sim.placement_state, sim.placement_params, n, -1)
+        score = hooks.score(sim, n, -1)
     tree_update(sim.tree, sim.shown.node, n, score)
     return 0
 
@@ -99,8 +100,8 @@ def resize(sim, n):  # type: ignore[no-untyped-def]
             total = view.node["allowance"][n, r]
         else:
             if sim.setting["oracle"][0]:
-                sim.sizing_state.node[n, r] = future_peak(sim, n, r)
-            total = sim.call_total(sim.known, sim.sizing_state, sim.sizing_params, n, r)
+                sim.sizing_node[n, r] = future_peak(sim, n, r)
+            total = hooks.total(sim, n, r)
             total = total // sim.increment[r] * sim.increment[r]
         total = max(total, allocated)
         before = view.node["total"][n, r]

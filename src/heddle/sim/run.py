@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from heddle.model.cluster import Cluster
 from heddle.model.workload import Workload
-from heddle.policy.compile import hooks_of, raise_what_levers_raised
+from heddle.policy.compile import hook_addresses, hooks_of, raise_what_levers_raised
 from heddle.policy.policy import Policy
 from heddle.sim import arrays
 from heddle.sim.arrays import Sim
@@ -33,11 +33,13 @@ def run_engine(
     workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool, until_ms: int = int(arrays.FOREVER)
 ) -> Ended:
     """One run, from time 0 to its end or to until_ms."""
-    hooks = hooks_of(policy.levers, len(workload.resources))
+    n_resources = len(workload.resources)
+    hooks = hooks_of(policy.levers, n_resources)
     sim = build_sim(workload, cluster, policy, seed, logging)
-    start, advance = compile_engine(len(workload.resources))
-    handle = SimHandle(sim, unit_addresses(len(workload.resources)))
-    start(handle, *hooks)
+    start, advance = compile_engine(n_resources)
+    code = hook_addresses(hooks, n_resources) + unit_addresses(n_resources)
+    handle = SimHandle(sim, code)
+    start(handle)
     logs: list[npt.NDArray[Any]] = []
     wall, cpu = time.perf_counter(), time.process_time()
     while True:

@@ -268,6 +268,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     size = 1 << max(0, (n_nodes - 1).bit_length())
     tree = np.zeros(2 * size, arrays.tree_dtype(n_resources))
     tree["free"], tree["score"] = -1, -(1 << 62)
+    tree["node"][size:] = np.arange(size)
     control = np.zeros(1, arrays.control_dtype(n_resources))
     control["jobs_left"], control["n_free"] = n_jobs, n_slots
     control["reports_seen_ms"] = control["heartbeats_at_ms"] = -1

@@ -5,9 +5,14 @@ Both are ordered completely - (time, task number), (time, kind, subject) - so th
 
 from __future__ import annotations
 
-from heddle.model.compiled import compiled, inlined
+from heddle.model.compiled import inlined
 from heddle.sim.lexicographic import pair_before
 from heddle.sim.units import unit
+
+
+@inlined
+def _due_before(due, i, j):  # type: ignore[no-untyped-def]
+    return pair_before(due["at_ms"][i], due["task"][i], due["at_ms"][j], due["task"][j])
 
 
 @inlined
@@ -18,8 +23,8 @@ def _move_due(sim, source, target):  # type: ignore[no-untyped-def]
     sim.due_place[s] = target
 
 
-@compiled
-def _settle_due(sim, n, i, at_ms, task, s):  # type: ignore[no-untyped-def]
+@unit
+def settle_due(sim, n, i, at_ms, task, s):  # type: ignore[no-untyped-def]
     """Writes the entry into the heap of n whose hole is at i, after moving others out of its way."""
     due = sim.due
     while i > 0:
@@ -28,46 +33,47 @@ def _settle_due(sim, n, i, at_ms, task, s):  # type: ignore[no-untyped-def]
             break
         _move_due(sim, above, i)
         i = above
-    while True:
-        best, best_at_ms, best_task = i, at_ms, task
-        for child in range(4 * i + 1, min(4 * i + 5, n)):
-            child_at_ms, child_task = due["at_ms"][child], due["task"][child]
-            first = pair_before(child_at_ms, child_task, best_at_ms, best_task)
-            best = child if first else best
-            best_at_ms = child_at_ms if first else best_at_ms
-            best_task = child_task if first else best_task
-        if best == i:
+    while 4 * i + 1 < n:
+        best = 4 * i + 1
+        if best + 3 < n:
+            last = best + 2
+            best += _due_before(due, best + 1, best)
+            last += _due_before(due, last + 1, last)
+            best = last if _due_before(due, last, best) else best
+        else:
+            for child in range(best + 1, n):
+                best = child if _due_before(due, child, best) else best
+        if not pair_before(due["at_ms"][best], due["task"][best], at_ms, task):
             break
         _move_due(sim, best, i)
         i = best
     due["at_ms"][i], due["task"][i], due["slot"][i] = at_ms, task, s
     sim.due_place[s] = i
+    return 0
 
 
-@unit
+@inlined
 def due_set(sim, s, at_ms):  # type: ignore[no-untyped-def]
     """Slot s is due at this time, whether it was due before or not."""
     i = sim.due_place[s]
     if i < 0:
         i = sim.control["n_due"][0]
         sim.control["n_due"][0] = i + 1
-    _settle_due(sim, sim.control["n_due"][0], i, at_ms, sim.slot["task"][s], s)
-    return 0
+    settle_due(sim, sim.control["n_due"][0], i, at_ms, sim.slot["task"][s], s)
 
 
-@unit
+@inlined
 def due_clear(sim, s):  # type: ignore[no-untyped-def]
     """Slot s is not due any more."""
     due = sim.due
     i = sim.due_place[s]
     if i < 0:
-        return 0
+        return
     n = sim.control["n_due"][0] - 1
     sim.control["n_due"][0] = n
     sim.due_place[s] = -1
     if i != n:
-        _settle_due(sim, n, i, due["at_ms"][n], due["task"][n], due["slot"][n])
-    return 0
+        settle_due(sim, n, i, due["at_ms"][n], due["task"][n], due["slot"][n])
 
 
 @inlined

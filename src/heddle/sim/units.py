@@ -9,11 +9,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-from numba import cfunc, types
-from numba.extending import intrinsic
-from llvmlite import ir
+from numba import njit, types
 
-from heddle.policy.handles import WORD, load_word
+from heddle.model.compiled import ENGINE
+from heddle.policy.compile import HOOKS
+from heddle.policy.handles import load_word
+from heddle.policy.native import address_of, call_address, intrinsic_of
 from heddle.sim.memory import UNITS, SimType
 
 _FUNCTIONS: Final[dict[str, Any]] = {}
@@ -23,21 +24,16 @@ def unit(function: Any) -> Any:
     """Declares a function of the engine as a unit: f(sim, integers...) -> integer, called from compiled functions."""
     name = function.__name__
     _FUNCTIONS[name] = function
-    word = 1 + UNITS.index(name)
+    word = len(HOOKS) + UNITS.index(name)
     n_integers = function.__code__.co_argcount - 1
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = ir.FunctionType(WORD, [WORD] * (1 + n_integers)).as_pointer()
-        function_pointer = builder.inttoptr(load_word(builder, args[0], word), kind)
-        return builder.call(function_pointer, args)
+        return call_address(context, builder, load_word(builder, args[0], word), sig.args, args)
 
     def call(typingctx: Any, sim: Any, *integers: Any) -> Any:
         return types.int64(sim, *(types.int64,) * n_integers), codegen
 
-    names = ", ".join(f"a{i}" for i in range(n_integers))
-    scope = {"call": call}
-    exec(f"def {name}(typingctx, sim, {names}):\n    return call(typingctx, sim, {names})", scope)
-    return intrinsic(scope[name])
+    return intrinsic_of(call, name, "sim", n_integers)
 
 
 @cache
@@ -51,4 +47,4 @@ def compile_unit(name: str, n_resources: int) -> int:
     function = _FUNCTIONS[name]
     integers = (types.int64,) * (function.__code__.co_argcount - 1)
     wanted = types.int64(SimType(n_resources), *integers)
-    return int(cfunc(wanted, cache=True, _nrt=False, error_model="numpy")(function).address)
+    return address_of(njit(wanted, **ENGINE)(function), wanted)

@@ -16,9 +16,10 @@ from heddle.model.errors import RunRefused
 from heddle.model.plan import Plan
 from heddle.model.reasons import Reason
 from heddle.model.view import EVENT_NAMES, JOB_ARRIVED, LeverState, View
-from heddle.policy.compile import PARAMS_TYPE, hooks_of, signature
-from heddle.policy.handles import StateHandle, StateType, ViewHandle, ViewType
+from heddle.policy.compile import HOOKS, hook_addresses, hooks_of
+from heddle.policy.handles import ParamsHandle, ParamsType, StateHandle, StateType, ViewHandle, ViewType
 from heddle.policy.lever import Lever, Question
+from heddle.policy.native import calling
 from heddle.policy.policy import Policy, Setup
 from heddle.yarn.differ import OBSERVABLE
 from heddle.yarn.growing import Growing
@@ -27,20 +28,26 @@ from heddle.yarn.live_view import N_RESOURCES, Batch, LiveView
 Rows = npt.NDArray[np.int64]
 
 
+_call_about = calling(3 + 1)  # view, state, params, then integers
+_call_about_pair = calling(3 + 2)
+_call_with_event = calling(3 + 5)
+
+
 def _tell(hook, view, state, params, kind, events):  # type: ignore[no-untyped-def]
     for i in range(events.shape[0]):
-        hook(view, state, params, kind, events[i, 0], events[i, 1], events[i, 2], events[i, 3])
+        event = events[i, 0], events[i, 1], events[i, 2], events[i, 3]
+        _call_with_event(hook, view, state, params, kind, event[0], event[1], event[2], event[3])
 
 
 def _ask_each(hook, view, state, params, rows, answers):  # type: ignore[no-untyped-def]
     for i in range(rows.shape[0]):
-        answers[i] = hook(view, state, params, rows[i])
+        answers[i] = _call_about(hook, view, state, params, rows[i])
 
 
 def _ask_pairs(hook, view, state, params, rows, columns, answers):  # type: ignore[no-untyped-def]
     for i in range(rows.shape[0]):
         for j in range(columns.shape[0]):
-            answers[i, j] = hook(view, state, params, rows[i], columns[j])
+            answers[i, j] = _call_about_pair(hook, view, state, params, rows[i], columns[j])
 
 
 class Loops(NamedTuple):
@@ -51,18 +58,17 @@ class Loops(NamedTuple):
 
 @cache
 def compiled_loops() -> Loops:
-    """Compiled once for all levers, since every hook of a kind has one signature."""
-    given = ViewType(N_RESOURCES), StateType(), PARAMS_TYPE
+    """Compiled once for all levers: a hook is given by its address."""
+    given = types.int64, ViewType(N_RESOURCES), StateType(), ParamsType()
     flat, table = types.Array(types.int64, 1, "C"), types.Array(types.int64, 2, "C")
 
-    def loop(function: Any, hook: str, *rest: Any) -> Any:
-        wanted = types.void(types.FunctionType(signature(hook, N_RESOURCES)), *given, *rest)
-        return njit(wanted, cache=True, error_model="numpy")(function)
+    def loop(function: Any, *rest: Any) -> Any:
+        return njit(types.void(*given, *rest), cache=True, error_model="numpy")(function)
 
     return Loops(
-        tell=loop(_tell, "sizing_event", types.int64, table),
-        ask_each=loop(_ask_each, "key", flat, flat),
-        ask_pairs=loop(_ask_pairs, "total", flat, flat, table),
+        tell=loop(_tell, types.int64, table),
+        ask_each=loop(_ask_each, flat, flat),
+        ask_pairs=loop(_ask_pairs, flat, flat, table),
     )
 
 
@@ -111,9 +117,11 @@ class LiveLevers:
         refuse_unfit(policy)
         self.policy = policy
         self._levers = policy.by_question
-        self._hooks = hooks_of(policy.levers, N_RESOURCES)
+        addresses = hook_addresses(hooks_of(policy.levers, N_RESOURCES), N_RESOURCES)
+        self._hooks = dict(zip(HOOKS, addresses, strict=True))
         self._params = {
-            question: np.array(lever.in_thousandths(), np.int64) for question, lever in self._levers.items()
+            question: ParamsHandle(np.array(lever.in_thousandths(), np.int64))
+            for question, lever in self._levers.items()
         }
         self._memory = {question: _Memory(lever) for question, lever in self._levers.items()}
         self._increment = np.array(increment, np.int64)
@@ -137,7 +145,7 @@ class LiveLevers:
             if lever.columns.container:
                 memory.clear_containers(new_containers)
             if batch.kind in lever.listens:
-                hook = getattr(self._hooks, f"{question}_event")
+                hook = self._hooks[f"{question}_event"]
                 handles = ViewHandle(view), StateHandle(memory.state())
                 self._loops.tell(hook, *handles, self._params[question], batch.kind, batch.rows)
 
@@ -182,11 +190,11 @@ class LiveLevers:
     def _each(self, hook: str, question: Question, view: View, rows: Rows) -> Rows:
         answers = np.zeros(len(rows), np.int64)
         state, params = StateHandle(self._memory[question].state()), self._params[question]
-        self._loops.ask_each(getattr(self._hooks, hook), ViewHandle(view), state, params, rows, answers)
+        self._loops.ask_each(self._hooks[hook], ViewHandle(view), state, params, rows, answers)
         return answers
 
     def _pairs(self, hook: str, question: Question, view: View, rows: Rows, columns: Rows) -> Rows:
         answers = np.zeros((len(rows), len(columns)), np.int64)
         state, params = StateHandle(self._memory[question].state()), self._params[question]
-        self._loops.ask_pairs(getattr(self._hooks, hook), ViewHandle(view), state, params, rows, columns, answers)
+        self._loops.ask_pairs(self._hooks[hook], ViewHandle(view), state, params, rows, columns, answers)
         return answers

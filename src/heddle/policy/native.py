@@ -1,0 +1,53 @@
+"""Calling compiled functions by address, the way Numba's own code calls them.
+
+Numba's first-class functions go through a wrapper for C, which costs more than a small hook. Here a caller needs only
+the address, so one compiled engine serves every policy, and a table of numbers says what it calls.
+Compiled functions of heddle raise nothing; their status is not looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+def address_of(compiled: Any, signature: Any) -> int:
+    """Where the code of a compiled function is, for this signature."""
+    overload = compiled.overloads[signature.args]
+    return int(overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name))
+
+
+def call_address(context: Any, builder: Any, address: Any, argument_types: Any, arguments: Any) -> Any:
+    """Emits a call to the function at this address, which returns an int64. Every argument is one word."""
+    kind = context.call_conv.get_function_type(types.int64, argument_types)
+    function = builder.inttoptr(address, kind.as_pointer())
+    answer = cgutils.alloca_once(builder, ir.IntType(64))
+    raised = cgutils.alloca_once(builder, kind.args[1].pointee)
+    builder.call(function, [answer, raised, *arguments])
+    return builder.load(answer)
+
+
+def calling(n_words: int) -> Any:
+    """A function for compiled code: f(address, n_words words...) -> what the function at this address answers."""
+
+    def call(typingctx: Any, address: Any, *words: Any) -> Any:
+        wanted = tuple(types.int64 if isinstance(word, types.Integer) else word for word in words)
+
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return call_address(context, builder, args[0], wanted, args[1:])
+
+        return types.int64(types.int64, *wanted), codegen
+
+    return intrinsic_of(call, "call", "address", n_words)
+
+
+def intrinsic_of(call: Any, name: str, first: str, n_more: int) -> Any:
+    """Numba reads an intrinsic's parameters by name, so one with a variable number of them has to be written out."""
+    names = ", ".join([first, *(f"a{i}" for i in range(n_more))])
+    scope = {"call": call}
+    exec(f"def {name}(typingctx, {names}):\n    return call(typingctx, {names})", scope)
+    return intrinsic(scope[name])
