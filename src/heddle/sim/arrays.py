@@ -211,6 +211,7 @@ def node_run_dtype(n_resources: int) -> np.dtype[Any]:
             ("level", np.int32),  # its next background level
             ("contended", np.int8),
             ("touched", np.int8),  # in the list of nodes whose rates must be looked at
+            ("stale", np.int8),  # in the list of nodes that the placement index must be told of
             ("gained", np.int8),  # in the list of nodes that have more free than at their last offer
         ],
         align=True,
@@ -228,7 +229,8 @@ def control_dtype(n_resources: int) -> np.dtype[Any]:
     """The engine's own scalars."""
     whole = [
         "phase", "next_arrival", "jobs_left", "waiting", "n_due", "n_timers", "free_slot", "n_free", "n_log",
-        "walk", "passes", "epoch", "n_fresh", "fresh_epoch", "reports_seen_ms", "news", "n_gained", "n_touched",
+        "walk", "passes", "epoch", "n_fresh", "fresh_epoch", "next_reporter", "next_report_ms",
+        "news", "n_gained", "n_stale", "n_touched",
         "n_endings", "n_starts", "n_asks", "n_rekeys", "n_no_room", "crashed", "killed", "retried", "preempted",
         "failed_jobs", "integrated_at_ms", "last_progress_ms", "offer_node", "offered", "heartbeats_at_ms",
         "broken", "finished",
@@ -316,6 +318,7 @@ class Sim(NamedTuple):
     tree: Any  # over the nodes
     full: Any  # wants for which there is no room
     gained: Any  # nodes
+    stale: Any  # nodes
     touched: Any  # nodes
     endings: Any  # (slot, outcome) pairs
     starts: Any  # slots

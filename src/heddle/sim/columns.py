@@ -62,9 +62,10 @@ register_model(ColumnType)(AddressModel)
 
 def field_of(rows: RowsType, field: str) -> ColumnType | None:
     """The column of this name, or None."""
-    if field not in (rows.dtype.fields or {}):
+    fields = rows.dtype.fields or {}
+    if field not in fields:
         return None
-    kind, offset = rows.dtype.fields[field][:2]
+    kind, offset = fields[field][:2]
     vector = kind.shape[0] if kind.shape else None
     return ColumnType(f"{rows.name}.{field}", rows.word, kind.base, rows.dtype.itemsize, offset, vector, rows.fixed)
 

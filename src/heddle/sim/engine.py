@@ -52,7 +52,7 @@ from heddle.sim.lifecycle import (
 )
 from heddle.sim.offers import NOBODY, allocate, choose, close_pass, next_offer_node
 from heddle.sim.physics import check_memory, newer, renew_rates, touch
-from heddle.sim.reports import mark_gained, refresh_tree, reports_until, resize, settle_reports
+from heddle.sim.reports import mark_gained, node_changed, reports_until, resize, settle_reports
 from heddle.sim.timeline import due_clear, timer_pop, timer_push
 from heddle.sim.units import unit
 
@@ -129,9 +129,7 @@ def _next_instant(sim):  # type: ignore[no-untyped-def]
         if setting["node_heartbeat_ms"][0] > 0:
             at = min(at, _next_heartbeat(sim, now))
         elif setting["reports_matter"][0]:
-            at = min(
-                at, _next_in_cycle(sim.report_order, sim.node_run["report_phase_ms"], setting["report_ms"][0], now)
-            )
+            at = min(at, max(now + 1, control["next_report_ms"][0]))
     return at
 
 
@@ -218,9 +216,9 @@ def node_event(sim, kind, n, now):  # type: ignore[no-untyped-def]
         if level + 1 < sim.level_first[n + 1]:
             timer_push(sim, sim.level[level + 1, 0], TIMER_BACKGROUND, n)
         touch(sim, n)
-    if sim.setting["sizing_changes"][0] and resize(sim, n):
-        mark_gained(sim, n)
-    refresh_tree(sim, n)
+    if sim.setting["sizing_changes"][0]:
+        resize(sim, n)
+    node_changed(sim, n)
     return 0
 
 
@@ -282,39 +280,28 @@ def _next_arrival(sim, now):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled
-def resize_alive(sim, n):  # type: ignore[no-untyped-def]
-    """Renews the total of node n unless it is lost, and lets the ideal pass know."""
-    if sim.shown.node["alive"][n]:
-        if resize(sim, n):
-            mark_gained(sim, n)
-        refresh_tree(sim, n)
-
-
 @unit
 def catch_up_reports(sim, now):  # type: ignore[no-untyped-def]
-    """All nodes whose report fell due since anybody last looked tell what they use."""
-    interval = sim.setting["report_ms"][0]
-    phases = sim.node_run["report_phase_ms"]
-    since = sim.control["reports_seen_ms"][0]
-    sim.control["reports_seen_ms"][0] = now
-    n_nodes = sim.report_order.shape[0]
-    count, i = 0, 0
-    if now - since >= interval:
-        count = n_nodes
-    else:
-        i = _first_after(sim.report_order, phases, since % interval)
-        end = _first_after(sim.report_order, phases, now % interval)
-        count = end - i
-        if now % interval < since % interval or count < 0:
-            count += n_nodes
-    for _ in range(count):
-        if i == n_nodes:
-            i = 0
-        n = sim.report_order[i]
+    """All nodes whose report fell due since anybody last looked tell what they use, each once."""
+    control, order = sim.control, sim.report_order
+    i, at = control["next_reporter"][0], control["next_report_ms"][0]
+    for _ in range(order.shape[0]):
+        if at > now:
+            break
+        n = order[i]
         settle_reports(sim, n)
-        resize_alive(sim, n)
-        i += 1
+        if sim.shown.node["alive"][n]:
+            resize(sim, n)
+        before = sim.node_run["report_phase_ms"][n]
+        i = 0 if i + 1 == order.shape[0] else i + 1
+        wait_ms = sim.node_run["report_phase_ms"][order[i]] - before
+        at += wait_ms if i > 0 else wait_ms + sim.setting["report_ms"][0]
+    if at <= now:  # more than a whole round has passed
+        interval, phases = sim.setting["report_ms"][0], sim.node_run["report_phase_ms"]
+        i = _first_after(order, phases, now % interval)
+        i = 0 if i == order.shape[0] else i
+        at = _next_in_cycle(order, phases, interval, now)
+    control["next_reporter"][0], control["next_report_ms"][0] = i, at
     return 0
 
 
@@ -359,8 +346,7 @@ def serve_heartbeats(sim, now):  # type: ignore[no-untyped-def]
         if sim.shown.node["alive"][n]:
             if control["offered"][0] == 0 and (sim.setting["reports_matter"][0] or sim.setting["oracle"][0]):
                 settle_reports(sim, n)
-                if resize(sim, n):
-                    mark_gained(sim, n)
+                resize(sim, n)
             if node_run["epoch"][n] != control["epoch"][0] or node_run["gained"][n]:
                 limit = sim.setting["off_switch"][0]
                 if limit > 0 and control["offered"][0] >= limit:
@@ -533,7 +519,8 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
                     catch_up_reports(sim, now)
                 elif setting["oracle"][0]:  # the future of every node may look different by now
                     for n in range(sim.shown.node.shape[0]):
-                        resize_alive(sim, n)
+                        if sim.shown.node["alive"][n]:
+                            resize(sim, n)
         if control["phase"][0] == OFFERS:
             while control["waiting"][0] > 0:
                 short = _short_of_memory(sim)
@@ -569,7 +556,7 @@ def prepare_run(sim):  # type: ignore[no-untyped-def]
     for n in range(sim.shown.node.shape[0]):
         if sim.setting["sizing_changes"][0]:
             resize(sim, n)
-        refresh_tree(sim, n)
+        node_changed(sim, n)
         if sim.level_first[n] < sim.level_first[n + 1]:
             timer_push(sim, sim.level[sim.level_first[n], 0], TIMER_BACKGROUND, n)
         if sim.setting["node_mtbf_ms"][0] > 0:

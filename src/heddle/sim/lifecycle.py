@@ -59,7 +59,7 @@ from heddle.sim.books import (
 )
 from heddle.sim.events import tell_levers
 from heddle.sim.physics import change_use, full_rate, next_mark, set_due
-from heddle.sim.reports import mark_gained, refresh_tree, reports_made, reports_until, resize, settle_reports
+from heddle.sim.reports import mark_gained, node_changed, reports_made, reports_until, resize, settle_reports
 from heddle.sim.requests import insert, rekey, remove
 from heddle.sim.timeline import due_clear, due_set, timer_push
 from heddle.sim.units import unit
@@ -654,9 +654,7 @@ def start_slot(sim, s):  # type: ignore[no-untyped-def]
         else:
             begin_work(sim, s)
     if sim.setting["sizing_changes"][0]:
-        if resize(sim, view.container["node"][s]):
-            mark_gained(sim, view.container["node"][s])
-        refresh_tree(sim, view.container["node"][s])
+        resize(sim, view.container["node"][s])
     if sim.setting["listens"][0] >> EVENT_STARTED & 1:
         tell_levers(sim, EVENT_STARTED, view.container["node"][s], stage, s, 0)
     return 0
@@ -756,9 +754,8 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
     if host < 0:
         if sim.setting["sizing_changes"][0]:
             resize(sim, n)
+        node_changed(sim, n)
         mark_gained(sim, n)
-        if sim.setting["node_heartbeat_ms"][0] == 0:
-            refresh_tree(sim, n)
     over = view.job["state"][job] >= JOB_FINISHED
     if outcome == FINISHED:
         task_run["state"][task] = DONE

@@ -77,7 +77,8 @@ def _fields(n_resources: int) -> dict[str, tuple[int, np.dtype[Any], int]]:
     }  # fmt: skip
     for name in (
         "due_place", "stage_combo", "leaf_bases", "after", "before_first", "before", "job_before_first", "job_before",
-        "heartbeat_order", "report_order", "level_first", "prefers", "gained", "touched", "starts", "asks", "rekeys",
+        "heartbeat_order", "report_order", "level_first", "prefers", "gained", "stale", "touched", "starts", "asks",
+        "rekeys",
     ):  # fmt: skip
         found[name] = (i32, 1)
     return {name: (entry, dtype, axes) for entry, (name, (dtype, axes)) in enumerate(found.items())}

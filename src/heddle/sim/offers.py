@@ -16,7 +16,7 @@ from heddle.sim.books import count_allocated, count_waiting, next_am, note, star
 from heddle.sim.events import tell_levers
 from heddle.sim.lifecycle import ask_soon, early_waiting, is_early, new_slot, rekey_later
 from heddle.sim.node_tree import leftmost_fit
-from heddle.sim.reports import mark_gained, refresh_tree, resize, settle_reports
+from heddle.sim.reports import node_changed, refresh_tree, resize, settle_reports
 from heddle.sim.requests import remove
 from heddle.sim.timeline import due_set
 from heddle.sim.units import unit
@@ -86,7 +86,7 @@ def _veto(sim, n, stage):  # type: ignore[no-untyped-def]
 
 @inlined
 def _score(sim, n, stage):  # type: ignore[no-untyped-def]
-    if sim.setting["score_by_node"][0]:
+    if sim.setting["score_by_node"][0] and sim.node_run["stale"][n] == 0:
         return sim.tree["score"][sim.tree.shape[0] // 2 + n]
     return hooks.score(sim, n, stage)
 
@@ -172,6 +172,8 @@ def _find_node(sim, stage, w):  # type: ignore[no-untyped-def]
         if best != -NO_ROOM:
             sim.want["tested"][w] = -1  # there is room: in the next pass, look everywhere
         return best
+    if sim.control["n_stale"][0] > 0:
+        refresh_tree(sim)
     if sim.setting["score_by_node"][0]:
         n = sim.tree["node"][1]
         has_room = _has_label(sim, n, sim.want["label"][w]) and _fits(sim, n, sim.want["shape"][w])
@@ -226,12 +228,11 @@ def _gained_has_room(sim, w):  # type: ignore[no-untyped-def]
 def _is_hopeless(sim, b):  # type: ignore[no-untyped-def]
     """Whether nothing of bucket b fits anywhere, so that its head need not be looked at: it waits for room."""
     w = sim.bucket["want"][b]
-    if sim.want["no_room"][w] == 0 or sim.bucket["gated"][b]:
+    if sim.want["no_room"][w] == 0:
         return False
-    if sim.want["tested"][w] != sim.control["passes"][0]:
-        if _gained_has_room(sim, w):
-            return False
-        sim.want["tested"][w] = sim.control["passes"][0]
+    if _gained_has_room(sim, w):
+        return False
+    sim.want["tested"][w] = sim.control["passes"][0]
     _wait(sim, sim.bucket["head"][b], NO_ROOM)
     return True
 
@@ -460,10 +461,9 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
         note(sim, LOG_ALLOCATED, 0, job, stage, task, n, sim.task["attempts"][task], asked_at)
     if sim.setting["listens"][0] >> EVENT_ALLOCATED & 1:
         tell_levers(sim, EVENT_ALLOCATED, n, stage, s, 0)
-    if setting["sizing_changes"][0] and resize(sim, n):
-        mark_gained(sim, n)
-    if setting["node_heartbeat_ms"][0] == 0:
-        refresh_tree(sim, n)
+    if setting["sizing_changes"][0]:
+        resize(sim, n)
+    node_changed(sim, n)
     if setting["has_dag"][0] and view.stage["waiting"][stage] == 0:
         _maps_all_allocated(sim, stage)
     return 0
@@ -484,6 +484,7 @@ def _maps_all_allocated(sim, stage):  # type: ignore[no-untyped-def]
 def next_offer_node(sim, first):  # type: ignore[no-untyped-def]
     """The first node from `first` on where anything that waits would fit; -1: none."""
     view = sim.shown
+    refresh_tree(sim)
     best = -1
     for pool_base in range(sim.lane.shape[0]):
         b = sim.lane["first"][pool_base]

@@ -79,21 +79,32 @@ def mark_gained(sim, n):  # type: ignore[no-untyped-def]
         sim.control["n_gained"][0] += 1
 
 
+@inlined
+def node_changed(sim, n):  # type: ignore[no-untyped-def]
+    """Node n has more or less free than the placement index knows; it will be told before it is asked."""
+    if sim.node_run["stale"][n] == 0:
+        sim.node_run["stale"][n] = 1
+        sim.stale[sim.control["n_stale"][0]] = n
+        sim.control["n_stale"][0] += 1
+
+
 @unit
-def refresh_tree(sim, n):  # type: ignore[no-untyped-def]
-    """Tells the placement index what node n has free now. It serves the ideal pass; a heartbeat offers one node."""
-    score = 0
-    if sim.setting["score_by_node"][0]:
-        score = hooks.score(sim, n, -1)
-    tree_update(sim.tree, sim.shown.node, n, score)
+def refresh_tree(sim):  # type: ignore[no-untyped-def]
+    """Tells the placement index of all nodes that changed since it was last asked."""
+    for i in range(sim.control["n_stale"][0]):
+        n = sim.stale[i]
+        sim.node_run["stale"][n] = 0
+        score = hooks.score(sim, n, -1) if sim.setting["score_by_node"][0] else 0
+        tree_update(sim.tree, sim.shown.node, n, score)
+    sim.control["n_stale"][0] = 0
     return 0
 
 
 @unit
 def resize(sim, n):  # type: ignore[no-untyped-def]
-    """Asks sizing what may be promised on node n now."""
+    """Asks sizing what may be promised on node n now, and lets those know who look for room."""
     view = sim.shown
-    grew = False
+    grew, changed = False, False
     for r in range(view.shape["demand"].shape[1]):
         allocated = view.node["allocated"][n, r]
         if view.clock["exclusive"][0, r]:
@@ -107,7 +118,12 @@ def resize(sim, n):  # type: ignore[no-untyped-def]
         before = view.node["total"][n, r]
         if total != before:
             grew = grew or total > before
+            changed = True
             view.node["total"][n, r] = total
             if sim.setting["logging"][0]:
                 note(sim, LOG_RESIZED, r, -1, -1, -1, n, 0, total)
-    return grew
+    if changed:
+        node_changed(sim, n)
+    if grew:
+        mark_gained(sim, n)
+    return 0

@@ -271,7 +271,8 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     tree["node"][size:] = np.arange(size)
     control = np.zeros(1, arrays.control_dtype(n_resources))
     control["jobs_left"], control["n_free"] = n_jobs, n_slots
-    control["reports_seen_ms"] = control["heartbeats_at_ms"] = -1
+    control["heartbeats_at_ms"] = -1
+    control["next_report_ms"] = node_run["report_phase_ms"].min()
     margin = _slot_margin(workload)
     listens = {question: sum(1 << event for event in lever.listens) for question, lever in levers.items()}
     setting = np.zeros(1, arrays.SETTING)
@@ -356,6 +357,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         tree=tree,
         full=np.zeros(len(want), np.int64),
         gained=np.zeros(n_nodes, np.int32),
+        stale=np.zeros(n_nodes, np.int32),
         touched=np.zeros(n_nodes, np.int32),
         endings=np.zeros(4 * n_slots + 16, np.int64),
         starts=np.zeros(2 * n_slots + 16, np.int32),
