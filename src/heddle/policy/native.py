@@ -48,6 +48,6 @@ def calling(n_words: int) -> Any:
 def intrinsic_of(call: Any, name: str, first: str, n_more: int) -> Any:
     """Numba reads an intrinsic's parameters by name, so one with a variable number of them has to be written out."""
     names = ", ".join([first, *(f"a{i}" for i in range(n_more))])
-    scope = {"call": call}
-    exec(f"def {name}(typingctx, {names}):\n    return call(typingctx, {names})", scope)
+    scope = {"_typing": call}
+    exec(f"def {name}(typingctx, {names}):\n    return _typing(typingctx, {names})", scope)
     return intrinsic(scope[name])

@@ -62,7 +62,7 @@ register_model(ColumnType)(AddressModel)
 
 def field_of(rows: RowsType, field: str) -> ColumnType | None:
     """The column of this name, or None."""
-    fields = rows.dtype.fields or {}
+    fields: Any = rows.dtype.fields or {}
     if field not in fields:
         return None
     kind, offset = fields[field][:2]

@@ -6,55 +6,45 @@ phase and then settles all that follows from it.
 
 from __future__ import annotations
 
-from math import floor, log
-
 from heddle.model.compiled import compiled, inlined
-from heddle.model.draw import STREAM_NODE_FAULT, draw
-from heddle.model.resources import ONE
-from heddle.model.view import EVENT_NODE_LOST, EVENT_NODE_RETURNED, JOB_AWAY
+from heddle.model.view import JOB_AWAY
+from heddle.sim.allocating import allocate
 from heddle.sim.arrays import (
     AM_READY,
     AM_STARTING,
     EXECUTOR,
     FINISHED,
     FOREVER,
-    HOLDING,
     LAUNCHING,
     LOG_FULL,
-    LOG_NODE_LOST,
-    LOG_NODE_RETURNED,
     PAUSED,
     SLOTS_FULL,
     STALLED,
     TIMER_ARRIVE,
     TIMER_ASK,
     TIMER_BACKGROUND,
-    TIMER_NODE_LOSS,
     TIMER_NODE_RETURN,
     TIMER_RETRY,
     TIMER_STARVED,
     TIMER_WAKE,
     TIMERS_FULL,
 )
-from heddle.sim.books import end_later, note, start_later
-from heddle.sim.events import tell_levers
-from heddle.sim.lifecycle import (
-    NODE_LOST,
-    PREEMPTED,
-    RELEASED,
-    arrive,
-    ask_now,
-    begin_job,
-    come_back,
-    maps_starve,
-    pass_mark,
-    settle,
-)
-from heddle.sim.offers import NOBODY, allocate, choose, close_pass, next_offer_node
-from heddle.sim.physics import check_memory, newer, renew_rates, touch
-from heddle.sim.reports import mark_gained, node_changed, reports_until, resize, settle_reports
+from heddle.sim.asking import ask_now
+from heddle.sim.books import end_later, start_later
+from heddle.sim.choosing import choose
+from heddle.sim.codes import END_RELEASED
+from heddle.sim.early_stages import give_way_to_maps
+from heddle.sim.ends import come_back
+from heddle.sim.heartbeats import next_heartbeat, serve_heartbeats
+from heddle.sim.jobs import arrive, begin_job
+from heddle.sim.nodes import node_event, plan_fault
+from heddle.sim.physics import check_memory, renew_rates
+from heddle.sim.reports import catch_up_reports, node_changed, resize
+from heddle.sim.room import close_pass, next_offer_node
+from heddle.sim.settle import settle
 from heddle.sim.timeline import due_clear, timer_pop, timer_push
 from heddle.sim.units import unit
+from heddle.sim.working import pass_mark
 
 # Phases of an instant. NEXT is between two instants.
 NEXT = 0
@@ -64,54 +54,6 @@ ARRIVALS = 4  # reports, 3, need no phase of their own: they are read when someb
 ASKS = 5
 OFFERS = 6
 CRASHES = 7
-
-
-@compiled
-def _first_after(order, phase_ms, at):  # type: ignore[no-untyped-def]
-    """The position of the first node in `order` whose phase is greater than `at`."""
-    low, high = 0, order.shape[0]
-    while low < high:
-        middle = (low + high) >> 1
-        if phase_ms[order[middle]] > at:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-@compiled
-def _next_in_cycle(order, phase_ms, interval, now):  # type: ignore[no-untyped-def]
-    """The first instant after now at which some node's turn in the cycle comes."""
-    i = _first_after(order, phase_ms, now % interval)
-    start = now - now % interval
-    if i == order.shape[0]:
-        return start + interval + phase_ms[order[0]]
-    return start + phase_ms[order[i]]
-
-
-@inlined
-def _forget_stale_offers(control):  # type: ignore[no-untyped-def]
-    """News since nodes were last counted as fully offered: none of them is any more."""
-    if control["fresh_epoch"][0] != control["epoch"][0]:
-        control["fresh_epoch"][0] = control["epoch"][0]
-        control["n_fresh"][0] = 0
-
-
-@inlined
-def _next_heartbeat(sim, now):  # type: ignore[no-untyped-def]
-    """The next heartbeat that may matter: of any node if there is news for all, else of those that gained room."""
-    control = sim.control
-    interval = sim.setting["node_heartbeat_ms"][0]
-    phases = sim.node_run["heartbeat_phase_ms"]
-    _forget_stale_offers(control)
-    if control["n_fresh"][0] < sim.shown.node.shape[0] or sim.setting["sizing_changes"][0]:
-        return _next_in_cycle(sim.heartbeat_order, phases, interval, now)
-    first = FOREVER
-    for i in range(control["n_gained"][0]):
-        after = now + 1
-        at = after + (phases[sim.gained[i]] - after) % interval
-        first = min(first, at)
-    return first
 
 
 @inlined
@@ -127,7 +69,7 @@ def _next_instant(sim):  # type: ignore[no-untyped-def]
         at = min(at, sim.shown.job_spec["submit_at_ms"][control["next_arrival"][0]])
     if control["waiting"][0] > 0:
         if setting["node_heartbeat_ms"][0] > 0:
-            at = min(at, _next_heartbeat(sim, now))
+            at = min(at, next_heartbeat(sim, now))
         elif setting["reports_matter"][0]:
             at = min(at, max(now + 1, control["next_report_ms"][0]))
     return at
@@ -155,90 +97,9 @@ def _due_now(sim):  # type: ignore[no-untyped-def]
         sim.slot["phase"][s] = AM_READY
         begin_job(sim, sim.slot["job"][s])
     elif phase == EXECUTOR:
-        end_later(sim, s, RELEASED)
+        end_later(sim, s, END_RELEASED)
     else:
         pass_mark(sim, s)
-
-
-@compiled
-def _exponential(seed, index, mean_ms):  # type: ignore[no-untyped-def]
-    """1 ms and more, exponentially distributed, in fixed point."""
-    x = (draw(seed, STREAM_NODE_FAULT, index) % ONE + 0.5) / ONE
-    return 1 + mean_ms * floor(-log(x) * ONE) // ONE
-
-
-@compiled
-def plan_fault(sim, n, now):  # type: ignore[no-untyped-def]
-    """When node n is lost next or, if it is lost, returns."""
-    i = sim.node_run["fault"][n]
-    sim.node_run["fault"][n] = i + 1
-    returns = i & 1
-    mean_ms = sim.setting["node_repair_ms"][0] if returns else sim.setting["node_mtbf_ms"][0]
-    wait_ms = _exponential(sim.setting["seed"][0], n * ONE + i, mean_ms)
-    timer_push(sim, now + wait_ms, TIMER_NODE_RETURN if returns else TIMER_NODE_LOSS, n)
-
-
-@unit
-def node_event(sim, kind, n, now):  # type: ignore[no-untyped-def]
-    """A node is lost, returns, or its background load changes."""
-    view = sim.shown
-    if sim.setting["reports_matter"][0]:
-        settle_reports(sim, n)
-    if kind == TIMER_NODE_LOSS:
-        view.node["alive"][n] = 0
-        view.node["reserved_for"][n] = -1
-        if sim.setting["logging"][0]:
-            note(sim, LOG_NODE_LOST, 0, -1, -1, -1, n, 0, 0)
-        s = view.node["first_container"][n]
-        while s >= 0:
-            if sim.slot["host"][s] < 0 and sim.slot["doomed"][s] == 0:
-                end_later(sim, s, NODE_LOST)
-            s = view.container["next"][s]
-        tell_levers(sim, EVENT_NODE_LOST, n, -1, -1, 0)
-        plan_fault(sim, n, now)
-    elif kind == TIMER_NODE_RETURN:
-        view.node["alive"][n] = 1
-        sim.node_run["reports"][n] = reports_until(
-            sim.node_run["report_phase_ms"][n], sim.setting["report_ms"][0], now - 1
-        )
-        if sim.setting["logging"][0]:
-            note(sim, LOG_NODE_RETURNED, 0, -1, -1, -1, n, 0, 0)
-        tell_levers(sim, EVENT_NODE_RETURNED, n, -1, -1, 0)
-        mark_gained(sim, n)
-        plan_fault(sim, n, now)
-    else:
-        level = sim.node_run["level"][n]
-        for r in range(view.shape["demand"].shape[1]):
-            use = sim.level[level, r + 1]
-            sim.node_run["use"][n, r] += use - sim.node_run["background"][n, r]
-            sim.node_run["background"][n, r] = use
-        sim.node_run["level"][n] = level + 1
-        if level + 1 < sim.level_first[n + 1]:
-            timer_push(sim, sim.level[level + 1, 0], TIMER_BACKGROUND, n)
-        touch(sim, n)
-    if sim.setting["sizing_changes"][0]:
-        resize(sim, n)
-    node_changed(sim, n)
-    return 0
-
-
-@unit
-def give_way_to_maps(sim, stage, now):  # type: ignore[no-untyped-def]
-    """The maps before an early stage have starved long enough: its newest idle container gives way."""
-    sim.stage_run["starvation_watched"][stage] = 0
-    if maps_starve(sim, stage) == 0:
-        return 0
-    view, slot = sim.shown, sim.slot
-    newest = -1
-    for s in range(slot.shape[0]):
-        idle = slot["phase"][s] == HOLDING and view.container["stage"][s] == stage
-        if idle and (newest < 0 or newer(view, slot, s, newest)):
-            newest = s
-    if newest >= 0:
-        end_later(sim, newest, PREEMPTED)
-        sim.stage_run["starvation_watched"][stage] = 1
-        timer_push(sim, now + sim.setting["starved_ms"][0], TIMER_STARVED, stage)
-    return 0
 
 
 @compiled
@@ -280,31 +141,6 @@ def _next_arrival(sim, now):  # type: ignore[no-untyped-def]
     return True
 
 
-@unit
-def catch_up_reports(sim, now):  # type: ignore[no-untyped-def]
-    """All nodes whose report fell due since anybody last looked tell what they use, each once."""
-    control, order = sim.control, sim.report_order
-    i, at = control["next_reporter"][0], control["next_report_ms"][0]
-    for _ in range(order.shape[0]):
-        if at > now:
-            break
-        n = order[i]
-        settle_reports(sim, n)
-        if sim.shown.node["alive"][n]:
-            resize(sim, n)
-        before = sim.node_run["report_phase_ms"][n]
-        i = 0 if i + 1 == order.shape[0] else i + 1
-        wait_ms = sim.node_run["report_phase_ms"][order[i]] - before
-        at += wait_ms if i > 0 else wait_ms + sim.setting["report_ms"][0]
-    if at <= now:  # more than a whole round has passed
-        interval, phases = sim.setting["report_ms"][0], sim.node_run["report_phase_ms"]
-        i = _first_after(order, phases, now % interval)
-        i = 0 if i == order.shape[0] else i
-        at = _next_in_cycle(order, phases, interval, now)
-    control["next_reporter"][0], control["next_report_ms"][0] = i, at
-    return 0
-
-
 @inlined
 def _offer_all(sim):  # type: ignore[no-untyped-def]
     """One allocation of an ideal pass; False when the pass is over."""
@@ -325,65 +161,6 @@ def _offer_all(sim):  # type: ignore[no-untyped-def]
     if stage >= 0:
         allocate(sim, stage, n)
     return True
-
-
-@unit
-def serve_heartbeats(sim, now):  # type: ignore[no-untyped-def]
-    """One allocation in the heartbeats of this instant; False when all nodes whose turn it is have been offered."""
-    control, node_run = sim.control, sim.node_run
-    interval = sim.setting["node_heartbeat_ms"][0]
-    phase = now % interval
-    if control["waiting"][0] == 0:
-        return False
-    i = control["offer_node"][0]
-    if i < 0:
-        i = _first_after(sim.heartbeat_order, node_run["heartbeat_phase_ms"], phase - 1)
-        control["offered"][0] = 0
-    while i < sim.heartbeat_order.shape[0]:
-        n = sim.heartbeat_order[i]
-        if node_run["heartbeat_phase_ms"][n] != phase:
-            break
-        if sim.shown.node["alive"][n]:
-            if control["offered"][0] == 0 and (sim.setting["reports_matter"][0] or sim.setting["oracle"][0]):
-                settle_reports(sim, n)
-                resize(sim, n)
-            if node_run["epoch"][n] != control["epoch"][0] or node_run["gained"][n]:
-                limit = sim.setting["off_switch"][0]
-                if limit > 0 and control["offered"][0] >= limit:
-                    stage = NOBODY
-                else:
-                    stage = choose(sim, n)
-                    if stage < 0:
-                        _offered_fully(sim, n)
-                if stage >= 0:
-                    control["offered"][0] += 1
-                    control["offer_node"][0] = i
-                    allocate(sim, stage, n)
-                    return True
-        else:
-            _offered_fully(sim, n)
-        control["offered"][0] = 0
-        i += 1
-    control["offer_node"][0] = sim.heartbeat_order.shape[0]
-    return False
-
-
-@inlined
-def _offered_fully(sim, n):  # type: ignore[no-untyped-def]
-    """Node n takes nothing more until it gains room or there is news."""
-    control, node_run = sim.control, sim.node_run
-    if node_run["epoch"][n] != control["epoch"][0]:
-        node_run["epoch"][n] = control["epoch"][0]
-        _forget_stale_offers(control)
-        control["n_fresh"][0] += 1
-    if node_run["gained"][n]:
-        node_run["gained"][n] = 0
-        last = control["n_gained"][0] - 1
-        for i in range(last + 1):
-            if sim.gained[i] == n:
-                sim.gained[i] = sim.gained[last]
-                break
-        control["n_gained"][0] = last
 
 
 @inlined

@@ -6,19 +6,17 @@ The rules are in docs/semantics.md, "What a container may meet".
 from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
-from heddle.model.reasons import Outcome
 from heddle.model.resources import MEMORY, ONE, ONE_BITS, VCORES
 from heddle.model.workload import PERMYRIAD
 from heddle.sim.arrays import LAUNCHING, WORKING
 from heddle.sim.books import end_later
+from heddle.sim.codes import END_CRASHED
 from heddle.sim.reports import settle_reports
 from heddle.sim.timeline import due_clear, due_set
 from heddle.sim.units import unit
 
 OOM_PAPER, OOM_NEWEST, OOM_LARGEST, OOM_ALL = 0, 1, 2, 3  # order of model.cluster.OOM_RULES
 CPU_PROPORTIONAL, CPU_SHARES, CPU_CAP, CPU_PAPER = 0, 1, 2, 3  # order of model.cluster.CPU_RULES
-
-CRASHED = int(Outcome.CRASHED)
 
 
 @inlined
@@ -170,13 +168,13 @@ def check_memory(sim, n, first):  # type: ignore[no-untyped-def]
         s = view.node["first_container"][n]
         while s >= 0:
             if _may_crash(slot, s) and (rule == OOM_ALL or slot["rise_at_ms"][s] == now):
-                end_later(sim, s, CRASHED)
+                end_later(sim, s, END_CRASHED)
                 doomed = 1
             s = view.container["next"][s]
     if doomed == 0:
         victim = _most_worthy_of_crashing(sim, n, first and rule == OOM_LARGEST)
         if victim >= 0:
-            end_later(sim, victim, CRASHED)
+            end_later(sim, victim, END_CRASHED)
             doomed = 1
     return doomed
 

@@ -11,6 +11,7 @@ from heddle.model.view import EVENT_REPORTED
 from heddle.sim import hooks
 from heddle.sim.arrays import LOG_RESIZED
 from heddle.sim.books import note
+from heddle.sim.cycles import first_after, next_in_cycle
 from heddle.sim.node_tree import tree_update
 from heddle.sim.oracle import future_peak
 from heddle.sim.units import unit
@@ -126,4 +127,29 @@ def resize(sim, n):  # type: ignore[no-untyped-def]
         node_changed(sim, n)
     if grew:
         mark_gained(sim, n)
+    return 0
+
+
+@unit
+def catch_up_reports(sim, now):  # type: ignore[no-untyped-def]
+    """All nodes whose report fell due since anybody last looked tell what they use, each once."""
+    control, order = sim.control, sim.report_order
+    i, at = control["next_reporter"][0], control["next_report_ms"][0]
+    for _ in range(order.shape[0]):
+        if at > now:
+            break
+        n = order[i]
+        settle_reports(sim, n)
+        if sim.shown.node["alive"][n]:
+            resize(sim, n)
+        before = sim.node_run["report_phase_ms"][n]
+        i = 0 if i + 1 == order.shape[0] else i + 1
+        wait_ms = sim.node_run["report_phase_ms"][order[i]] - before
+        at += wait_ms if i > 0 else wait_ms + sim.setting["report_ms"][0]
+    if at <= now:  # more than a whole round has passed
+        interval, phases = sim.setting["report_ms"][0], sim.node_run["report_phase_ms"]
+        i = first_after(order, phases, now % interval)
+        i = 0 if i == order.shape[0] else i
+        at = next_in_cycle(order, phases, interval, now)
+    control["next_reporter"][0], control["next_report_ms"][0] = i, at
     return 0

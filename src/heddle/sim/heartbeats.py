@@ -1,0 +1,95 @@
+"""Offers by node heartbeats: which node is next, and what it takes."""
+
+from __future__ import annotations
+
+from heddle.model.compiled import inlined
+from heddle.sim.allocating import allocate
+from heddle.sim.arrays import FOREVER
+from heddle.sim.choosing import NOBODY, choose
+from heddle.sim.cycles import first_after, next_in_cycle
+from heddle.sim.reports import resize, settle_reports
+from heddle.sim.units import unit
+
+
+@inlined
+def _forget_stale_offers(control):  # type: ignore[no-untyped-def]
+    """News since nodes were last counted as fully offered: none of them is any more."""
+    if control["fresh_epoch"][0] != control["epoch"][0]:
+        control["fresh_epoch"][0] = control["epoch"][0]
+        control["n_fresh"][0] = 0
+
+
+@inlined
+def next_heartbeat(sim, now):  # type: ignore[no-untyped-def]
+    """The next heartbeat that may matter: of any node if there is news for all, else of those that gained room."""
+    control = sim.control
+    interval = sim.setting["node_heartbeat_ms"][0]
+    phases = sim.node_run["heartbeat_phase_ms"]
+    _forget_stale_offers(control)
+    if control["n_fresh"][0] < sim.shown.node.shape[0] or sim.setting["sizing_changes"][0]:
+        return next_in_cycle(sim.heartbeat_order, phases, interval, now)
+    first = FOREVER
+    for i in range(control["n_gained"][0]):
+        after = now + 1
+        at = after + (phases[sim.gained[i]] - after) % interval
+        first = min(first, at)
+    return first
+
+
+@unit
+def serve_heartbeats(sim, now):  # type: ignore[no-untyped-def]
+    """One allocation in the heartbeats of this instant; False when all nodes whose turn it is have been offered."""
+    control, node_run = sim.control, sim.node_run
+    interval = sim.setting["node_heartbeat_ms"][0]
+    phase = now % interval
+    if control["waiting"][0] == 0:
+        return False
+    i = control["offer_node"][0]
+    if i < 0:
+        i = first_after(sim.heartbeat_order, node_run["heartbeat_phase_ms"], phase - 1)
+        control["offered"][0] = 0
+    while i < sim.heartbeat_order.shape[0]:
+        n = sim.heartbeat_order[i]
+        if node_run["heartbeat_phase_ms"][n] != phase:
+            break
+        if sim.shown.node["alive"][n]:
+            if control["offered"][0] == 0 and (sim.setting["reports_matter"][0] or sim.setting["oracle"][0]):
+                settle_reports(sim, n)
+                resize(sim, n)
+            if node_run["epoch"][n] != control["epoch"][0] or node_run["gained"][n]:
+                limit = sim.setting["off_switch"][0]
+                if limit > 0 and control["offered"][0] >= limit:
+                    stage = NOBODY
+                else:
+                    stage = choose(sim, n)
+                    if stage < 0:
+                        _offered_fully(sim, n)
+                if stage >= 0:
+                    control["offered"][0] += 1
+                    control["offer_node"][0] = i
+                    allocate(sim, stage, n)
+                    return True
+        else:
+            _offered_fully(sim, n)
+        control["offered"][0] = 0
+        i += 1
+    control["offer_node"][0] = sim.heartbeat_order.shape[0]
+    return False
+
+
+@inlined
+def _offered_fully(sim, n):  # type: ignore[no-untyped-def]
+    """Node n takes nothing more until it gains room or there is news."""
+    control, node_run = sim.control, sim.node_run
+    if node_run["epoch"][n] != control["epoch"][0]:
+        node_run["epoch"][n] = control["epoch"][0]
+        _forget_stale_offers(control)
+        control["n_fresh"][0] += 1
+    if node_run["gained"][n]:
+        node_run["gained"][n] = 0
+        last = control["n_gained"][0] - 1
+        for i in range(last + 1):
+            if sim.gained[i] == n:
+                sim.gained[i] = sim.gained[last]
+                break
+        control["n_gained"][0] = last

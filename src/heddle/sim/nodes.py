@@ -1,0 +1,80 @@
+"""Nodes that are lost and return, and the load on them that is not ours."""
+
+from __future__ import annotations
+
+from math import floor, log
+
+from heddle.model.compiled import compiled
+from heddle.model.draw import STREAM_NODE_FAULT, draw
+from heddle.model.resources import ONE
+from heddle.model.view import EVENT_NODE_LOST, EVENT_NODE_RETURNED
+from heddle.sim.arrays import LOG_NODE_LOST, LOG_NODE_RETURNED, TIMER_BACKGROUND, TIMER_NODE_LOSS, TIMER_NODE_RETURN
+from heddle.sim.books import end_later, note
+from heddle.sim.codes import END_NODE_LOST
+from heddle.sim.events import tell_levers
+from heddle.sim.physics import touch
+from heddle.sim.reports import mark_gained, node_changed, reports_until, resize, settle_reports
+from heddle.sim.timeline import timer_push
+from heddle.sim.units import unit
+
+
+@compiled
+def _exponential(seed, index, mean_ms):  # type: ignore[no-untyped-def]
+    """1 ms and more, exponentially distributed, in fixed point."""
+    x = (draw(seed, STREAM_NODE_FAULT, index) % ONE + 0.5) / ONE
+    return 1 + mean_ms * floor(-log(x) * ONE) // ONE
+
+
+@compiled
+def plan_fault(sim, n, now):  # type: ignore[no-untyped-def]
+    """When node n is lost next or, if it is lost, returns."""
+    i = sim.node_run["fault"][n]
+    sim.node_run["fault"][n] = i + 1
+    returns = i & 1
+    mean_ms = sim.setting["node_repair_ms"][0] if returns else sim.setting["node_mtbf_ms"][0]
+    wait_ms = _exponential(sim.setting["seed"][0], n * ONE + i, mean_ms)
+    timer_push(sim, now + wait_ms, TIMER_NODE_RETURN if returns else TIMER_NODE_LOSS, n)
+
+
+@unit
+def node_event(sim, kind, n, now):  # type: ignore[no-untyped-def]
+    """A node is lost, returns, or its background load changes."""
+    view = sim.shown
+    if sim.setting["reports_matter"][0]:
+        settle_reports(sim, n)
+    if kind == TIMER_NODE_LOSS:
+        view.node["alive"][n] = 0
+        view.node["reserved_for"][n] = -1
+        if sim.setting["logging"][0]:
+            note(sim, LOG_NODE_LOST, 0, -1, -1, -1, n, 0, 0)
+        s = view.node["first_container"][n]
+        while s >= 0:
+            if sim.slot["host"][s] < 0 and sim.slot["doomed"][s] == 0:
+                end_later(sim, s, END_NODE_LOST)
+            s = view.container["next"][s]
+        tell_levers(sim, EVENT_NODE_LOST, n, -1, -1, 0)
+        plan_fault(sim, n, now)
+    elif kind == TIMER_NODE_RETURN:
+        view.node["alive"][n] = 1
+        sim.node_run["reports"][n] = reports_until(
+            sim.node_run["report_phase_ms"][n], sim.setting["report_ms"][0], now - 1
+        )
+        if sim.setting["logging"][0]:
+            note(sim, LOG_NODE_RETURNED, 0, -1, -1, -1, n, 0, 0)
+        tell_levers(sim, EVENT_NODE_RETURNED, n, -1, -1, 0)
+        mark_gained(sim, n)
+        plan_fault(sim, n, now)
+    else:
+        level = sim.node_run["level"][n]
+        for r in range(view.shape["demand"].shape[1]):
+            use = sim.level[level, r + 1]
+            sim.node_run["use"][n, r] += use - sim.node_run["background"][n, r]
+            sim.node_run["background"][n, r] = use
+        sim.node_run["level"][n] = level + 1
+        if level + 1 < sim.level_first[n + 1]:
+            timer_push(sim, sim.level[level + 1, 0], TIMER_BACKGROUND, n)
+        touch(sim, n)
+    if sim.setting["sizing_changes"][0]:
+        resize(sim, n)
+    node_changed(sim, n)
+    return 0

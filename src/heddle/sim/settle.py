@@ -1,0 +1,46 @@
+"""What follows from what happened.
+
+Things that follow from others are put on lists (endings, starts, asks, rekeys) and served here one after another, so
+that each rule stands in one place.
+"""
+
+from __future__ import annotations
+
+from heddle.model.compiled import inlined
+from heddle.sim.arrays import FREE
+from heddle.sim.asking import rekey_job, stage_asks
+from heddle.sim.ends import end
+from heddle.sim.starts import start_slot
+
+
+@inlined
+def settle(sim):  # type: ignore[no-untyped-def]
+    """Serves everything that follows from what just happened, endings first."""
+    control = sim.control
+    if control["n_endings"][0] + control["n_starts"][0] + control["n_asks"][0] + control["n_rekeys"][0] == 0:
+        return
+    ending, start, ask, rekeyed = 0, 0, 0, 0
+    while True:
+        if ending < control["n_endings"][0]:
+            s, outcome = sim.endings[2 * ending], sim.endings[2 * ending + 1]
+            ending += 1
+            end(sim, s, outcome)
+        elif start < control["n_starts"][0]:
+            s = sim.starts[start]
+            start += 1
+            if sim.slot["phase"][s] != FREE:
+                start_slot(sim, s)
+        elif ask < control["n_asks"][0]:
+            stage = sim.asks[ask]
+            ask += 1
+            stage_asks(sim, stage)
+        elif rekeyed < control["n_rekeys"][0]:
+            job = sim.rekeys[rekeyed]
+            rekeyed += 1
+            rekey_job(sim, job)
+        else:
+            break
+    control["n_endings"][0] = 0
+    control["n_starts"][0] = 0
+    control["n_asks"][0] = 0
+    control["n_rekeys"][0] = 0
