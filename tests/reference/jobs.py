@@ -46,7 +46,7 @@ class Lives:
 
     def _begin(self, job: Job) -> None:
         now = self.world.now
-        job.begun = True
+        job.begun, again, job.began_before = True, job.began_before, True
         for stage in job.stages:  # what an AM before this one had already opened
             if stage.kind != AM and (stage.opened or stage.is_early):
                 again = stage.tasks[: stage.early_allowed] if stage.is_early else stage.tasks
@@ -63,6 +63,8 @@ class Lives:
                 stage.opened = True
         self._open_stages(job)
         self.place_inner(job)
+        if again:
+            self._look_for_executors(job, now)
         self._finish_if_done(job)
 
     def _ask(self, task: Task, at: int) -> None:
@@ -129,6 +131,11 @@ class Lives:
     def _look_for_starvation(self, early: Stage) -> None:
         if early.check_at is None and self.is_starving(early):
             early.check_at = self.world.now + self.world.cluster.map_reduce.starved_ms
+
+    def _look_for_starvation_after(self, maps: Stage) -> None:
+        """A container of these maps has ended."""
+        for early in self._early_after(maps):
+            self._look_for_starvation(early)
 
     def check_starvation(self, early: Stage) -> bool:
         """The check is due: the newest holding container gives way if the maps starve."""
@@ -215,7 +222,7 @@ class Lives:
                 if run.kind == EXECUTORS and run.started and len(self.world.inner_of(run)) < run.task.stage.slots
             ]
             if not free:
-                self._look_for_executors(job)
+                self._look_for_executors(job, self.world.next_am(job, self.world.now))
                 return
             executor = free[0]
             executor.idle_since = None
@@ -224,10 +231,10 @@ class Lives:
     def _waiting_inner(self, job: Job) -> list[Task]:
         return [task for task in job.tasks() if task.stage.kind == INNER and task.asked]
 
-    def _look_for_executors(self, job: Job) -> None:
+    def _look_for_executors(self, job: Job, at: int) -> None:
         for stage in job.stages:
             if stage.kind == EXECUTORS and stage.idle_timeout_ms > 0:
-                stage.look_at.add(self.world.next_am(job, self.world.now))
+                stage.look_at.add(at)
 
     def _ask_executors(self, job: Job) -> None:
         """More executors with an idle timeout, because inner tasks wait."""
@@ -308,6 +315,7 @@ class Lives:
         for run in containers:
             ended += [run.task, *(inner.task for inner in self.world.inner_of(run))]
             self._end_run(run, outcome)
+            self._look_for_starvation_after(run.task.stage)
         return ended
 
     def _come_back(self, lost: list[Task]) -> None:
@@ -324,7 +332,7 @@ class Lives:
     def _retry(self, task: Task) -> None:
         for later in self._early_after(task.stage):
             later.look_at.add(self.world.next_am(task.job, self.world.now))
-            self._look_for_starvation(later)
+        self._look_for_starvation_after(task.stage)
         task.ask_at = self.world.next_am(task.job, self.world.now + self.world.cluster.timing.retry_ms)
 
     def _lose_am(self, am: Task) -> None:

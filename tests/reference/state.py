@@ -91,6 +91,7 @@ class Job:
     arrived: bool = False
     admitted: bool = False
     begun: bool = False  # its AM is ready, or it has none and has arrived
+    began_before: bool = False  # now, or before its AM was lost
     pool: int = 0
     outcome: JobOutcome = JobOutcome.UNFINISHED
     ended_at: int | None = None
