@@ -303,6 +303,10 @@ class Lives:
         if any(task.crashes >= self.world.cluster.physics.livelock_crashes for task in lost):
             raise StalledRunError("livelock")
 
+    def preempt(self, containers: list[Run]) -> None:
+        """These give way to other queues, all at once."""
+        self._come_back(self._end_with_inner(containers, Outcome.PREEMPTED))
+
     def lose_node(self, node: Node) -> None:
         lost = self._end_with_inner(self.world.containers(node), Outcome.NODE_LOST)
         for task in lost:

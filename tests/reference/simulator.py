@@ -16,6 +16,7 @@ from .offers import Offers
 from .orderings import make_ordering
 from .partitions import make_partition
 from .placements import make_placement
+from .preemption import Preemption
 from .sizings import make_sizing
 from .state import Job, Node, Run
 from .trace import Policy, Trace
@@ -50,6 +51,7 @@ class Simulator:
             make_ordering(*policy.ordering),
             make_placement(*policy.placement),
         )
+        self.preemption = Preemption(self.world, self.offers)
         self.heartbeat_ms = cluster.timing.node_heartbeat_ms
         # Nobody listens to reports that the sizing lever does not read: they are no event.
         self.report_ms = cluster.timing.usage_report_ms if self.sizing.reads_reports else 0
@@ -75,7 +77,7 @@ class Simulator:
                 self.quiet_since = last
 
     def _next_event(self) -> int | None:
-        """When something other than a heartbeat or a report happens next."""
+        """When something other than a heartbeat, a report or a round of preemption happens next."""
         world = self.world
         times = [at for run in world.runs if (at := self._due(run)) is not None]
         times += [at for node in world.nodes if (at := self._node_event(node)) is not None]
@@ -87,8 +89,9 @@ class Simulator:
         return min(times, default=None)
 
     def _next_tick(self, at: int) -> int | None:
-        """The next heartbeat or report, at or after an instant, of a node that is alive then."""
-        ticks = []
+        """The next round of preemption or, of a node that is alive, heartbeat or report, at or after an instant."""
+        every_ms = self.preemption.every_ms
+        ticks = [max(every_ms, at + -at % every_ms)] if every_ms > 0 else []
         for node in self.world.nodes:
             for interval, stream in ((self.heartbeat_ms, STREAM_NODE_HEARTBEAT), (self.report_ms, STREAM_USAGE_REPORT)):
                 if interval > 0 and node.alive:
@@ -137,6 +140,7 @@ class Simulator:
         """One round of the phases. Heartbeats and reports belong to the first round of an instant."""
         happened = [self._containers(), self._nodes(), first and self._reports(), self._arrivals(), self._asks()]
         happened.append(self._starving_maps())
+        happened.append(first and self._preemption_between_queues())
         happened.append(any(at <= self.world.now for at in self.wakes))
         self.wakes.difference_update([at for at in self.wakes if at <= self.world.now])
         if self.heartbeat_ms > 0:
@@ -251,6 +255,14 @@ class Simulator:
         due = [stage for stage in self.world.stages if stage.check_at is not None and stage.check_at <= self.world.now]
         preempted = [self.lives.check_starvation(stage) for stage in due]  # all of them are checked
         return any(preempted)
+
+    def _preemption_between_queues(self) -> bool:
+        every_ms = self.preemption.every_ms
+        if every_ms == 0 or self.world.now == 0 or self.world.now % every_ms:
+            return False
+        victims = self.preemption.round()
+        self.lives.preempt(victims)
+        return bool(victims)
 
     def _heartbeats(self) -> None:
         for node in self.world.nodes:
