@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from heddle.model.draw import STREAM_TASK_FAULT, draw
 from heddle.model.reasons import JobOutcome, Outcome
 from heddle.model.resources import MEMORY
@@ -11,7 +13,7 @@ from . import physics
 from .partitions import Partition
 from .sizings import Sizing
 from .state import Job, Node, Run, Stage, Task, World
-from .trace import Attempt
+from .trace import Attempt, Running
 
 
 class StalledRunError(Exception):
@@ -39,6 +41,43 @@ class Lives:
             job.stages[0].tasks[0].ask_at = world.now
         else:
             self._begin(job)
+
+    def begin_with(self, running: Mapping[int, Running]) -> None:
+        """Containers that have been there since before the run."""
+        for job in self.world.jobs:
+            tasks = [task for task in job.tasks() if task.number in running]
+            if not tasks:
+                continue
+            job.arrived = job.admitted = True
+            job.pool = self.partition.pool_of(self.world, job)
+            for task in tasks:
+                self._goes_on(task, running[task.number])
+            for stage in job.stages:
+                if stage.is_early:
+                    self._look_for_starvation(stage)
+            if not job.has_am:
+                self._begin(job)
+
+    def _goes_on(self, task: Task, since: Running) -> None:
+        stage = task.stage
+        run = self._new_run(task, self.world.nodes[since.node], None, 0)
+        run.record.allocated_at_ms = run.record.started_at_ms = since.started_at_ms
+        self.sizing.on_allocation(self.world, run)
+        if stage.kind == AM:
+            run.ready_at = max(0, since.started_at_ms + self.world.cluster.timing.am_start_ms)
+        elif stage.kind == EXECUTORS:
+            run.idle_since = 0
+        elif stage.is_early:
+            stage.early_allowed += 1
+            run.holding = not all(before.done for before in stage.after)
+        if physics.is_working(run):
+            physics.begin(run, 0)
+            done = -since.started_at_ms * 1000 * run.rate >> 20
+            run.work_us = min(done, physics.total_work_us(task))
+            if run.fail_at_us is not None and run.fail_at_us <= run.work_us:
+                run.fail_at_us = None
+            physics.set_due(run, 0)
+        run.memory_before = physics.use(self.world, run)[MEMORY]
 
     def am_ready(self, run: Run) -> None:
         run.ready_at = None
@@ -69,7 +108,7 @@ class Lives:
 
     def _ask(self, task: Task, at: int) -> None:
         """The task shall be waiting from an instant on. The AM keeps inner tasks itself: no ask is on its way."""
-        if task.finished:
+        if task.finished or task.run is not None:
             return
         if task.stage.kind == INNER and at <= self.world.now:
             self.make_visible(task)

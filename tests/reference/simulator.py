@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from heddle.model.cluster import Cluster
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, STREAM_USAGE_REPORT, draw
 from heddle.model.reasons import Outcome
@@ -19,14 +21,27 @@ from .placements import make_placement
 from .preemption import Preemption
 from .sizings import make_sizing
 from .state import Job, Node, Run
-from .trace import Policy, Trace
+from .trace import Policy, Running, Trace
 
 HOUR_MS = 3_600_000
 
 
-def simulate(workload: Workload, cluster: Cluster, policy: Policy, seed: int, until_ms: int | None = None) -> Trace:
-    """Run to the end, or through the instant `until_ms` (then: stalled, reason "until")."""
+def simulate(
+    workload: Workload,
+    cluster: Cluster,
+    policy: Policy,
+    seed: int,
+    until_ms: int | None = None,
+    running: Mapping[int, Running] | None = None,
+) -> Trace:
+    """Run to the end, or through the instant `until_ms` (then: stalled, reason "until").
+
+    `running`: the tasks that have containers when the run begins.
+    """
     simulator = Simulator(workload, cluster, policy, seed)
+    if running:
+        simulator.lives.begin_with(running)
+        simulator.wakes.add(0)
     outcome, reason = "finished", ""
     try:
         simulator.run(until_ms)

@@ -21,6 +21,14 @@ class Policy:
     placement: Lever = ("most-free", {})
 
 
+@dataclass(frozen=True)
+class Running:
+    """A container that a workload begins with."""
+
+    node: int
+    started_at_ms: int  # 0 or before
+
+
 @dataclass
 class Attempt:
     """One attempt of one task; inner tasks are allocated in the instant in which they start."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from heddle.model.cluster import Cluster
 from heddle.model.reasons import Outcome
 from heddle.model.workload import Workload
 
-from .trace import Policy, Trace
+from .simulator import simulate
+from .trace import Policy, Running, Trace
 
 Span = tuple[int | None, int | None, Outcome | None]  # started, ended, how; None: not yet
 
@@ -20,6 +21,10 @@ class Example:
     policy: Policy
     spans: dict[int, list[Span]]  # all attempts of these tasks up to the instant `until_ms`
     until_ms: int
+    running: dict[int, Running] = field(default_factory=dict)  # tasks that have containers from the beginning
+
+    def simulate(self) -> Trace:
+        return simulate(self.workload, self.cluster, self.policy, 1, self.until_ms, self.running)
 
     def check(self, trace: Trace) -> None:
         for task, expected in self.spans.items():

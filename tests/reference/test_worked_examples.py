@@ -1,4 +1,4 @@
-"""The reference simulator against preemption worked out by hand."""
+"""The reference simulator against runs worked out by hand."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from . import simulate
+from . import worked_preemption, worked_starting_state
 from .worked_example import Example
-from .worked_preemption import EXAMPLES
+
+EXAMPLES = [*worked_preemption.EXAMPLES, *worked_starting_state.EXAMPLES]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda make: make.__name__)
 def test_reference(example: Callable[[], Example]) -> None:
     worked = example()
-    worked.check(simulate(worked.workload, worked.cluster, worked.policy, seed=1, until_ms=worked.until_ms))
+    worked.check(worked.simulate())
