@@ -19,9 +19,10 @@ from .orderings import make_ordering
 from .partitions import make_partition
 from .placements import make_placement
 from .preemption import Preemption
+from .reports import Reports
 from .sizings import make_sizing
 from .state import Job, Node, Run
-from .trace import Policy, Running, Trace
+from .trace import EXACT, Observation, Policy, Running, Trace
 
 HOUR_MS = 3_600_000
 
@@ -33,12 +34,13 @@ def simulate(
     seed: int,
     until_ms: int | None = None,
     running: Mapping[int, Running] | None = None,
+    observation: Observation = EXACT,
 ) -> Trace:
     """Run to the end, or through the instant `until_ms` (then: stalled, reason "until").
 
     `running`: the tasks that have containers when the run begins.
     """
-    simulator = Simulator(workload, cluster, policy, seed)
+    simulator = Simulator(workload, cluster, policy, seed, observation)
     if running:
         simulator.lives.begin_with(running)
         simulator.wakes.add(0)
@@ -52,8 +54,11 @@ def simulate(
 
 
 class Simulator:
-    def __init__(self, workload: Workload, cluster: Cluster, policy: Policy, seed: int) -> None:
+    def __init__(
+        self, workload: Workload, cluster: Cluster, policy: Policy, seed: int, observation: Observation
+    ) -> None:
         self.world = load(workload, cluster, seed)
+        self.reports = Reports(self.world, observation)
         self.sizing = make_sizing(*policy.sizing)
         partition = make_partition(*policy.partition)
         self.lives = Lives(self.world, self.sizing, partition)
@@ -112,6 +117,7 @@ class Simulator:
                 if interval > 0 and node.alive:
                     phase = draw(self.world.seed, stream, node.number) % interval
                     ticks.append(at + (phase - at) % interval)
+        ticks += [seen_at for seen_at, _ in self.reports.on_their_way]
         return min(ticks, default=None)
 
     def _ticks_now(self, node: Node, interval: int, stream: int) -> bool:
@@ -232,12 +238,21 @@ class Simulator:
         return happened
 
     def _reports(self) -> bool:
-        reporting = [n for n in self.world.nodes if self._ticks_now(n, self.report_ms, STREAM_USAGE_REPORT)]
-        for node in reporting:
-            node.reports += 1
-            node.reported_background = node.background
-            self.sizing.on_report(self.world, node)
-        return bool(reporting)
+        """Whether one was seen."""
+        for node in self.world.nodes:
+            if self._ticks_now(node, self.report_ms, STREAM_USAGE_REPORT):
+                self.reports.make(node)
+        seen = self.reports.seen_now()
+        for report in seen:
+            node = report.node
+            stands_for = report.number - (node.report.number if node.report else -1)
+            node.report, node.reported_background = report, report.background
+            for run, used in report.of_container.items():
+                run.reported = used
+            for _ in range(stands_for):
+                node.reports += 1
+                self.sizing.on_report(self.world, node)
+        return bool(seen)
 
     def _arrivals(self) -> bool:
         happened = False

@@ -88,7 +88,7 @@ class UsageFeedback(Sizing):
             self._set(run.node, r, max(0, estimate - (reserved * power >> 30)))
 
     def on_report(self, world: World, node: Node) -> None:
-        use = add(containers_use(world, node), node.background)
+        use = add(containers_use(world, node), node.reported_background)
         for r in range(world.n_resources):
             start, used, k = self.states.get((node, r), (0, 0, 0))
             if use[r] == used:
@@ -138,7 +138,7 @@ class Percentile(Sizing):
         if node.reports % self.every:
             return
         for run in world.containers(node):
-            used = physics.reported_use(world, run)
+            used = run.reported or world.zero
             for r, reserved in enumerate(run.task.stage.shape):
                 ring = self.rings.setdefault((run, r), [])
                 ring.append(min(16 * ONE, used[r] * ONE // reserved) if reserved > 0 else 0)
@@ -231,9 +231,11 @@ def _future_use(world: World, run: Run, moment_us: int) -> Vector:
 
 
 def containers_use(world: World, node: Node) -> Vector:
+    """Of all containers that the last seen report knows, ended or not."""
     total = world.zero
-    for run in world.containers(node):
-        total = add(total, physics.reported_use(world, run))
+    assert node.report is not None
+    for used in node.report.of_container.values():
+        total = add(total, used)
     return total
 
 

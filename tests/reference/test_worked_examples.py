@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from . import worked_preemption, worked_starting_state
+from . import worked_observation, worked_preemption, worked_starting_state
 from .worked_example import Example
 
-EXAMPLES = [*worked_preemption.EXAMPLES, *worked_starting_state.EXAMPLES]
+EXAMPLES = [*worked_observation.EXAMPLES, *worked_preemption.EXAMPLES, *worked_starting_state.EXAMPLES]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda make: make.__name__)

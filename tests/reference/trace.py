@@ -22,6 +22,18 @@ class Policy:
 
 
 @dataclass(frozen=True)
+class Observation:
+    """How well the use of nodes is known; all 0: exactly."""
+
+    poll_ms: int = 0
+    lag_ms: int = 0
+    loss_permyriad: int = 0
+
+
+EXACT = Observation()
+
+
+@dataclass(frozen=True)
 class Running:
     """A container that a workload begins with."""
 

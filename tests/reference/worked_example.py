@@ -9,8 +9,9 @@ from heddle.model.reasons import Outcome
 from heddle.model.workload import Workload
 
 from .simulator import simulate
-from .trace import Policy, Running, Trace
+from .trace import EXACT, Observation, Policy, Running, Trace
 
+SEED = 1
 Span = tuple[int | None, int | None, Outcome | None]  # started, ended, how; None: not yet
 
 
@@ -22,9 +23,10 @@ class Example:
     spans: dict[int, list[Span]]  # all attempts of these tasks up to the instant `until_ms`
     until_ms: int
     running: dict[int, Running] = field(default_factory=dict)  # tasks that have containers from the beginning
+    observation: Observation = EXACT
 
     def simulate(self) -> Trace:
-        return simulate(self.workload, self.cluster, self.policy, 1, self.until_ms, self.running)
+        return simulate(self.workload, self.cluster, self.policy, SEED, self.until_ms, self.running, self.observation)
 
     def check(self, trace: Trace) -> None:
         for task, expected in self.spans.items():
