@@ -19,7 +19,7 @@ class Reports:
     def make(self, node: Node) -> None:
         """The node reports its use now."""
         used = {run: physics.reported_use(self.world, run) for run in self.world.containers(node)}
-        report = Report(node, node.reports_made, node.background, used)
+        report = node.last_made = Report(node, node.reports_made, node.background, used)
         node.reports_made += 1
         lost = draw(self.world.seed, STREAM_OBSERVATION, node.number * 2**32 + report.number) % 10000
         if lost >= self.observation.loss_permyriad:

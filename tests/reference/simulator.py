@@ -13,6 +13,7 @@ from heddle.model.workload import AM, EXECUTORS, INNER, Workload
 from . import physics
 from .admissions import make_admission
 from .jobs import Lives, StalledRunError
+from .knobs import Knobs, PostedSize, stock
 from .loading import load
 from .offers import Offers
 from .orderings import make_ordering
@@ -35,12 +36,13 @@ def simulate(
     until_ms: int | None = None,
     running: Mapping[int, Running] | None = None,
     observation: Observation = EXACT,
+    executor: str = "native",
 ) -> Trace:
     """Run to the end, or through the instant `until_ms` (then: stalled, reason "until").
 
     `running`: the tasks that have containers when the run begins.
     """
-    simulator = Simulator(workload, cluster, policy, seed, observation)
+    simulator = Simulator(workload, cluster, policy, seed, observation, by_knobs=executor == "yarn-knobs")
     if running:
         simulator.lives.begin_with(running)
         simulator.wakes.add(0)
@@ -55,11 +57,24 @@ def simulate(
 
 class Simulator:
     def __init__(
-        self, workload: Workload, cluster: Cluster, policy: Policy, seed: int, observation: Observation
+        self,
+        workload: Workload,
+        cluster: Cluster,
+        policy: Policy,
+        seed: int,
+        observation: Observation,
+        *,
+        by_knobs: bool,
     ) -> None:
         self.world = load(workload, cluster, seed)
         self.reports = Reports(self.world, observation)
-        self.sizing = make_sizing(*policy.sizing)
+        self.knobs: Knobs | None = None
+        if by_knobs:
+            sizes = PostedSize()
+            self.knobs = Knobs(self.world, policy, sizes, observation)
+            policy, self.sizing, listener = stock(policy), sizes, self.knobs.sizing
+        else:
+            self.sizing = listener = make_sizing(*policy.sizing)
         partition = make_partition(*policy.partition)
         self.lives = Lives(self.world, self.sizing, partition)
         self.offers = Offers(
@@ -74,7 +89,7 @@ class Simulator:
         self.preemption = Preemption(self.world, self.offers)
         self.heartbeat_ms = cluster.timing.node_heartbeat_ms
         # Nobody listens to reports that the sizing lever does not read: they are no event.
-        self.report_ms = cluster.timing.usage_report_ms if self.sizing.reads_reports else 0
+        self.report_ms = cluster.timing.usage_report_ms if listener.reads_reports else 0
         self.quiet_since = 0
         self.wakes: set[int] = set()  # instants at which there is an ideal pass although nothing else happens
         self.lives.wait_ms, self.lives.wakes = self.offers.placement.wait_ms, self.wakes
@@ -117,7 +132,8 @@ class Simulator:
                 if interval > 0 and node.alive:
                     phase = draw(self.world.seed, stream, node.number) % interval
                     ticks.append(at + (phase - at) % interval)
-        ticks += [seen_at for seen_at, _ in self.reports.on_their_way]
+        ticks += [] if self.knobs else [seen_at for seen_at, _ in self.reports.on_their_way]
+        ticks += [self.knobs.next_at(at)] if self.knobs else []
         return min(ticks, default=None)
 
     def _ticks_now(self, node: Node, interval: int, stream: int) -> bool:
@@ -162,6 +178,7 @@ class Simulator:
         happened = [self._containers(), self._nodes(), first and self._reports(), self._arrivals(), self._asks()]
         happened.append(self._starving_maps())
         happened.append(first and self._preemption_between_queues())
+        happened.append(first and self.knobs is not None and self.knobs.now())
         happened.append(any(at <= self.world.now for at in self.wakes))
         self.wakes.difference_update([at for at in self.wakes if at <= self.world.now])
         if self.heartbeat_ms > 0:
@@ -225,6 +242,8 @@ class Simulator:
         for node in world.nodes:
             if node.return_at == world.now:
                 node.alive, node.return_at, happened = True, None, True
+                if self.knobs:
+                    self.knobs.sizes.posted.pop(node, None)
                 node.loss_at = world.now + world.fault_span_ms(node, faults.node_mtbf_s, repair=False)
             if node.loss_at == world.now:
                 node.return_at = world.now + world.fault_span_ms(node, faults.node_repair_s, repair=True)
@@ -242,7 +261,7 @@ class Simulator:
         for node in self.world.nodes:
             if self._ticks_now(node, self.report_ms, STREAM_USAGE_REPORT):
                 self.reports.make(node)
-        seen = self.reports.seen_now()
+        seen = [] if self.knobs else self.reports.seen_now()  # outside YARN they are seen at ticks
         for report in seen:
             node = report.node
             stands_for = report.number - (node.report.number if node.report else -1)

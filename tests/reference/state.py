@@ -126,6 +126,7 @@ class Node:
     return_at: int | None = None
     reports_made: int = 0
     reports: int = 0  # seen, those included that the seen ones stand for
+    last_made: Report | None = None
     report: Report | None = None  # the last one that was seen
     reported_background: Vector = ()
     reserved_for: Stage | None = None

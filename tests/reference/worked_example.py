@@ -24,9 +24,19 @@ class Example:
     until_ms: int
     running: dict[int, Running] = field(default_factory=dict)  # tasks that have containers from the beginning
     observation: Observation = EXACT
+    executor: str = "native"
 
     def simulate(self) -> Trace:
-        return simulate(self.workload, self.cluster, self.policy, SEED, self.until_ms, self.running, self.observation)
+        return simulate(
+            self.workload,
+            self.cluster,
+            self.policy,
+            SEED,
+            self.until_ms,
+            self.running,
+            self.observation,
+            self.executor,
+        )
 
     def check(self, trace: Trace) -> None:
         for task, expected in self.spans.items():
