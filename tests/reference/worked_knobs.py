@@ -22,14 +22,14 @@ def example(
     jobs: list[JobSpec], policy: Policy, spans: Spans, *queues: Queue, observation: Observation = EXACT
 ) -> Example:
     cluster = Cluster((Node("n0", (2000, 8000), (1000, 8000)),), queues=(Queue("root"), *queues))
-    return Example(build("knobs", jobs), cluster, policy, spans, 20_000, {}, observation, "yarn-knobs")
+    return Example(build("knobs", jobs), cluster, policy, spans, 100_000, {}, observation, "yarn-knobs")
 
 
 def half_is_used(observation: Observation, second_ms: int, third_ms: int) -> Example:
     # Half of what is promised counts. 0 s: nothing is promised, 1000 MB: `a`. 1 s: 700 are, 350 count: the total is
     # 700 + 1000 - 350 = 1350: `b` fits (1300). 2 s: 1300 + 1000 - 650 = 1650: `c` fits exactly.
     jobs = [job("a", 700, 60), job("b", 600, 60), job("c", 350, 60)]
-    spans: Spans = {0: [(0, None, None)], 1: [(second_ms, None, None)], 2: [(third_ms, None, None)]}
+    spans: Spans = {task: [(at, at + 60_000, FINISHED)] for task, at in enumerate((0, second_ms, third_ms))}
     return example(jobs, Policy(sizing=("borg-default", {"fraction": 0.5})), spans, observation=observation)
 
 
@@ -49,7 +49,7 @@ def the_policy_may_look_less_often() -> Example:
 def small_changes_are_not_posted() -> Example:
     # 480 of 600 count: 600 + 1000 - 480 = 1120, less than 256 more than 1000. `b` waits for `a` to end.
     jobs = [job("a", 600, 10), job("b", 600, 60)]
-    spans: Spans = {1: [(10_000, None, None)]}
+    spans: Spans = {1: [(10_000, 70_000, FINISHED)]}
     return example(jobs, Policy(sizing=("borg-default", {"fraction": 0.8})), spans)
 
 
