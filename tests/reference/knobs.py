@@ -15,7 +15,7 @@ from .partitions import make_partition
 from .reports import STREAM_OBSERVATION
 from .sizings import Sizing, make_sizing
 from .state import Job, Node, QueueState, Report, Run, Vector, World
-from .trace import Attempt, Observation, Policy
+from .trace import Attempt, Lever, Observation, Policy
 
 DEFAULT_POLL_MS = 1000
 HIGHEST_PRIORITY = 10
@@ -38,9 +38,11 @@ class PostedSize(Sizing):
 def stock(policy: Policy) -> Policy:
     """What decides between two ticks. Its sizing is a PostedSize."""
     ordering = policy.ordering if make_ordering(*policy.ordering).queues else ("capacity", {})
-    percent = 0.5 if ordering[0] in ("fair", "drf") else 0.1
+    admission: Lever = ("am-share", {"percent": 0.5 if ordering[0] in ("fair", "drf") else 0.1})
+    if policy.admission[0] == "am-share":
+        admission = policy.admission
     placement = policy.placement if policy.placement[0] == "delay-locality" else ("most-free", {})
-    return Policy(("am-share", {"percent": percent}), ("reservation", {}), ("shared", {}), ordering, placement)
+    return Policy(admission, ("reservation", {}), ("shared", {}), ordering, placement)
 
 
 @dataclass
@@ -61,7 +63,10 @@ class Knobs:
         self.admission, self.partition = make_admission(*policy.admission), make_partition(*policy.partition)
         self.sizing, self.ordering = make_sizing(*policy.sizing), make_ordering(*policy.ordering)
         self.sizes_nodes = policy.sizing[0] != "reservation"
-        self.pools = [queue for i in range(2) for queue in world.queues if queue.spec.name == f"root.pool-{i}"]
+        self.holds_back = policy.admission[0] not in ("admit-all", "am-share")
+        self.pools: list[QueueState] = []
+        if policy.partition[0] != "shared":
+            self.pools = [queue for i in range(2) for queue in world.queues if queue.spec.name == f"root.pool-{i}"]
         self.submitted_priority = {job: job.priority for job in world.jobs}
         self.own_am_share = {queue: queue.spec.am_share_permille for queue in world.queues}
         self.due: list[tuple[int, Turns]] = []  # (when it takes effect, what)
@@ -132,7 +137,7 @@ class Knobs:
             job.priority = self.submitted_priority[job]
         if self.pools:
             self._share_out(turns, live)
-        if not self.admission.admits_all:
+        if self.holds_back:
             self._let_in(turns, live)
         if not self.ordering.queues:
             self._rank(turns, live)

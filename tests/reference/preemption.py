@@ -19,6 +19,7 @@ class Preemption:
     def __init__(self, world: World, offers: Offers) -> None:
         self.world, self.offers = world, offers
         self.settings = world.cluster.preemption
+        self.claims: list[Stage] = []
         self.marks: dict[Run, int] = {}  # when the rounds began that have called for it without a break
 
     @property
@@ -45,19 +46,19 @@ class Preemption:
     def _leaves(self) -> list[QueueState]:
         return [queue for queue in self.world.queues if not queue.children]
 
-    def _claims(self) -> list[Stage]:
+    def _find_claims(self) -> list[Stage]:
         """The requests that would be served if there were room."""
         asked = [stage for stage in self.world.stages if stage.kind != INNER and stage.waiting()]
         return [s for s in asked if self.offers.is_let_in(s) and self.ordering.user_has_room(self.world, s)]
 
     def _pending(self, r: int) -> Amounts:
         pending = dict.fromkeys(self._leaves(), 0)
-        for stage in self._claims():
+        for stage in self.claims:
             pending[stage.job.queue] += stage.shape[r] * len(stage.waiting())
         return pending
 
     def _is_active(self, queue: QueueState) -> bool:
-        jobs = [run.task.job for run in self.world.containers()] + [stage.job for stage in self._claims()]
+        jobs = [run.task.job for run in self.world.containers()] + [stage.job for stage in self.claims]
         return any(queue in job.queue.upwards() for job in jobs)
 
     def theirs(self, r: int) -> Amounts:
@@ -90,7 +91,9 @@ class Preemption:
 
     def _ideal(self, r: int, theirs: Amounts) -> Amounts:
         wanted = self._wanted(r, theirs)
-        ideal = {self.world.queues[0]: sum(node.spec.allowance[r] for node in self.world.nodes if node.alive)}
+        root = self.world.queues[0]
+        there = sum(node.spec.allowance[r] for node in self.world.nodes if node.alive)
+        ideal = {root: max(there, self.world.allocated_queue(root)[r])}
         for parent in self.world.queues:  # parents come before their children
             caps = {child: min(wanted[child], theirs[child]) for child in parent.children}
             base = _fill(ideal[parent], caps, theirs)
@@ -113,6 +116,9 @@ class Preemption:
     # Which containers
 
     def _called_for(self) -> list[Run]:
+        self.claims = self._find_claims()
+        if not self.claims:
+            return []  # nobody wants more than they have: all would keep it
         resources = self._resources()
         theirs = {r: self.theirs(r) for r in resources}
         obtain = {r: self._to_obtain(r, theirs[r]) for r in resources}
