@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from . import worked_knobs, worked_observation, worked_preemption, worked_starting_state
+from . import worked_executors, worked_knobs, worked_observation, worked_preemption, worked_starting_state
 from .knobs import priority_of
 from .worked_example import Example
 
 EXAMPLES = [
+    *worked_executors.EXAMPLES,
     *worked_knobs.EXAMPLES,
     *worked_observation.EXAMPLES,
     *worked_preemption.EXAMPLES,
