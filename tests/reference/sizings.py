@@ -200,10 +200,8 @@ def _work_now_us(world: World, run: Run) -> int:
 
 
 def _is_constant(run: Run) -> bool:
-    """Uses its first segment for good: AMs, executors, reduces that hold or will hold when they start."""
-    stage = run.task.stage
-    will_hold = not run.started and stage.is_early and not all(before.done for before in stage.after)
-    return run.kind in (AM, EXECUTORS) or run.holding or will_hold
+    """Uses its first segment for good: AMs, executors, reduces that hold."""
+    return run.kind in (AM, EXECUTORS) or run.holding
 
 
 def _changes_us(world: World, run: Run) -> set[int]:
@@ -223,7 +221,9 @@ def _future_use(world: World, run: Run, moment_us: int) -> Vector:
     profile = run.task.profile
     unrecorded = world.zero if run.executor is not None else run.task.stage.shape
     if _is_constant(run):
-        return unrecorded if profile is None else profile[0][1]
+        if profile is None:
+            return unrecorded
+        return physics.only_memory(profile[0][1]) if run.holding else profile[0][1]
     work = _work_now_us(world, run) + since_start
     if work >= physics.total_work_us(run.task):
         return world.zero
