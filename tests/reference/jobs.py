@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from heddle.model.draw import STREAM_TASK_FAULT, draw
 from heddle.model.reasons import JobOutcome, Outcome
 from heddle.model.resources import MEMORY
@@ -11,7 +13,7 @@ from . import physics
 from .partitions import Partition
 from .sizings import Sizing
 from .state import Job, Node, Run, Stage, Task, World
-from .trace import Attempt
+from .trace import Attempt, Running
 
 
 class StalledRunError(Exception):
@@ -40,13 +42,50 @@ class Lives:
         else:
             self._begin(job)
 
+    def begin_with(self, running: Mapping[int, Running]) -> None:
+        """Containers that have been there since before the run."""
+        for job in self.world.jobs:
+            tasks = [task for task in job.tasks() if task.number in running]
+            if not tasks:
+                continue
+            job.arrived = job.admitted = True
+            job.pool = self.partition.pool_of(self.world, job)
+            for task in tasks:
+                self._goes_on(task, running[task.number])
+            for stage in job.stages:
+                if stage.is_early:
+                    self._look_for_starvation(stage)
+            if not job.has_am:
+                self._begin(job)
+
+    def _goes_on(self, task: Task, since: Running) -> None:
+        stage = task.stage
+        run = self._new_run(task, self.world.nodes[since.node], None, 0)
+        run.record.allocated_at_ms = run.record.started_at_ms = since.started_at_ms
+        self.sizing.on_allocation(self.world, run)
+        if stage.kind == AM:
+            run.ready_at = max(0, since.started_at_ms + self.world.cluster.timing.am_start_ms)
+        elif stage.kind == EXECUTORS:
+            run.idle_since = 0
+        elif stage.is_early:
+            stage.early_allowed += 1
+            run.holding = not all(before.done for before in stage.after)
+        if physics.is_working(run):
+            physics.begin(run, 0)
+            done = -since.started_at_ms * 1000 * run.rate >> 20
+            run.work_us = min(done, physics.total_work_us(task))
+            if run.fail_at_us is not None and run.fail_at_us <= run.work_us:
+                run.fail_at_us = None
+            physics.set_due(run, 0)
+        run.memory_before = physics.use(self.world, run)[MEMORY]
+
     def am_ready(self, run: Run) -> None:
         run.ready_at = None
         self._begin(run.task.job)
 
     def _begin(self, job: Job) -> None:
         now = self.world.now
-        job.begun = True
+        job.begun, again, job.began_before = True, job.began_before, True
         for stage in job.stages:  # what an AM before this one had already opened
             if stage.kind != AM and (stage.opened or stage.is_early):
                 again = stage.tasks[: stage.early_allowed] if stage.is_early else stage.tasks
@@ -63,11 +102,13 @@ class Lives:
                 stage.opened = True
         self._open_stages(job)
         self.place_inner(job)
+        if again:
+            self._look_for_executors(job, now)
         self._finish_if_done(job)
 
     def _ask(self, task: Task, at: int) -> None:
         """The task shall be waiting from an instant on. The AM keeps inner tasks itself: no ask is on its way."""
-        if task.finished:
+        if task.finished or task.run is not None:
             return
         if task.stage.kind == INNER and at <= self.world.now:
             self.make_visible(task)
@@ -129,6 +170,11 @@ class Lives:
     def _look_for_starvation(self, early: Stage) -> None:
         if early.check_at is None and self.is_starving(early):
             early.check_at = self.world.now + self.world.cluster.map_reduce.starved_ms
+
+    def _look_for_starvation_after(self, maps: Stage) -> None:
+        """A container of these maps has ended."""
+        for early in self._early_after(maps):
+            self._look_for_starvation(early)
 
     def check_starvation(self, early: Stage) -> bool:
         """The check is due: the newest holding container gives way if the maps starve."""
@@ -215,7 +261,7 @@ class Lives:
                 if run.kind == EXECUTORS and run.started and len(self.world.inner_of(run)) < run.task.stage.slots
             ]
             if not free:
-                self._look_for_executors(job)
+                self._look_for_executors(job, self.world.next_am(job, self.world.now))
                 return
             executor = free[0]
             executor.idle_since = None
@@ -224,10 +270,10 @@ class Lives:
     def _waiting_inner(self, job: Job) -> list[Task]:
         return [task for task in job.tasks() if task.stage.kind == INNER and task.asked]
 
-    def _look_for_executors(self, job: Job) -> None:
+    def _look_for_executors(self, job: Job, at: int) -> None:
         for stage in job.stages:
             if stage.kind == EXECUTORS and stage.idle_timeout_ms > 0:
-                stage.look_at.add(self.world.next_am(job, self.world.now))
+                stage.look_at.add(at)
 
     def _ask_executors(self, job: Job) -> None:
         """More executors with an idle timeout, because inner tasks wait."""
@@ -296,6 +342,10 @@ class Lives:
         if any(task.crashes >= self.world.cluster.physics.livelock_crashes for task in lost):
             raise StalledRunError("livelock")
 
+    def preempt(self, containers: list[Run]) -> None:
+        """These give way to other queues, all at once."""
+        self._come_back(self._end_with_inner(containers, Outcome.PREEMPTED))
+
     def lose_node(self, node: Node) -> None:
         lost = self._end_with_inner(self.world.containers(node), Outcome.NODE_LOST)
         for task in lost:
@@ -308,6 +358,7 @@ class Lives:
         for run in containers:
             ended += [run.task, *(inner.task for inner in self.world.inner_of(run))]
             self._end_run(run, outcome)
+            self._look_for_starvation_after(run.task.stage)
         return ended
 
     def _come_back(self, lost: list[Task]) -> None:
@@ -324,7 +375,7 @@ class Lives:
     def _retry(self, task: Task) -> None:
         for later in self._early_after(task.stage):
             later.look_at.add(self.world.next_am(task.job, self.world.now))
-            self._look_for_starvation(later)
+        self._look_for_starvation_after(task.stage)
         task.ask_at = self.world.next_am(task.job, self.world.now + self.world.cluster.timing.retry_ms)
 
     def _lose_am(self, am: Task) -> None:

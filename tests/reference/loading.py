@@ -30,14 +30,14 @@ def _queues(world: World, workload: Workload) -> list[QueueState]:
         if parent is None:  # root has everything
             queues[spec.name] = QueueState(number, spec, None, world.capacity_sum, world.capacity_sum)
         else:
-            guarantee = _permille(parent.guarantee, spec.guarantee_permille)
-            maximum = _permille(parent.maximum, spec.maximum_permille)
+            guarantee = part_of(parent.guarantee, spec.guarantee_permille)
+            maximum = part_of(parent.maximum, spec.maximum_permille)
             queues[spec.name] = QueueState(number, spec, parent, guarantee, maximum)
             parent.children.append(queues[spec.name])
     return list(queues.values())
 
 
-def _permille(vector: Vector, permille: int) -> Vector:
+def part_of(vector: Vector, permille: int) -> Vector:
     share = 1000 if permille < 0 else permille  # -1: not set
     return tuple(x * share // 1000 for x in vector)
 

@@ -61,11 +61,15 @@ class Offers:
 
     # Tests
 
+    def is_let_in(self, stage: Stage) -> bool:
+        """Test (a): admission."""
+        return stage.job.admitted or self.admission.says_yes(self.world, stage.job)
+
     def _may_have_one(self, stage: Stage) -> bool:
         """Tests (a) to (c): admission, the ordering's limits, the pool's limit."""
         job = stage.job
         return (
-            (job.admitted or self.admission.says_yes(self.world, job))
+            self.is_let_in(stage)
             and self.ordering.within_limits(self.world, stage)
             and self.partition.allows(self.world, job, stage.shape)
         )

@@ -23,6 +23,8 @@ class Ordering:
     blocking = False
     reserves = False
     packs = False  # depends on the node: `combine` chooses among all that fit
+    fair_share = False  # with queues: preemption goes by fair shares, not guarantees
+    fair_by_memory = False  # and looks at memory only
 
     def key(self, world: World, stage: Stage) -> Key:
         raise NotImplementedError
@@ -31,6 +33,9 @@ class Ordering:
         raise NotImplementedError
 
     def within_limits(self, world: World, stage: Stage) -> bool:
+        return True
+
+    def user_has_room(self, world: World, stage: Stage) -> bool:
         return True
 
     def combine(self, keys: list[Key], fits: list[int]) -> list[int]:
@@ -117,6 +122,8 @@ def min_share(world: World, queue: QueueState) -> Vector:
 
 class Fair(Ordering):
     queues = True
+    fair_share = True
+    fair_by_memory = True
 
     def key(self, world: World, stage: Stage) -> Key:
         return leaf_key(world, stage, stage.job.queue.spec.order or "fair")
@@ -130,6 +137,8 @@ class Fair(Ordering):
 
 
 class Drf(Fair):
+    fair_by_memory = False
+
     def key(self, world: World, stage: Stage) -> Key:
         return leaf_key(world, stage, stage.job.queue.spec.order or "drf")
 
@@ -160,10 +169,9 @@ class Capacity(Ordering):
         return max(allocated[r] * ONE // max(1, queue.guarantee[r]) for r in world.counting)
 
     def within_limits(self, world: World, stage: Stage) -> bool:
-        return below_maximum(world, stage.job.queue, stage.shape) and self._user_has_room(world, stage)
+        return below_maximum(world, stage.job.queue, stage.shape) and self.user_has_room(world, stage)
 
-    @staticmethod
-    def _user_has_room(world: World, stage: Stage) -> bool:
+    def user_has_room(self, world: World, stage: Stage) -> bool:
         leaf, user = stage.job.queue, stage.job.user
         allocated, of_user = world.allocated_queue(leaf), world.allocated_queue(leaf, user=user)
         asking = {

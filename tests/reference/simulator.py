@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from heddle.model.cluster import Cluster
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, STREAM_USAGE_REPORT, draw
 from heddle.model.reasons import Outcome
@@ -11,21 +13,39 @@ from heddle.model.workload import AM, EXECUTORS, INNER, Workload
 from . import physics
 from .admissions import make_admission
 from .jobs import Lives, StalledRunError
+from .knobs import Knobs, PostedSize, stock
 from .loading import load
 from .offers import Offers
 from .orderings import make_ordering
 from .partitions import make_partition
 from .placements import make_placement
+from .preemption import Preemption
+from .reports import Reports
 from .sizings import make_sizing
 from .state import Job, Node, Run
-from .trace import Policy, Trace
+from .trace import EXACT, Observation, Policy, Running, Trace
 
 HOUR_MS = 3_600_000
 
 
-def simulate(workload: Workload, cluster: Cluster, policy: Policy, seed: int, until_ms: int | None = None) -> Trace:
-    """Run to the end, or through the instant `until_ms` (then: stalled, reason "until")."""
-    simulator = Simulator(workload, cluster, policy, seed)
+def simulate(
+    workload: Workload,
+    cluster: Cluster,
+    policy: Policy,
+    seed: int,
+    until_ms: int | None = None,
+    running: Mapping[int, Running] | None = None,
+    observation: Observation = EXACT,
+    executor: str = "native",
+) -> Trace:
+    """Run to the end, or through the instant `until_ms` (then: stalled, reason "until").
+
+    `running`: the tasks that have containers when the run begins.
+    """
+    simulator = Simulator(workload, cluster, policy, seed, observation, by_knobs=executor == "yarn-knobs")
+    if running:
+        simulator.lives.begin_with(running)
+        simulator.wakes.add(0)
     outcome, reason = "finished", ""
     try:
         simulator.run(until_ms)
@@ -36,9 +56,25 @@ def simulate(workload: Workload, cluster: Cluster, policy: Policy, seed: int, un
 
 
 class Simulator:
-    def __init__(self, workload: Workload, cluster: Cluster, policy: Policy, seed: int) -> None:
+    def __init__(
+        self,
+        workload: Workload,
+        cluster: Cluster,
+        policy: Policy,
+        seed: int,
+        observation: Observation,
+        *,
+        by_knobs: bool,
+    ) -> None:
         self.world = load(workload, cluster, seed)
-        self.sizing = make_sizing(*policy.sizing)
+        self.reports = Reports(self.world, observation)
+        self.knobs: Knobs | None = None
+        if by_knobs:
+            sizes = PostedSize()
+            self.knobs = Knobs(self.world, policy, sizes, observation)
+            policy, self.sizing, listener = stock(policy), sizes, self.knobs.sizing
+        else:
+            self.sizing = listener = make_sizing(*policy.sizing)
         partition = make_partition(*policy.partition)
         self.lives = Lives(self.world, self.sizing, partition)
         self.offers = Offers(
@@ -50,9 +86,10 @@ class Simulator:
             make_ordering(*policy.ordering),
             make_placement(*policy.placement),
         )
+        self.preemption = Preemption(self.world, self.offers)
         self.heartbeat_ms = cluster.timing.node_heartbeat_ms
         # Nobody listens to reports that the sizing lever does not read: they are no event.
-        self.report_ms = cluster.timing.usage_report_ms if self.sizing.reads_reports else 0
+        self.report_ms = cluster.timing.usage_report_ms if listener.reads_reports else 0
         self.quiet_since = 0
         self.wakes: set[int] = set()  # instants at which there is an ideal pass although nothing else happens
         self.lives.wait_ms, self.lives.wakes = self.offers.placement.wait_ms, self.wakes
@@ -75,7 +112,7 @@ class Simulator:
                 self.quiet_since = last
 
     def _next_event(self) -> int | None:
-        """When something other than a heartbeat or a report happens next."""
+        """When something other than a heartbeat, a report or a round of preemption happens next."""
         world = self.world
         times = [at for run in world.runs if (at := self._due(run)) is not None]
         times += [at for node in world.nodes if (at := self._node_event(node)) is not None]
@@ -87,13 +124,16 @@ class Simulator:
         return min(times, default=None)
 
     def _next_tick(self, at: int) -> int | None:
-        """The next heartbeat or report, at or after an instant, of a node that is alive then."""
-        ticks = []
+        """The next round of preemption or, of a node that is alive, heartbeat or report, at or after an instant."""
+        every_ms = self.preemption.every_ms
+        ticks = [max(every_ms, at + -at % every_ms)] if every_ms > 0 else []
         for node in self.world.nodes:
             for interval, stream in ((self.heartbeat_ms, STREAM_NODE_HEARTBEAT), (self.report_ms, STREAM_USAGE_REPORT)):
                 if interval > 0 and node.alive:
                     phase = draw(self.world.seed, stream, node.number) % interval
                     ticks.append(at + (phase - at) % interval)
+        ticks += [] if self.knobs else [seen_at for seen_at, _ in self.reports.on_their_way]
+        ticks += [self.knobs.next_at(at)] if self.knobs else []
         return min(ticks, default=None)
 
     def _ticks_now(self, node: Node, interval: int, stream: int) -> bool:
@@ -137,6 +177,8 @@ class Simulator:
         """One round of the phases. Heartbeats and reports belong to the first round of an instant."""
         happened = [self._containers(), self._nodes(), first and self._reports(), self._arrivals(), self._asks()]
         happened.append(self._starving_maps())
+        happened.append(first and self._preemption_between_queues())
+        happened.append(first and self.knobs is not None and self.knobs.now())
         happened.append(any(at <= self.world.now for at in self.wakes))
         self.wakes.difference_update([at for at in self.wakes if at <= self.world.now])
         if self.heartbeat_ms > 0:
@@ -200,6 +242,8 @@ class Simulator:
         for node in world.nodes:
             if node.return_at == world.now:
                 node.alive, node.return_at, happened = True, None, True
+                if self.knobs:
+                    self.knobs.sizes.posted.pop(node, None)
                 node.loss_at = world.now + world.fault_span_ms(node, faults.node_mtbf_s, repair=False)
             if node.loss_at == world.now:
                 node.return_at = world.now + world.fault_span_ms(node, faults.node_repair_s, repair=True)
@@ -213,12 +257,21 @@ class Simulator:
         return happened
 
     def _reports(self) -> bool:
-        reporting = [n for n in self.world.nodes if self._ticks_now(n, self.report_ms, STREAM_USAGE_REPORT)]
-        for node in reporting:
-            node.reports += 1
-            node.reported_background = node.background
-            self.sizing.on_report(self.world, node)
-        return bool(reporting)
+        """Whether one was seen."""
+        for node in self.world.nodes:
+            if self._ticks_now(node, self.report_ms, STREAM_USAGE_REPORT):
+                self.reports.make(node)
+        seen = [] if self.knobs else self.reports.seen_now()  # outside YARN they are seen at ticks
+        for report in seen:
+            node = report.node
+            stands_for = report.number - (node.report.number if node.report else -1)
+            node.report, node.reported_background = report, report.background
+            for run, used in report.of_container.items():
+                run.reported = used
+            for _ in range(stands_for):
+                node.reports += 1
+                self.sizing.on_report(self.world, node)
+        return bool(seen)
 
     def _arrivals(self) -> bool:
         happened = False
@@ -251,6 +304,14 @@ class Simulator:
         due = [stage for stage in self.world.stages if stage.check_at is not None and stage.check_at <= self.world.now]
         preempted = [self.lives.check_starvation(stage) for stage in due]  # all of them are checked
         return any(preempted)
+
+    def _preemption_between_queues(self) -> bool:
+        every_ms = self.preemption.every_ms
+        if every_ms == 0 or self.world.now == 0 or self.world.now % every_ms:
+            return False
+        victims = self.preemption.round()
+        self.lives.preempt(victims)
+        return bool(victims)
 
     def _heartbeats(self) -> None:
         for node in self.world.nodes:

@@ -88,7 +88,7 @@ class UsageFeedback(Sizing):
             self._set(run.node, r, max(0, estimate - (reserved * power >> 30)))
 
     def on_report(self, world: World, node: Node) -> None:
-        use = add(containers_use(world, node), node.background)
+        use = add(containers_use(world, node), node.reported_background)
         for r in range(world.n_resources):
             start, used, k = self.states.get((node, r), (0, 0, 0))
             if use[r] == used:
@@ -138,7 +138,7 @@ class Percentile(Sizing):
         if node.reports % self.every:
             return
         for run in world.containers(node):
-            used = physics.reported_use(world, run)
+            used = run.reported or world.zero
             for r, reserved in enumerate(run.task.stage.shape):
                 ring = self.rings.setdefault((run, r), [])
                 ring.append(min(16 * ONE, used[r] * ONE // reserved) if reserved > 0 else 0)
@@ -200,10 +200,8 @@ def _work_now_us(world: World, run: Run) -> int:
 
 
 def _is_constant(run: Run) -> bool:
-    """Uses its first segment for good: AMs, executors, reduces that hold or will hold when they start."""
-    stage = run.task.stage
-    will_hold = not run.started and stage.is_early and not all(before.done for before in stage.after)
-    return run.kind in (AM, EXECUTORS) or run.holding or will_hold
+    """Uses its first segment for good: AMs, executors, reduces that hold."""
+    return run.kind in (AM, EXECUTORS) or run.holding
 
 
 def _changes_us(world: World, run: Run) -> set[int]:
@@ -223,7 +221,9 @@ def _future_use(world: World, run: Run, moment_us: int) -> Vector:
     profile = run.task.profile
     unrecorded = world.zero if run.executor is not None else run.task.stage.shape
     if _is_constant(run):
-        return unrecorded if profile is None else profile[0][1]
+        if profile is None:
+            return unrecorded
+        return physics.only_memory(profile[0][1]) if run.holding else profile[0][1]
     work = _work_now_us(world, run) + since_start
     if work >= physics.total_work_us(run.task):
         return world.zero
@@ -231,9 +231,11 @@ def _future_use(world: World, run: Run, moment_us: int) -> Vector:
 
 
 def containers_use(world: World, node: Node) -> Vector:
+    """Of all containers that the last seen report knows, ended or not."""
     total = world.zero
-    for run in world.containers(node):
-        total = add(total, physics.reported_use(world, run))
+    assert node.report is not None
+    for used in node.report.of_container.values():
+        total = add(total, used)
     return total
 
 

@@ -91,6 +91,7 @@ class Job:
     arrived: bool = False
     admitted: bool = False
     begun: bool = False  # its AM is ready, or it has none and has arrived
+    began_before: bool = False  # now, or before its AM was lost
     pool: int = 0
     outcome: JobOutcome = JobOutcome.UNFINISHED
     ended_at: int | None = None
@@ -103,6 +104,16 @@ class Job:
         return [task for stage in self.stages for task in stage.tasks]
 
 
+@dataclass(frozen=True)
+class Report:
+    """What a node told of its use when the report was made."""
+
+    node: Node
+    number: int
+    background: Vector
+    of_container: dict[Run, Vector]
+
+
 @dataclass(eq=False)
 class Node:
     number: int
@@ -113,7 +124,10 @@ class Node:
     faults: int = 0  # losses so far
     loss_at: int | None = None
     return_at: int | None = None
-    reports: int = 0
+    reports_made: int = 0
+    reports: int = 0  # seen, those included that the seen ones stand for
+    last_made: Report | None = None
+    report: Report | None = None  # the last one that was seen
     reported_background: Vector = ()
     reserved_for: Stage | None = None
 
@@ -153,6 +167,7 @@ class Run:
     due: int | None = None  # next breakpoint; None: never
     timed: bool = False  # whether `due` was computed for the present breakpoint
     memory_before: int = 0  # use when the instant began
+    reported: Vector | None = None  # its use, as last seen
 
     @property
     def started(self) -> bool:

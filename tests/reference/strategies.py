@@ -21,6 +21,7 @@ from heddle.model.cluster import (
     MapReduce,
     Node,
     Physics,
+    Preemption,
     Queue,
     Timing,
 )
@@ -54,9 +55,10 @@ class Features:
     labels: bool = False
     gpu: bool = False
     locality: bool = False
+    preemption: bool = False  # between queues, of which there may be several
 
 
-EVERYTHING = Features(*[True] * 12)
+EVERYTHING = Features(*[True] * 13)
 
 
 @st.composite
@@ -87,6 +89,7 @@ def clusters(draw: st.DrawFn, features: Features = Features()) -> Cluster:  # no
         physics=draw(_physics()) if features.use else Physics(),
         map_reduce=MapReduce(draw(st.sampled_from((0, 250, 500, 1000))), draw(st.sampled_from((1000, 2500, 10_000)))),
         faults=draw(_faults()) if features.faults else Faults(),
+        preemption=draw(_preemptions()) if features.preemption else Preemption(),
     )
 
 
@@ -178,6 +181,15 @@ def _faults(draw: st.DrawFn) -> Faults:
         node_repair_s=draw(st.sampled_from((1, 10))),
         task_failure_permyriad=draw(st.sampled_from((0, 1000, 4000))),
         slow_node_permille=draw(st.sampled_from((0, 500))),
+    )
+
+
+@st.composite
+def _preemptions(draw: st.DrawFn) -> Preemption:
+    return Preemption(
+        every_ms=draw(st.sampled_from((500, 1000, 3000))),
+        starved_ms=draw(st.sampled_from((0, 1000, 2500))),
+        round_permille=draw(st.sampled_from((100, 1000))),
     )
 
 

@@ -276,3 +276,19 @@ def test_random_runs_keep_the_rules(pair: tuple[Workload, Cluster], policy: Poli
                 reserved_mb[attempt.node] += int(workload.shapes[stage_of[attempt.task]["shape"]][0])
         for spec, reserved in zip(cluster.nodes, reserved_mb, strict=True):
             assert reserved <= spec.allowance[0], "more memory promised than allowed"
+
+
+@settings(max_examples=10, deadline=None, derandomize=True)
+@given(
+    pairs(dataclasses.replace(EVERYTHING, gpu=False)),
+    st.sampled_from(["capacity", "fair", "drf"]),
+    st.sampled_from(["most-free", "delay-locality"]),
+    st.integers(0, 9),
+)
+def test_knobs_that_nobody_turns_change_nothing(
+    pair: tuple[Workload, Cluster], ordering: str, placement: str, seed: int
+) -> None:
+    workload, cluster = pair
+    policy = Policy(admission=("am-share", {"percent": 0.3}), ordering=(ordering, {}), placement=(placement, {}))
+    native = simulate(workload, cluster, policy, seed, until_ms=8_000)
+    assert simulate(workload, cluster, policy, seed, until_ms=8_000, executor="yarn-knobs") == native

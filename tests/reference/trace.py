@@ -21,6 +21,26 @@ class Policy:
     placement: Lever = ("most-free", {})
 
 
+@dataclass(frozen=True)
+class Observation:
+    """How well the use of nodes is known; all 0: exactly."""
+
+    poll_ms: int = 0
+    lag_ms: int = 0
+    loss_permyriad: int = 0
+
+
+EXACT = Observation()
+
+
+@dataclass(frozen=True)
+class Running:
+    """A container that a workload begins with."""
+
+    node: int
+    started_at_ms: int  # 0 or before
+
+
 @dataclass
 class Attempt:
     """One attempt of one task; inner tasks are allocated in the instant in which they start."""

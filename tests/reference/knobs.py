@@ -1,0 +1,244 @@
+"""Stock YARN driven by knobs: a policy outside that looks now and then and turns what YARN lets it turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from heddle.model.draw import draw
+from heddle.model.resources import MEMORY, VCORES
+from heddle.model.workload import INNER
+
+from .admissions import make_admission
+from .loading import part_of
+from .orderings import Key, make_ordering
+from .partitions import make_partition
+from .reports import STREAM_OBSERVATION
+from .sizings import Sizing, make_sizing
+from .state import Job, Node, QueueState, Report, Run, Vector, World
+from .trace import Attempt, Lever, Observation, Policy
+
+DEFAULT_POLL_MS = 1000
+HIGHEST_PRIORITY = 10
+WHOLE: Vector = (1, 1000)  # node totals are whole MB and whole vcores
+DEAD_BAND: Vector = (256, 1000)
+FIRST_LOSS = 2**60  # index of the first tick in the stream
+
+
+class PostedSize(Sizing):
+    """Stock YARN's sizes of nodes: the allowance, or what was posted last."""
+
+    def __init__(self) -> None:
+        self.posted: dict[Node, Vector] = {}
+
+    def total(self, world: World, node: Node) -> Vector:
+        posted = self.posted.get(node, node.spec.allowance)
+        return tuple(max(size, held) for size, held in zip(posted, world.allocated_node(node), strict=True))
+
+
+def stock(policy: Policy) -> Policy:
+    """What decides between two ticks. Its sizing is a PostedSize."""
+    ordering = policy.ordering if make_ordering(*policy.ordering).queues else ("capacity", {})
+    admission: Lever = ("am-share", {"percent": 0.5 if ordering[0] in ("fair", "drf") else 0.1})
+    if policy.admission[0] == "am-share":
+        admission = policy.admission
+    placement = policy.placement if policy.placement[0] == "delay-locality" else ("most-free", {})
+    return Policy(admission, ("reservation", {}), ("shared", {}), ordering, placement)
+
+
+@dataclass
+class Turns:
+    """What one tick decided. Empty where the policy has no opinion."""
+
+    leaf: dict[Job, QueueState] = field(default_factory=dict)
+    queue_permille: dict[QueueState, tuple[int, int]] = field(default_factory=dict)  # guarantee, maximum
+    am_share_permille: dict[QueueState, int] = field(default_factory=dict)
+    priority: dict[Job, int] = field(default_factory=dict)
+    size: dict[Node, Vector] = field(default_factory=dict)
+
+
+class Knobs:
+    def __init__(self, world: World, policy: Policy, sizes: PostedSize, observation: Observation) -> None:
+        self.world, self.sizes, self.observation = world, sizes, observation
+        self.poll_ms = observation.poll_ms or DEFAULT_POLL_MS
+        self.admission, self.partition = make_admission(*policy.admission), make_partition(*policy.partition)
+        self.sizing, self.ordering = make_sizing(*policy.sizing), make_ordering(*policy.ordering)
+        self.sizes_nodes = policy.sizing[0] != "reservation"
+        self.holds_back = policy.admission[0] not in ("admit-all", "am-share")
+        self.pools: list[QueueState] = []
+        if policy.partition[0] != "shared":
+            self.pools = [queue for i in range(2) for queue in world.queues if queue.spec.name == f"root.pool-{i}"]
+        self.submitted_priority = {job: job.priority for job in world.jobs}
+        self.own_am_share = {queue: queue.spec.am_share_permille for queue in world.queues}
+        self.due: list[tuple[int, Turns]] = []  # (when it takes effect, what)
+        self.last_tick: int | None = None
+        self.seen: list[Run] = []
+        self.alive: list[Node] = []
+
+    # When
+
+    def next_at(self, at: int) -> int:
+        return min([at + -at % self.poll_ms, *(effect_at for effect_at, _ in self.due)])
+
+    def now(self) -> bool:
+        """Effects and tick of this instant; whether a knob moved."""
+        moved = self._take_effect()
+        now = self.world.now
+        if now % self.poll_ms == 0:
+            chance = draw(self.world.seed, STREAM_OBSERVATION, FIRST_LOSS + now // self.poll_ms) % 10000
+            if chance >= self.observation.loss_permyriad:
+                self._look()
+                self.due.append((now + self.observation.lag_ms, self._decide()))
+        return self._take_effect() or moved
+
+    def _take_effect(self) -> bool:
+        ready = [turns for effect_at, turns in self.due if effect_at <= self.world.now]
+        self.due = [(effect_at, turns) for effect_at, turns in self.due if effect_at > self.world.now]
+        moved = [self._turn(turns) for turns in ready]  # all of them are turned
+        return any(moved)
+
+    # Looking
+
+    def _look(self) -> None:
+        """Tells the sizing lever what happened between two ticks."""
+        world, now = self.world, self.world.now
+        here = world.containers()
+        alive = [node for node in world.nodes if node.alive]
+        # What is on a node that was lost in between ends after the others; the order matters to no lever.
+        for run in self.seen:
+            if not run.live:
+                self.sizing.on_end(world, run)
+        report_ms = world.cluster.timing.usage_report_ms
+        passed = 0 if self.last_tick is None or report_ms == 0 else now // report_ms - self.last_tick // report_ms
+        still_there = [run for run in self.seen if run.live]
+        world.runs, everything = [run for run in world.runs if run in still_there or run.executor], world.runs
+        for node in alive:
+            for _ in range(passed if node in self.alive else 1):
+                node.reports += 1
+                node.report = node.last_made or Report(node, -1, world.zero, {})
+                node.reported_background = node.report.background
+                self.sizing.on_report(world, node)
+        world.runs = everything
+        for run in here:
+            if run not in still_there:
+                run.reports_before = run.node.reports
+                self.sizing.on_allocation(world, run)
+        self.last_tick, self.seen, self.alive = now, here, alive
+
+    # Deciding
+
+    def _decide(self) -> Turns:
+        turns = Turns()
+        live = [job for job in self.world.jobs if job.arrived and not job.ended]
+        shown = {queue: queue.spec for queue in self.world.queues}
+        set_priority = {job: job.priority for job in self.world.jobs}
+        for queue in self.world.queues:
+            queue.spec = replace(queue.spec, am_share_permille=self.own_am_share[queue])
+        for job in self.world.jobs:
+            job.priority = self.submitted_priority[job]
+        if self.pools:
+            self._share_out(turns, live)
+        if self.holds_back:
+            self._let_in(turns, live)
+        if not self.ordering.queues:
+            self._rank(turns, live)
+        for queue, spec in shown.items():
+            queue.spec = spec
+        for job, priority in set_priority.items():
+            job.priority = priority
+        if self.sizes_nodes:
+            turns.size = {node: self._wanted(node) for node in self.alive}
+        return turns
+
+    def _share_out(self, turns: Turns, live: list[Job]) -> None:
+        world = self.world
+        maxima = []
+        for number, _ in enumerate(self.pools):
+            limit = self.partition.limit(world, number)
+            assert limit is not None
+            maxima.append(
+                min(limit[r] * 1000 // world.capacity_sum[r] for r in world.counting if world.capacity_sum[r])
+            )
+        guarantees = [max(0, 1000 - sum(maxima[1:])), *maxima[1:]]
+        turns.queue_permille = dict(zip(self.pools, zip(guarantees, maxima, strict=True), strict=True))
+        turns.leaf = {job: self.pools[self.partition.pool_of(world, job)] for job in live}
+
+    def _let_in(self, turns: Turns, live: list[Job]) -> None:
+        world, said_yes = self.world, []
+        before = list(world.runs)
+        for job in sorted(live, key=lambda job: (-job.priority, job.number)):
+            if not job.admitted and self.admission.says_yes(world, job):
+                said_yes.append(job)
+                job.admitted = True
+                if job.has_am:  # as if it were allocated
+                    am, record = job.stages[0].tasks[0], Attempt(job.stages[0].tasks[0].number, 0, 0, world.now)
+                    am.run = Run(am, world.nodes[0], None, 0, record, None, 0)
+                    world.runs.append(am.run)
+        for leaf in [queue for queue in world.queues if not queue.children]:
+            held = world.allocated_queue(leaf, only_ams=True)
+            parts = [-(-1000 * held[r] // leaf.maximum[r]) for r in world.counting if leaf.maximum[r] > 0]
+            turns.am_share_permille[leaf] = min(1000, max(parts, default=0))
+        world.runs = before
+        for job in said_yes:
+            job.admitted = False
+            if job.has_am:
+                job.stages[0].tasks[0].run = None
+
+    def _rank(self, turns: Turns, live: list[Job]) -> None:
+        for leaf in self.world.queues:
+            keys: dict[Job, Key] = {}
+            for job in live:
+                waiting = [stage for stage in job.stages if stage.kind != INNER and stage.waiting()]
+                if job.queue is leaf and waiting:
+                    keys[job] = min(self.ordering.key(self.world, stage) for stage in waiting)
+            ranks = sorted(set(keys.values()))
+            for job, key in keys.items():
+                turns.priority[job] = priority_of(ranks.index(key), len(ranks))
+
+    def _wanted(self, node: Node) -> Vector:
+        predicted, held = self.sizing.prediction(self.world, node), self.world.allocated_node(node)
+        promised = [held[r] + node.spec.allowance[r] - predicted[r] for r in (MEMORY, VCORES)]
+        return tuple(max(promised[r] // WHOLE[r] * WHOLE[r], held[r]) for r in (MEMORY, VCORES))
+
+    # Turning
+
+    def _turn(self, turns: Turns) -> bool:
+        """Whether anything is different now."""
+        before = self._settings()
+        for queue, (guarantee, maximum) in turns.queue_permille.items():
+            shares = {"guarantee_permille": guarantee, "maximum_permille": maximum}
+            queue.spec = replace(queue.spec, weight_milli=max(1, guarantee), **shares)
+        for job, leaf in turns.leaf.items():
+            job.queue = leaf
+        for queue, permille in turns.am_share_permille.items():
+            queue.spec = replace(queue.spec, am_share_permille=permille)
+        for job, priority in turns.priority.items():
+            job.priority = priority
+        for node, wanted in turns.size.items():
+            step = [abs(wanted[r] - self.sizes.posted.get(node, node.spec.allowance)[r]) for r in (MEMORY, VCORES)]
+            if node.alive and (step[MEMORY] >= DEAD_BAND[MEMORY] or step[VCORES] >= DEAD_BAND[VCORES]):
+                self.sizes.posted[node] = wanted
+        self._compute_queues()
+        return before != self._settings()
+
+    def _compute_queues(self) -> None:
+        root, *others = self.world.queues
+        sizes = [self.sizes.posted.get(node, node.spec.allowance) for node in self.world.nodes]
+        root.guarantee = root.maximum = tuple(map(sum, zip(*sizes, strict=True)))
+        for queue in others:  # parents come before their children
+            assert queue.parent is not None
+            queue.guarantee = part_of(queue.parent.guarantee, queue.spec.guarantee_permille)
+            queue.maximum = part_of(queue.parent.maximum, queue.spec.maximum_permille)
+
+    def _settings(self) -> tuple[object, ...]:
+        return (
+            [queue.spec for queue in self.world.queues],
+            [(job.queue, job.priority) for job in self.world.jobs],
+            dict(self.sizes.posted),
+        )
+
+
+def priority_of(rank: int, ranks: int) -> int:
+    """0 is the first rank; the larger number is the more important."""
+    if ranks <= HIGHEST_PRIORITY + 1:
+        return HIGHEST_PRIORITY - rank
+    return HIGHEST_PRIORITY - rank * (HIGHEST_PRIORITY + 1) // ranks

@@ -1,0 +1,92 @@
+"""Stock YARN driven by knobs, worked out by hand. One node of 1000 MB; the policy looks every second from 0 on."""
+
+from __future__ import annotations
+
+from heddle.model.cluster import Cluster, Node, Queue
+from heddle.model.reasons import Outcome
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
+
+from .trace import EXACT, Observation, Policy
+from .worked_example import Example, Span
+
+FINISHED, RELEASED = Outcome.FINISHED, Outcome.RELEASED
+Spans = dict[int, list[Span]]
+
+
+def job(name: str, memory_mb: int, seconds: float, tasks: int = 1, **more: object) -> JobSpec:
+    stage = StageSpec("s", (memory_mb, 0), [TaskSpec(round(seconds * 1000))] * tasks)
+    return JobSpec(name, 0, [stage], **more)  # type: ignore[arg-type]
+
+
+def example(
+    jobs: list[JobSpec], policy: Policy, spans: Spans, *queues: Queue, observation: Observation = EXACT
+) -> Example:
+    cluster = Cluster((Node("n0", (2000, 8000), (1000, 8000)),), queues=(Queue("root"), *queues))
+    return Example(build("knobs", jobs), cluster, policy, spans, 100_000, {}, observation, "yarn-knobs")
+
+
+def half_is_used(observation: Observation, second_ms: int, third_ms: int) -> Example:
+    # Half of what is promised counts. 0 s: nothing is promised, 1000 MB: `a`. 1 s: 700 are, 350 count: the total is
+    # 700 + 1000 - 350 = 1350: `b` fits (1300). 2 s: 1300 + 1000 - 650 = 1650: `c` fits exactly.
+    jobs = [job("a", 700, 60), job("b", 600, 60), job("c", 350, 60)]
+    spans: Spans = {task: [(at, at + 60_000, FINISHED)] for task, at in enumerate((0, second_ms, third_ms))}
+    return example(jobs, Policy(sizing=("borg-default", {"fraction": 0.5})), spans, observation=observation)
+
+
+def a_node_is_resized_at_ticks() -> Example:
+    return half_is_used(EXACT, 1000, 2000)
+
+
+def a_knob_turns_late() -> Example:
+    # The tick of 1 s takes effect at 1.4 s, the one of 2 s, which sees `b`, at 2.4 s.
+    return half_is_used(Observation(lag_ms=400), 1400, 2400)
+
+
+def the_policy_may_look_less_often() -> Example:
+    return half_is_used(Observation(poll_ms=4000), 4000, 8000)
+
+
+def small_changes_are_not_posted() -> Example:
+    # 480 of 600 count: 600 + 1000 - 480 = 1120, less than 256 more than 1000. `b` waits for `a` to end.
+    jobs = [job("a", 600, 10), job("b", 600, 60)]
+    spans: Spans = {1: [(10_000, 70_000, FINISHED)]}
+    return example(jobs, Policy(sizing=("borg-default", {"fraction": 0.8})), spans)
+
+
+def keys_become_priorities() -> Example:
+    # All wait at 0. First in, first out it would be x before y. By demand a and y come first (800), x is last (1600):
+    # priorities 10, 9, 10. `a` runs first, being the first of 10; at 1.5 s it is y's turn, then x's.
+    jobs = [job("a", 800, 1.5), job("x", 800, 1, tasks=2), job("y", 800, 1)]
+    spans: Spans = {0: [(0, 1500, FINISHED)], 3: [(1500, 2500, FINISHED)], 1: [(2500, 3500, FINISHED)]}
+    return example(jobs, Policy(ordering=("smallest-first", {})), spans)
+
+
+def admission_becomes_an_am_share() -> Example:
+    # Two of three jobs may run: their AMs make 200 of 1000 MB, so the share is 20%. Stock YARN's would be 10%, one AM.
+    # The third AM starts when the first two end. (With nothing to wait for, tasks start with their AM.)
+    jobs = [job(name, 100, 5, am=(100, 0)) for name in ("a", "b", "c")]
+    spans: Spans = {0: [(0, 5000, RELEASED)], 2: [(0, 5000, RELEASED)], 4: [(5000, 10_000, RELEASED)]}
+    return example(jobs, Policy(admission=("max-running", {"jobs": 2})), spans)
+
+
+def pools_become_queues() -> Example:
+    # `small` has 1 container, at most 0.2 * 10: pool 1, which may hold 300. `large` stays in pool 0 with 700: seven of
+    # its tasks start, although there is room for nine; the others wait for them.
+    jobs = [
+        job("large", 100, 10, tasks=10, queue="root.pool-0"),
+        job("small", 100, 10, queue="root.pool-0"),
+    ]
+    spans: Spans = {6: [(0, 10_000, FINISHED)], 7: [(10_000, 20_000, FINISHED)], 10: [(0, 10_000, FINISHED)]}
+    policy = Policy(partition=("small-pool", {"share": 0.3, "theta": 0.2}))
+    return example(jobs, policy, spans, Queue("root.pool-0", 500), Queue("root.pool-1", 500))
+
+
+EXAMPLES = [
+    a_node_is_resized_at_ticks,
+    a_knob_turns_late,
+    the_policy_may_look_less_often,
+    small_changes_are_not_posted,
+    keys_become_priorities,
+    admission_becomes_an_am_share,
+    pools_become_queues,
+]
