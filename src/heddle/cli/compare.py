@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,11 +15,10 @@ import typer
 
 from heddle.cli.inputs import cluster_for, compile_with_message, read_all
 from heddle.cli.output import Json, print_json, print_tables, say
+from heddle.cli.progress import run_with_progress
 from heddle.model.errors import BadInput, Problem
 
 if TYPE_CHECKING:
-    from heddle.analysis.compare import ComparedRun
-    from heddle.experiments.compare import PlannedRun
     from heddle.model.cluster import Cluster
     from heddle.policy.policy import Policy
 
@@ -38,10 +38,40 @@ def compare(
             help="May be repeated: NODESxMEMORY_MBxVCORES or a file [default: what the workload suggests].",
         ),
     ] = None,
+    queues: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="May be repeated: a cluster file or scheduler XML whose queue tree is used instead of the cluster's; "
+            "several are compared with each other."
+        ),
+    ] = None,
     seeds: Annotated[
-        int, typer.Option(help="How many seeds, from 0 on; each policy runs with each.", min=1, max=10_000)
-    ] = 5,
-    baseline: Annotated[str | None, typer.Option(help="The policy to compare with [default: the first].")] = None,
+        int | None,
+        typer.Option(
+            help="How many seeds, from 0 on; each policy runs with each [default: 5, 10 for a recorded trace].",
+            min=1,
+            max=10_000,
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="What to compare with, as the table calls it [default: the first policy].")
+    ] = None,
+    warm_up: Annotated[
+        float, typer.Option(help="Leave out jobs submitted in the first so many seconds.", metavar="S", min=0)
+    ] = 0,
+    cool_down: Annotated[
+        float, typer.Option(help="Leave out jobs submitted in the last so many seconds.", metavar="S", min=0)
+    ] = 0,
+    resample: Annotated[
+        bool,
+        typer.Option(
+            "--resample/--no-resample", help="Resample a recorded trace in time blocks, one per seed above 0."
+        ),
+    ] = True,
+    block_s: Annotated[
+        float | None,
+        typer.Option(help="Length of these blocks in seconds [default: what the jobs suggest].", min=0.001),
+    ] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", help="Parallel processes [default: one per core].", min=1)
@@ -53,44 +83,56 @@ def compare(
 ) -> None:
     """Compare policies on a workload, paired over seeds.
 
-    A built-in workload is made anew for each seed; a file is one realisation, and the seed then changes only what
-    chance decides on the cluster (heartbeat phases, faults). Runs that stalled are shown as such; the exit code is 0
-    when every run ended.
+    A built-in workload is made anew for each seed. A file is one realisation: seed 0 runs it as it is, the other seeds
+    run it with its blocks of time drawn anew, and the intervals come from these. Below the
+    table stand how far the best is above what no scheduler can beat (`heddle bound`), and who got worse. Runs that
+    stalled are shown as such; the exit code is 0 when every run ended.
 
     \b
     Examples:
       heddle compare
       heddle compare mix --policy fifo --policy drf --policy tetris --seeds 10 --report report.html
       heddle compare tasks.csv -p capacity -p "capacity+usage-feedback" -c 10x65536x24 -c 20x65536x24 --json
+      heddle compare mix -p capacity --queues today.yaml --queues proposed.yaml --warm-up 60 --cool-down 120
     """
     from heddle.analysis.compare import compare_runs
-    from heddle.experiments.compare import PlannedRun
+    from heddle.analysis.edges import Edges
+    from heddle.experiments.compare import PlannedRun, Source, run_one, sampling_of
+    from heddle.experiments.engines import LocalProcesses
     from heddle.report.comparison import write_comparison_report
-    from heddle.report.table import comparison_tables
+    from heddle.report.table import comparison_tables, notes
     from heddle.run import check_run
-    from heddle.traces.load import load_workload
+    from heddle.traces.load import is_built_in, load_workload
 
     policies, first, clusters = read_all(
         lambda: _policies(policy or ["fifo", "fair", "drf", "capacity"]),
         lambda: load_workload(workload, 0),
         lambda: _clusters(workload, cluster),
     )
-    base = _baseline(policies, baseline)
-    for on in clusters:
-        check_run(first, on, 0, executor)
+    contenders = _contenders(policies, clusters, queues or [])
+    base = _baseline(contenders, baseline)
+    for one in contenders:
+        for on in one.clusters:
+            check_run(first, on, 0, executor)
+    n_seeds = seeds or (5 if is_built_in(workload) else 10)
+    sampling, block_ms = sampling_of(workload, first, clusters[0], n_seeds, resample, block_s)
     for n_resources in {len(on.resources) for on in clusters}:
         compile_with_message(policies, n_resources)
     planned = [
-        PlannedRun(workload, on, one.name, seed, report is not None, executor)
-        for seed in range(seeds)
-        for on in clusters
-        for one in policies
-    ]
-    runs = _run_with_progress(planned, jobs or os.cpu_count() or 1)
-    order = {one.name: place for place, one in enumerate(policies)}
+        PlannedRun(
+            Source(workload, block_ms=block_ms), one.clusters[place], one.policy.name, seed, one.label,
+            report is not None, executor, Edges(warm_up, cool_down), one is base,
+        )
+        for seed in range(n_seeds)
+        for place in range(len(clusters))
+        for one in contenders
+    ]  # fmt: skip
+    done = dict(run_with_progress(LocalProcesses(jobs or os.cpu_count() or 1), run_one, planned))
+    order = {one.label: place for place, one in enumerate(contenders)}
+    runs = [done[number] for number in range(len(planned))]
     ordered = sorted(runs, key=lambda run: order[run.policy])  # stable: clusters and seeds keep their order
     command = shlex.join(["heddle", *sys.argv[1:]])
-    comparison = compare_runs(ordered, base.name, command)
+    comparison = compare_runs(ordered, base.label, command, sampling)
     if report is not None:
         write_comparison_report(report, comparison)
         say(f"wrote {report}")
@@ -98,9 +140,36 @@ def compare(
         print_json(comparison.as_json())
         return
     print_tables(comparison_tables(comparison))
+    for note in notes(comparison):
+        say(note)
     for run in comparison.runs:
         if run.metrics["outcome"] == "stalled":
             say(f"stalled: {run.policy}, seed {run.seed}: {run.metrics['reason']}")
+
+
+@dataclass(frozen=True)
+class Contender:
+    """What is compared: a policy, with one of several queue configurations where there are several."""
+
+    label: str
+    policy: Policy
+    clusters: tuple[Cluster, ...]  # in the order in which they were given
+
+
+def _contenders(policies: Sequence[Policy], clusters: Sequence[Cluster], queues: Sequence[str]) -> list[Contender]:
+    from heddle.experiments.compare import with_queues
+
+    if not queues:
+        return [Contender(one.name, one, tuple(clusters)) for one in policies]
+    trees = read_all(*(partial(lambda file: [with_queues(on, file) for on in clusters], file) for file in queues))
+    names = [Path(file).stem for file in queues]
+    if len(set(names)) < len(names):
+        raise BadInput.of("--queues", f"two files have the same name: {', '.join(queues)}")
+    return [
+        Contender(one.name if len(queues) == 1 else f"{one.name} with {name}", one, tuple(tree))
+        for one in policies
+        for name, tree in zip(names, trees, strict=True)
+    ]
 
 
 def _policies(texts: Sequence[str]) -> list[Policy]:
@@ -123,18 +192,18 @@ def _policies(texts: Sequence[str]) -> list[Policy]:
     return list(found.values())
 
 
-def _baseline(policies: Sequence[Policy], text: str | None) -> Policy:
+def _baseline(contenders: Sequence[Contender], text: str | None) -> Contender:
     from heddle.policy.parse import parse_policy
 
     if text is None:
-        return policies[0]
-    wanted = str(parse_policy(text))
-    for one in policies:
-        if str(one) == wanted:
+        return contenders[0]
+    name, _, queues = text.partition(" with ")
+    wanted = str(parse_policy(name))
+    for one in contenders:
+        if str(one.policy) == wanted and (not queues or one.label.endswith(f" with {queues}")):
             return one
-    raise BadInput.of(
-        "--baseline", f"{text} is not among the policies compared: {', '.join(one.name for one in policies)}"
-    )
+    labels = ", ".join(one.label for one in contenders)
+    raise BadInput.of("--baseline", f"{text} is not among the policies compared: {labels}")
 
 
 def _clusters(workload: str, texts: Sequence[str] | None) -> list[Cluster]:
@@ -145,20 +214,3 @@ def _clusters(workload: str, texts: Sequence[str] | None) -> list[Cluster]:
             "--cluster", f"two clusters have the same name: {', '.join(name or 'no name' for name in names)}"
         )
     return clusters
-
-
-def _run_with_progress(planned: Sequence[PlannedRun], processes: int) -> list[ComparedRun]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    from heddle.experiments.compare import run_all
-
-    done: dict[int, ComparedRun] = {}
-    console = Console(stderr=True)
-    columns = (TextColumn("running"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        bar = progress.add_task("", total=len(planned))
-        for number, run in run_all(planned, processes):
-            done[number] = run
-            progress.advance(bar)
-    return [done[number] for number in range(len(planned))]

@@ -96,6 +96,60 @@ def judgement(row: dict[str, Any]) -> str:
     return "better" if (change < 0) == (wanted == "lower") else "worse"
 
 
+def write_s(seconds: float) -> str:
+    """A time alone, in the unit that suits it."""
+    divisor, unit = time_scale(abs(seconds))
+    return f"{number(seconds / divisor)} {unit}"
+
+
+def runs_phrase(comparison: Comparison) -> str:
+    """What was run with each policy: `5 seeds`, `the trace and 9 resamples of it`."""
+    seeds = len(comparison.seeds)
+    if comparison.sampling.kind == "blocks":
+        return f"the trace and {seeds - 1} resamples of it"
+    return f"{seeds} seed{'s' if seeds > 1 else ''}"
+
+
+def edges_note(comparison: Comparison) -> str:
+    """What --warm-up and --cool-down left out; empty where nothing was."""
+    first = comparison.runs[0].metrics
+    if "left_out_jobs" not in first:
+        return ""
+    counts = [run.metrics["left_out_jobs"] for run in comparison.runs]
+    left = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+    return (
+        f"Left out of completion, wait, slowdown and fairness: {left} of {first['jobs']} jobs, submitted in the first "
+        f"{first['warm_up_s']:g} s or the last {first['cool_down_s']:g} s. Everything else is of whole runs."
+    )
+
+
+BOUND_WORDS: Final = {
+    "reservations": "what any scheduler that honours reservations could do at best",
+    "any": "what any scheduler at all could do at best",
+}
+
+
+def above_bound(row: dict[str, Any]) -> list[str]:
+    """`12 % above what any scheduler at all could do at best`, for each kind of bound that is known."""
+    known = dict(row.get("above_bound_pct") or {})
+    if len(known) > 1 and pct(known["any"]) == pct(known["reservations"]):
+        del known["reservations"]  # the stronger statement says it all
+    return [
+        f"{pct(above).removeprefix('+')} % {'above' if above >= 0 else 'below'} {BOUND_WORDS[kind]}"
+        for kind, above in known.items()
+    ]
+
+
+def best_possible(comparison: Comparison, cluster: str) -> str:
+    """The bounds beside the best policy, in one sentence; empty where they are not known."""
+    best = verdict(comparison, cluster).policy
+    parts = []
+    for name, words in ((LEAD, "mean completion"), ("makespan_s", "makespan")):
+        if said := above_bound(comparison.row(cluster, best, name)):
+            parts.append(f"{words} is {' and '.join(said)}")
+    return f"{best}: {'; '.join(parts)}." if parts else ""
+
+
 @dataclass(frozen=True)
 class Headline:
     """One of the verdict's three numbers."""
@@ -141,7 +195,7 @@ def _sentence(comparison: Comparison, cluster: str, best: str, n_rivals: int) ->
     who = best if n_rivals == 1 else f"the best of {n_rivals}, {best},"
     if interval is None:
         return f"On this one seed {who} finishes jobs {size} on average. One seed cannot tell this from chance."
-    over = f"over {row['pairs']} seeds (95 % interval {range_pct(interval)})"
+    over = f"{comparison.sampling.over(row['pairs'])} (95 % interval {range_pct(interval)})"
     if covers_zero(interval):
         return f"No difference in completion is shown: {who} finishes jobs {size} on average {over}, which includes 0."
     if change < 0:
@@ -168,6 +222,7 @@ def _cautions(comparison: Comparison, cluster: str, best: str, n_rivals: int) ->
         mine, base = (comparison.row(cluster, which, name)["mean"] for which in (best, comparison.baseline))
         if mine is not None and base is not None and mine > base:
             found.append(f"{best} has more {words} per run: {number(mine)} against {number(base)}.")
+    found += [note for note in (comparison.sampling.caution, edges_note(comparison)) if note]
     if n_rivals > 1:
         found.append(
             "The best of several policies is partly luck: intervals are per policy, not corrected for choosing."
