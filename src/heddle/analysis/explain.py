@@ -32,6 +32,7 @@ STATES: Final[dict[State, str]] = {
     "starts": "containers launch, the application master starts or asks",
     "runs": "all that can run now runs",
 }
+NOT_REACHED: Final = "not reached yet, others come first"  # the scheduler ended its look before this request
 _LOST: Final = (
     Outcome.CRASHED, Outcome.LIMIT_KILLED, Outcome.FAILED, Outcome.NODE_LOST, Outcome.PREEMPTED, Outcome.AM_LOST,
 )  # fmt: skip
@@ -59,7 +60,7 @@ class Span:
         """What this time went to, in words that add up over the spans."""
         if self.state in ("comes after", "starts", "runs"):
             return self.state if self.state != "comes after" else "waits for jobs it depends on"
-        why = self.reason.phrase if self.reason is not Reason.NONE else "no offer has reached it yet"
+        why = self.reason.phrase if self.reason is not Reason.NONE else NOT_REACHED
         return f"{self.state}: {why}"
 
 
