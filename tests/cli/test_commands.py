@@ -20,6 +20,8 @@ COMMANDS = [
     ["workload", "make"],
     ["simulate"],
     ["compare"],
+    ["explain"],
+    ["bound"],
     ["bench"],
 ]
 

@@ -136,6 +136,9 @@ def explain(run: Run, job: int) -> Explained:
     attempts = run.attempts.filter((pl.col("job") == job) & (pl.col("kind") != INNER))
     events = run.events.filter(pl.col("job") == job)
     end = row["ended_at_ms"] if row["ended_at_ms"] is not None else _last_ms(run)
+    spans = _spans(attempts, events, row["submit_at_ms"], end)
+    if row["outcome"] == "unfinished":
+        _never_reached(spans, attempts, (run.stages.filter(pl.col("job") == job)["kind"] == AM).any())
     lost = {}
     for outcome in _LOST:
         ended = attempts.filter((pl.col("outcome") == int(outcome)) & pl.col("started_at_ms").is_not_null())
@@ -151,7 +154,7 @@ def explain(run: Run, job: int) -> Explained:
         submit_at_ms=row["submit_at_ms"],
         end_ms=end,
         alone_ms=row["alone_ms"],
-        spans=tuple(_spans(attempts, events, row["submit_at_ms"], end)),
+        spans=tuple(spans),
         lost=lost,
     )
 
@@ -168,6 +171,14 @@ def _last_ms(run: Run) -> int:
     if run.events is not None:
         instants.append(run.events["at_ms"].max())
     return max(instant for instant in instants if isinstance(instant, int))
+
+
+def _never_reached(spans: list[Span], attempts: pl.DataFrame, has_am: bool) -> None:
+    """A request that the scheduler never came to before the run stalled left no trace but this: nothing goes on."""
+    alive = attempts.filter(pl.col("ended_at_ms").is_null())
+    if spans and spans[-1].state == "starts" and alive["started_at_ms"].null_count() == 0:
+        am_runs = bool((alive["kind"] == AM).any())
+        spans[-1] = replace(spans[-1], state="waits for its AM" if has_am and not am_runs else "waits")
 
 
 class _Counts:

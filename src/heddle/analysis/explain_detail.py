@@ -26,7 +26,9 @@ def detail(run: Run, explained: Explained, span: Span) -> str:
     if span.reason in (Reason.NO_ROOM, Reason.LABEL):
         return _nearest(run, span, need)
     if span.reason in (Reason.QUEUE_LIMIT, Reason.USER_LIMIT, Reason.POOL_LIMIT, Reason.AM_SHARE):
-        return _held(run, explained, span)
+        return (_all_promised(run, span, need) if span.reason is Reason.QUEUE_LIMIT else "") or _held(
+            run, explained, span
+        )
     if span.reason in _OVERTAKEN:
         return _went_first(run, explained, span)
     return ""
@@ -85,6 +87,16 @@ def _nearest(run: Run, span: Span, need: npt.NDArray[np.int64]) -> str:
     if fits[best] >= 1:
         return f"it needs {size}; {name} had {shown} free, but was not offered to it then"
     return f"no node had {size} free; the nearest, {name}, had {shown}"
+
+
+def _all_promised(run: Run, span: Span, need: npt.NDArray[np.int64]) -> str:
+    """A full cluster is a full root queue: then it is not the job's own queue that stands in the way."""
+    held = _holding(run, span.from_ms)
+    for r, name in enumerate(run.resources):
+        total, allowed = int(held[name].sum()), int(run.manifest["allowance_total"][r])
+        if total + int(need[r]) > allowed and need[r]:
+            return f"the whole cluster was promised: {_amount(total, name)} of {_amount(allowed, name)}"
+    return ""
 
 
 def _held(run: Run, explained: Explained, span: Span) -> str:
