@@ -21,6 +21,8 @@ COMMANDS = [
     ["simulate"],
     ["compare"],
     ["explain"],
+    ["sweep", "run"],
+    ["sweep", "show"],
     ["bound"],
     ["bench"],
 ]

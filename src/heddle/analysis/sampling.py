@@ -29,17 +29,17 @@ class Sampling:
     blocks: int = 0  # of a trace, where it is resampled
     block_s: float = 0.0
 
-    def estimate(self, values: Mapping[int, float]) -> tuple[float | None, Interval | None]:
-        """The estimate from the values of each seed, with its 95 % interval; None where it cannot be said."""
+    def estimate(self, values: Mapping[int, float], confidence: float = 0.95) -> tuple[float | None, Interval | None]:
+        """The estimate from the values of each seed, with its interval; None where it cannot be said."""
         if self.kind != "blocks":
-            return (fmean(values.values()), t_interval(list(values.values()))) if values else (None, None)
+            return (fmean(values.values()), t_interval(list(values.values()), confidence)) if values else (None, None)
         if THE_TRACE not in values:
             return None, None
         centre = values[THE_TRACE]
         resampled = [value for seed, value in values.items() if seed != THE_TRACE]
         if len(resampled) < 2:
             return centre, None
-        half = t_quantile(0.95, len(resampled) - 1) * stdev(resampled)
+        half = t_quantile(confidence, len(resampled) - 1) * stdev(resampled)
         return centre, (centre - half, centre + half)
 
     def over(self, pairs: int) -> str:

@@ -43,7 +43,7 @@ class LocalProcesses:
     processes: int
 
     def run(self, function: Callable[[C], R], configurations: Sequence[C]) -> Iterator[tuple[int, R]]:
-        if self.processes <= 1 or len(configurations) == 1:
+        if self.processes <= 1 or len(configurations) <= 1:
             for number, one in enumerate(configurations):
                 yield number, function(one)
             return

@@ -62,7 +62,8 @@ class Line:
     band_x: tuple[Floats, Floats] | None = None  # lowest and highest x for each y, filled
     dashed: bool = False
     down_to: Floats | None = None  # filled from y down to this
-    kind: Literal["s", "q"] = "s"  # what the slot counts: policies, which can be hidden, or queues
+    edge: bool = True  # draw the line itself, not only what is filled
+    kind: Literal["s", "q", "p"] = "s"  # what the slot counts: policies that can be hidden, queues, or just lines
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,8 @@ def line_chart(title: str, x: Axis, y: Axis, lines: Sequence[Line], guide: float
         if line.down_to is not None:
             closed_x, closed_y = np.concatenate([px, px[::-1]]), np.concatenate([py, down(line.down_to)[::-1]])
             marks.append(f'<path class="band" d="{_path(closed_x, closed_y)}Z"/>')
-        marks.append(f'<path class="line{" dashed" if line.dashed else ""}" d="{_path(px, py)}"/>')
+        if line.edge:
+            marks.append(f'<path class="line{" dashed" if line.dashed else ""}" d="{_path(px, py)}"/>')
         parts.append(
             f'<g class="{line.kind} {line.kind}{line.slot}"><title>{escape(line.label)}</title>{"".join(marks)}</g>'
         )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from heddle.analysis.compare import COMPARED, Comparison, cluster_of
-from heddle.model.errors import BadInput
 from heddle.report.figures import (
     change_figure,
     count_figure,
@@ -19,7 +16,8 @@ from heddle.report.figures import (
     slots,
 )
 from heddle.report.gantt import delayed_figure
-from heddle.report.style import SCRIPT, repeats, style_sheet
+from heddle.report.page import page, write_page
+from heddle.report.style import repeats
 from heddle.report.wording import (
     LEAD,
     Scale,
@@ -33,42 +31,19 @@ from heddle.report.wording import (
 )
 from heddle.report.worse import worse_section
 
-# The page can load nothing, even if a name in it tried to.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-
 
 def write_comparison_report(path: str | Path, comparison: Comparison) -> None:
     """Write the report; the file appears whole or not at all. BadInput if the place cannot be written."""
-    target = Path(path)
-    text = comparison_html(comparison)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.chmod(name, 0o644)  # mkstemp makes it private
-            os.replace(name, target)
-        finally:
-            Path(name).unlink(missing_ok=True)
-    except OSError as error:
-        raise BadInput.of(str(target), f"cannot write the report: {error.strerror or error}") from error
+    write_page(path, comparison_html(comparison))
 
 
 def comparison_html(comparison: Comparison) -> str:
     """The text of the report. The same comparison gives the same text."""
     workloads = ", ".join(dict.fromkeys(str(run.metrics["workload"]) for run in comparison.runs))
-    title = f"{len(comparison.policies)} policies on {workloads}"
+    n_policies = len(comparison.policies)
+    title = f"{n_policies} policies on {workloads}" if n_policies > 1 else f"{comparison.baseline} on {workloads}"
     sections = [_cluster_section(comparison, cluster) for cluster in comparison.clusters]
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        f"<title>heddle: {escape(title)}</title>"
-        f"<style>{style_sheet(len(comparison.policies))}</style></head>\n<body><main>"
-        f"<h1>{escape(title)}</h1>{''.join(sections)}{_reproduce(comparison)}</main>"
-        f"<script>{SCRIPT}</script></body></html>\n"
-    )
+    return page(title, f"{''.join(sections)}{_reproduce(comparison)}", n_policies)
 
 
 def _cluster_section(comparison: Comparison, cluster: str) -> str:

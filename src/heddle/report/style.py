@@ -48,6 +48,7 @@ svg text{font-size:12px;fill:var(--quiet)}svg text.name{fill:var(--text);
 .key{display:flex;flex-wrap:wrap;gap:2px 14px;font-size:.85rem;margin:0}.key i{display:inline-block;width:12px;
  height:12px;background:var(--c);opacity:.8;vertical-align:-1px;margin-right:5px}
 .q .band{opacity:.5}.q .line{stroke-width:.8}
+.heat{fill:var(--c2)}svg text.cell{fill:var(--text)}
 .life rect{fill:var(--c)}.life .part{opacity:.45}.key .part i{opacity:.45}.run{--c:var(--c1)}.start{--c:var(--rule)}
 table.text td:last-child{white-space:normal;min-width:9em}
 .scroll{overflow-x:auto;border:1px solid var(--rule);border-radius:8px}
@@ -97,7 +98,7 @@ def style_sheet(n_slots: int) -> str:
         slots.append(f".s{slot}{{--c:var(--c{slot % N_COLOURS})}}.hide{slot} .s.s{slot}{{display:none}}")
         if repeats(slot):
             slots.append(f".s{slot} .line{{stroke-dasharray:8 2}}")
-    slots += [f".q{slot}{{--c:var(--c{(slot + 1) % N_COLOURS})}}" for slot in range(N_COLOURS)]
+    slots += [f".q{slot},.p{slot}{{--c:var(--c{(slot + 1) % N_COLOURS})}}" for slot in range(N_COLOURS)]
     return modes + _RULES + "\n".join(slots)
 
 
