@@ -24,6 +24,7 @@ COMMANDS = [
     ["sweep", "run"],
     ["sweep", "show"],
     ["bound"],
+    ["cluster", "import"],
     ["bench"],
 ]
 

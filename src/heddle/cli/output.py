@@ -50,10 +50,10 @@ def print_json(document: Any) -> None:
     print(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
 
 
-def print_tables(tables: Iterable[Table]) -> None:
+def print_tables(tables: Iterable[Table], *, to_stderr: bool = False) -> None:
     from rich.console import Console
 
-    console = Console()
+    console = Console(stderr=to_stderr)
     for table in tables:
         console.print(table)
 

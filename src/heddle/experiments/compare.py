@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from heddle.analysis.bounds import bounds
@@ -16,6 +17,7 @@ from heddle.model.errors import BadInput
 from heddle.model.workload import Workload
 from heddle.run import Executor, simulate
 from heddle.traces.align import in_resources_of
+from heddle.traces.cluster_import.imported import read_queues_xml
 from heddle.traces.clusters import load_cluster
 from heddle.traces.load import is_built_in, load_workload
 
@@ -96,5 +98,7 @@ def sampling_of(
 
 
 def with_queues(cluster: Cluster, file: str) -> Cluster:
-    """The cluster with the queue tree of another cluster file."""
+    """The cluster with the queue tree of another cluster file, or of a scheduler's XML."""
+    if file.endswith(".xml"):
+        return replace(cluster, queues=read_queues_xml(Path(file), cluster.total_allowance()).queues)
     return replace(cluster, queues=load_cluster(file).queues)
