@@ -25,6 +25,7 @@ COMMANDS = [
     ["sweep", "show"],
     ["bound"],
     ["cluster", "import"],
+    ["doctor"],
     ["bench"],
 ]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heddle.cli.completion import workload_names
 from heddle.cli.inputs import cluster_for, read_all
 from heddle.cli.output import Json, print_json, print_tables, say, table
 
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
 
 def bound(
     workload: Annotated[
-        str, typer.Argument(metavar="WORKLOAD", help="A built-in name, a .csv of tasks, or a .parquet file.")
+        str,
+        typer.Argument(
+            metavar="WORKLOAD",
+            help="A built-in name, a .csv of tasks, or a .parquet file.",
+            autocompletion=workload_names,
+        ),
     ],
     cluster: Annotated[
         str | None,

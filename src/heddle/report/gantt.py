@@ -20,14 +20,15 @@ _COLOURS: Final = 7  # of waits: colour 0 of the queues' row is that of running
 
 
 def delayed_figure(comparison: Comparison, cluster: str, policy: str) -> str:
-    """The most delayed jobs of a policy's run with seed 0; empty where the runs kept no reasons."""
+    """The most delayed jobs of the policy's first run that kept reasons; empty where none did."""
     for run in comparison.runs:
         if run.policy == policy and cluster_of(run.metrics) == cluster and run.delayed:
             title = f"The most delayed jobs: {policy}"
             reasons = _reasons(run.delayed)
             caption = (
-                "Each bar is a job from its submission to its end; colour tells what it waited for, faint colour that "
-                f"a part of it ran meanwhile. The {len(run.delayed)} jobs furthest beyond their time alone. Seed 0."
+                "Each bar is a job from its submission to its end; colour tells what it waited for, faint colour that a "
+                f"part of it ran meanwhile. The {len(run.delayed)} jobs furthest beyond their time alone; "
+                f"seed {run.seed}."
             )
             key = f'<p class="key">{_key(run.delayed, reasons)}</p>'
             chart = lives_chart(title, run.delayed, reasons)

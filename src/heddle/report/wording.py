@@ -186,9 +186,10 @@ def verdict(comparison: Comparison, cluster: str) -> Verdict:
 
 def _sentence(comparison: Comparison, cluster: str, best: str, n_rivals: int) -> str:
     base = comparison.baseline
+    if n_rivals == 0:
+        return _alone(comparison, cluster)
     if best == base:
-        why = "only one policy was run" if n_rivals == 0 else "no other policy finished on a seed that the baseline did"
-        return f"Nothing can be said against {base}: {why}."
+        return f"Nothing can be said against {base}: no other policy finished on a seed that the baseline did."
     row = comparison.row(cluster, best, LEAD)
     change, interval = row["vs_baseline_pct"], row["vs_ci95"]
     size = f"{pct(abs(change)).removeprefix('+')} % {'sooner' if change < 0 else 'later'} than {base}"
@@ -201,6 +202,16 @@ def _sentence(comparison: Comparison, cluster: str, best: str, n_rivals: int) ->
     if change < 0:
         return f"{who[0].upper() + who[1:] if n_rivals > 1 else who} finishes jobs {size} on average {over}."
     return f"{base} finishes jobs soonest: {who} finishes them {size} on average {over}."
+
+
+def _alone(comparison: Comparison, cluster: str) -> str:
+    """Of one policy there is no verdict, only how it went."""
+    base, scale = comparison.baseline, scales(comparison, cluster)
+    mean, makespan = (comparison.row(cluster, base, name)["mean"] for name in (LEAD, "makespan_s"))
+    if mean is None or makespan is None:
+        return f"Under {base} the work does not get done: the run stalled."
+    done = f"Under {base} jobs complete in {scale[LEAD].write(mean)} on average"
+    return f"{done}, and all are done after {scale['makespan_s'].write(makespan)}. Nothing was compared."
 
 
 def _headline(comparison: Comparison, cluster: str, policy: str, name: str, scale: Scale) -> Headline:
