@@ -187,6 +187,10 @@ def _groups(tables: list[pl.DataFrame], by: str, sampling: Sampling) -> tuple[Gr
         known = rows.filter(pl.col("before") > 0)
         changes = dict(zip(known["seed"], 100.0 * (known["after"] / known["before"] - 1.0), strict=True))
         change, interval = sampling.estimate(changes)
-        jobs, before, after = (float(np.mean(rows[column].to_numpy())) for column in ("jobs", "before", "after"))
-        found.append(Group(str(name), jobs, before, after, change, interval))
+        jobs, before, after = (
+            sampling.estimate(dict(rows.select("seed", column).iter_rows()))[0]
+            for column in ("jobs", "before", "after")
+        )
+        if jobs is not None and before is not None and after is not None:
+            found.append(Group(str(name), jobs, before, after, change, interval))
     return tuple(sorted(found, key=lambda one: (one.change_pct is None, -(one.change_pct or 0.0), one.name)))

@@ -18,7 +18,7 @@ Numbers = npt.NDArray[np.int64]
 
 FEWEST_BLOCKS: Final = 5  # with fewer, hardly any different traces can be put together
 _BLOCKS: Final = 20  # unless jobs are so long that blocks would cut them apart
-_JOBS_IN_A_BLOCK: Final = 4.0  # a block lasts this many times a long job, so that neighbours stay together
+_JOBS_IN_A_BLOCK: Final = 2.0  # a block lasts this many times a long job, so that neighbours stay together
 
 
 def block_length_ms(workload: Workload, cluster: Cluster) -> int:

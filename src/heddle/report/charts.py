@@ -145,7 +145,7 @@ def line_chart(title: str, x: Axis, y: Axis, lines: Sequence[Line], guide: float
 
 def bar_chart(title: str, axis: Axis, bars: Sequence[Bar]) -> str:
     """Horizontal bars from 0, each with its label above it and the interval of its value."""
-    left, right, floor = 14, 14, _ROW * len(bars) + 6
+    left, right, floor = 20, 20, _ROW * len(bars) + 6  # half a tick's text fits beside the axis
     inner_width = WIDTH - left - right
 
     def across(value: float) -> float:

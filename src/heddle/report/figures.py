@@ -40,7 +40,8 @@ def change_figure(comparison: Comparison, cluster: str, metric: str) -> str:
     step = nice_step((high - low) / 4 or 1.0)
     axis = Axis("change (%)", float(np.floor(low / step) * step), float(np.ceil(high / step) * step or step))
     spread = [row for row in rows if row["vs_ci95"]]
-    caption = "Bar: mean over seeds; line across its end: 95 % interval." if spread else "One seed: no interval."
+    bar = "the trace itself" if comparison.sampling.kind == "blocks" else "mean over seeds"
+    caption = f"Bar: {bar}; line across its end: 95 % interval." if spread else "One seed: no interval."
     return _figure(title, bar_chart(title, axis, bars), caption)
 
 
@@ -72,9 +73,9 @@ def distribution_figure(comparison: Comparison, cluster: str, what: Literal["com
     ]  # fmt: skip
     title = "When jobs are done" if what == "completion" else "When the first task of a job runs"
     verb = "completed" if what == "completion" else "had a task or executor running"
-    band = (
-        "Line: mean over seeds; band: lowest to highest seed. " if any(len(curves) > 1 for _, curves in found) else ""
-    )
+    which = "the trace and its resamples" if comparison.sampling.kind == "blocks" else "seeds"
+    several = any(len(curves) > 1 for _, curves in found)
+    band = f"Line: mean over {which}; band: lowest to highest of them. " if several else ""
     caption = f"Share of finished jobs that {verb} within the time. {band}The slowest 0.5 % lie beyond the right edge."
     return _figure(title, line_chart(title, x_axis, Axis("jobs (%)", 0.0, 100.0), lines), caption)
 

@@ -26,7 +26,7 @@ def delayed_figure(comparison: Comparison, cluster: str, policy: str) -> str:
             title = f"The most delayed jobs: {policy}"
             reasons = _reasons(run.delayed)
             caption = (
-                "Each bar is a job from its submission to its end; colour tells what it waited for, faint colour that a "
+                "Each bar is a job from submission to end; colour tells what it waited for, faint colour that a "
                 f"part of it ran meanwhile. The {len(run.delayed)} jobs furthest beyond their time alone; "
                 f"seed {run.seed}."
             )

@@ -147,7 +147,7 @@ def _map_figure(one: HeatMap, metric: ComparedMetric, scale: Scale) -> str:
     )
     unit = f" ({scale.unit})" if scale.unit else ""
     title = f"{metric.title}{unit}: {axis_name(one.down)} and {axis_name(one.across)}"
-    caption = "Darker is worse." + (f" {one.fixed}." if one.fixed else "")
+    caption = "Stronger colour is worse." + (f" {one.fixed}." if one.fixed else "")
     return _figure(title, svg(title, floor + 40, parts), caption)
 
 

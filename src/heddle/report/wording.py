@@ -76,7 +76,8 @@ def signed_pct(value: float) -> str:
 
 
 def range_pct(interval: tuple[float, float]) -> str:
-    return f"{pct(interval[0])} to {pct(interval[1])} %"
+    """An interval of a change; nothing can fall by more than all of it."""
+    return f"{pct(max(-100.0, interval[0]))} to {pct(max(-100.0, interval[1]))} %"
 
 
 def covers_zero(interval: tuple[float, float]) -> bool:
@@ -174,7 +175,14 @@ def verdict(comparison: Comparison, cluster: str) -> Verdict:
     rivals = [policy for policy in comparison.policies if policy != comparison.baseline]
     changes = {policy: comparison.row(cluster, policy, LEAD)["vs_baseline_pct"] for policy in rivals}
     known = {policy: change for policy, change in changes.items() if change is not None}
-    best = min(known, key=lambda policy: known[policy]) if known else comparison.baseline
+    means = {policy: comparison.row(cluster, policy, LEAD)["mean"] for policy in comparison.policies}
+    ended = {policy: mean for policy, mean in means.items() if mean is not None}
+    if known:
+        best = min(known, key=lambda policy: known[policy])
+    elif comparison.baseline in ended or not ended:
+        best = comparison.baseline
+    else:
+        best = min(ended, key=lambda policy: ended[policy])  # the baseline stalled, which they do not
     scale = scales(comparison, cluster)
     return Verdict(
         policy=best,
@@ -192,6 +200,10 @@ def _sentence(comparison: Comparison, cluster: str, best: str, n_rivals: int) ->
         return f"Nothing can be said against {base}: no other policy finished on a seed that the baseline did."
     row = comparison.row(cluster, best, LEAD)
     change, interval = row["vs_baseline_pct"], row["vs_ci95"]
+    if change is None:
+        stalled = comparison.row(cluster, base, LEAD)["stalled_runs"]
+        took = f"jobs complete in {scales(comparison, cluster)[LEAD].write(row['mean'])} on average"
+        return f"{base} does not get the work done: it stalled in all of its {stalled} runs. Under {best} {took}."
     size = f"{pct(abs(change)).removeprefix('+')} % {'sooner' if change < 0 else 'later'} than {base}"
     who = best if n_rivals == 1 else f"the best of {n_rivals}, {best},"
     if interval is None:

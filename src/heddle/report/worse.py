@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Final
 
@@ -71,7 +71,7 @@ def _tables(comparison: Comparison, one: Losers) -> str:
     return (
         _table("Queues", ("Queue", *columns), _group_rows(one.queues))
         + _table("Users", ("User", *columns), _group_rows(one.users))
-        + (_table("Jobs", titles, jobs) if jobs else "")
+        + _table("Jobs", titles, jobs)
     )
 
 
@@ -92,7 +92,10 @@ def _group_rows(groups: Sequence[Group]) -> list[list[Cell]]:
     return rows
 
 
-def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """A sortable table; nothing where it would have no rows."""
+    if not rows:
+        return ""
     head = "".join(f'<th scope="col"><button>{escape(text)}</button></th>' for text in heads)
     body = []
     for row in rows:
