@@ -21,7 +21,7 @@ MIX = "mix(jobs=25)"
 def recorded() -> Comparison:
     cluster = suggested_cluster(MIX)
     runs: list[ComparedRun] = [
-        run_one(PlannedRun(Source(MIX), cluster, policy, seed, complete=True, bounded=policy == "fifo"))
+        run_one(PlannedRun(Source(MIX), cluster, policy, seed, complete=True, is_baseline=policy == "fifo"))
         for seed in (0, 1)
         for policy in ("fifo", "capacity")
     ]

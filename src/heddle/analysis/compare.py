@@ -68,7 +68,9 @@ class ComparedRun:
     metrics: Mapping[str, Any]
     curves: Curves
     times: JobTimes
-    jobs: pl.DataFrame  # name, queue and user of each job; the same for all policies of a seed
+    jobs: (
+        pl.DataFrame | None
+    )  # name, queue and user of each job; needed of the baseline only, they are the same for all
     delayed: tuple[Explained, ...] = ()  # the most delayed jobs, where the run kept reasons
     bounds: tuple[Bound, ...] = ()
 
@@ -79,6 +81,7 @@ class ComparedRun:
         *,
         policy: str | None = None,
         edges: Edges = NO_EDGES,
+        with_jobs: bool = True,
         explained: int = 0,
         bounds: tuple[Bound, ...] = (),
     ) -> ComparedRun:
@@ -89,7 +92,7 @@ class ComparedRun:
             metrics=metrics,
             curves=run_curves(run, edges),
             times=JobTimes.of(run, edges.counted(run)),
-            jobs=run.jobs.select("name", "queue", "user"),
+            jobs=run.jobs.select("name", "queue", "user") if with_jobs else None,
             delayed=tuple(explain(run, job) for job in most_delayed(run, explained)) if explained else (),
             bounds=bounds,
         )
@@ -123,8 +126,9 @@ class Comparison:
     @property
     def configuration_hash(self) -> str:
         """The same for two comparisons exactly if they ran the same policies, seeds, workloads and clusters."""
-        keys = ("policy", "seed", "executor", "workload_hash", "cluster_hash", "heddle_version")
-        configured = sorted([str(run.metrics[key]) for key in keys] for run in self.runs)
+        runs = ("policy", "seed", "executor", "workload_hash", "cluster_hash", "heddle_version")
+        keys = (*runs, "warm_up_s", "cool_down_s")
+        configured = sorted([str(run.metrics.get(key)) for key in keys] for run in self.runs)
         return hashlib.sha256(json.dumps([self.baseline, configured]).encode()).hexdigest()[:16]
 
     def row(self, cluster: str, policy: str, metric: str) -> dict[str, Any]:
@@ -168,7 +172,7 @@ def _losers(runs: Sequence[ComparedRun], baseline: str, sampling: Sampling) -> t
         here = [run for run in runs if cluster_of(run.metrics) == cluster]
         base = {run.seed: run for run in here if run.policy == baseline}
         before = {seed: run.times for seed, run in base.items()}
-        who = {seed: run.jobs for seed, run in base.items()}
+        who = {seed: run.jobs for seed, run in base.items() if run.jobs is not None}
         for policy in dict.fromkeys(run.policy for run in here if run.policy != baseline):
             own = {run.seed: run.times for run in here if run.policy == policy}
             found.append(losers(policy, cluster, before, own, who, sampling))

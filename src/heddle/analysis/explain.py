@@ -36,6 +36,7 @@ NOT_REACHED: Final = "not reached yet, others come first"  # the scheduler ended
 _LOST: Final = (
     Outcome.CRASHED, Outcome.LIMIT_KILLED, Outcome.FAILED, Outcome.NODE_LOST, Outcome.PREEMPTED, Outcome.AM_LOST,
 )  # fmt: skip
+_NAMES_SEARCHED: Final = 5000  # for a name that is close: more would take seconds
 _NEVER: Final = np.iinfo(np.int64).max
 
 
@@ -122,7 +123,7 @@ def find_job(run: Run, text: str) -> int:
     if found.len() == 0 and text.isdecimal() and int(text) < run.jobs.height:
         return int(text)
     if found.len() != 1:
-        names = run.jobs["name"].head(100_000).to_list()
+        names = run.jobs["name"].head(_NAMES_SEARCHED).to_list()
         what = "several jobs have this name: say the number" if found.len() else "no job of this name in the record"
         raise BadInput.of(text, what + ("" if found.len() else did_you_mean(text, names)))
     return int(found[0])

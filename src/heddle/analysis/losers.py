@@ -30,13 +30,12 @@ class JobTimes:
     """How long each job took, in order of number: small enough to be kept for every run."""
 
     completion_ms: npt.NDArray[np.int64]  # NOT_FINISHED where it did not, or is left out (warm-up, cool-down)
-    left_out: npt.NDArray[np.bool_]
 
     @classmethod
     def of(cls, run: Run, counted: pl.Series) -> JobTimes:
         took = (run.jobs["ended_at_ms"] - run.jobs["submit_at_ms"]).fill_null(NOT_FINISHED).to_numpy()
         finished = (run.jobs["outcome"] == "finished").to_numpy() & counted.to_numpy()
-        return cls(np.where(finished, took, NOT_FINISHED), ~counted.to_numpy())
+        return cls(np.where(finished, took, NOT_FINISHED))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heddle.cli.completion import workload_names
-from heddle.cli.inputs import cluster_for, read_all
+from heddle.cli.inputs import ClusterOption, WorkloadArgument, cluster_for, read_all
 from heddle.cli.output import Json, print_json, print_tables, say, table
 
 if TYPE_CHECKING:
@@ -16,20 +15,8 @@ if TYPE_CHECKING:
 
 
 def bound(
-    workload: Annotated[
-        str,
-        typer.Argument(
-            metavar="WORKLOAD",
-            help="A built-in name, a .csv of tasks, or a .parquet file.",
-            autocompletion=workload_names,
-        ),
-    ],
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster", "-c", help="NODESxMEMORY_MBxVCORES or a YAML/JSON file [default: what the workload suggests]."
-        ),
-    ] = None,
+    workload: WorkloadArgument,
+    cluster: ClusterOption = None,
     seed: Annotated[int, typer.Option(help="Seed of a built-in workload.", min=0)] = 0,
     optimum: Annotated[
         bool, typer.Option("--optimum", help="Also find the true optimum of a small instance (needs heddle[optimum]).")

@@ -84,7 +84,7 @@ def _memory() -> Finding:
         total_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
     except (ValueError, OSError, AttributeError):  # not every system tells
         return Finding("memory", "ok", "unknown")
-    return Finding("memory", "ok", f"{total_mb / 1024:.1f} GB; a run of a million tasks takes about half of one")
+    return Finding("memory", "ok", f"{total_mb / 1024:.1f} GB")
 
 
 def _cache() -> Finding:

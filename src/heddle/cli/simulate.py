@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from heddle.cli.completion import policy_names, workload_names
-from heddle.cli.inputs import cluster_for, compile_with_message, read_all
+from heddle.cli.completion import policy_names
+from heddle.cli.inputs import ClusterOption, WorkloadArgument, cluster_for, compile_with_message, read_all
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
 
 if TYPE_CHECKING:
@@ -23,23 +23,11 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    workload: Annotated[
-        str,
-        typer.Argument(
-            metavar="WORKLOAD",
-            help="A built-in name, a .csv of tasks, or a .parquet file.",
-            autocompletion=workload_names,
-        ),
-    ],
+    workload: WorkloadArgument,
     policy: Annotated[
         str, typer.Option("--policy", "-p", help="See `heddle policies`.", autocompletion=policy_names)
     ] = "fifo",
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster", "-c", help="NODESxMEMORY_MBxVCORES or a YAML/JSON file [default: what the workload suggests]."
-        ),
-    ] = None,
+    cluster: ClusterOption = None,
     seed: Annotated[int, typer.Option(help="Seed of the run, and of a built-in workload.", min=0)] = 0,
     record: Annotated[Path | None, typer.Option(help="Write the run record into this folder.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,

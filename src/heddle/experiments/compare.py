@@ -52,7 +52,7 @@ class PlannedRun:
     complete: bool = False  # keep every attempt: curves over time are exact, and waits have reasons
     executor: Executor = "native"
     edges: Edges = NO_EDGES
-    bounded: bool = False  # compute the bounds of this workload and cluster too
+    is_baseline: bool = False  # then bring along what is the same for all: names of jobs, bounds
 
 
 @lru_cache(maxsize=1)
@@ -76,7 +76,8 @@ def run_one(planned: PlannedRun) -> ComparedRun:
         policy=planned.label or None,
         edges=planned.edges,
         explained=EXPLAINED if planned.complete and planned.seed == 0 else 0,
-        bounds=bounds(in_resources_of(workload, planned.cluster), planned.cluster) if planned.bounded else (),
+        with_jobs=planned.is_baseline,
+        bounds=bounds(in_resources_of(workload, planned.cluster), planned.cluster) if planned.is_baseline else (),
     )
 
 

@@ -93,7 +93,7 @@ def plan_comparison(
             complete=complete,
             executor=executor,
             edges=edges,
-            bounded=one is base,
+            is_baseline=one is base,
         )
         for seed in range(n_seeds)
         for place in range(len(clusters))
