@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from browser.chromium import Chromium
 from heddle.cli.main import run
 
 
@@ -46,6 +47,17 @@ def test_explain_versus_simulates_the_same_jobs_again(record: str, capsys: pytes
     assert other["versus"]["taken_s"] < other["taken_s"]
     assert run(["explain", record, worst, "--versus", "fifo+usage-feedback"]) == 0
     assert "it is done" in capsys.readouterr().out
+
+
+def test_explain_can_be_shown_to_others(record: str, tmp_path: Path, browser: Chromium) -> None:
+    report = tmp_path / "job.html"
+    assert run(["explain", record, "0", "--versus", "drf", "--report", str(report)]) == 0
+    browser.open(report, width=400)
+    assert browser.complaints() == []
+    assert browser.evaluate("document.documentElement.scrollWidth") <= 400
+    assert browser.evaluate("document.querySelectorAll('.life').length") == 2
+    assert browser.evaluate("document.querySelector('h1').textContent").startswith("Why ")
+    assert run(["explain", record, "--report", str(report)]) == 2
 
 
 @pytest.mark.parametrize(

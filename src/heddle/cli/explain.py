@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from heddle.cli.inputs import compile_with_message
-from heddle.cli.output import Json, print_json, print_tables, table
+from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.cli.rerun import inputs_of
+from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,6 +39,9 @@ def explain(
     cluster: Annotated[
         str | None, typer.Option("--cluster", "-c", help="With --versus: the record's cluster, if it has moved.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write all spans of the job into this HTML file; needs a JOB.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Explain why a job took as long as it did.
@@ -47,19 +54,29 @@ def explain(
       heddle simulate mix --policy capacity --record my-run
       heddle explain my-run
       heddle explain my-run spark-29
-      heddle explain my-run spark-29 --versus drf --json
+      heddle explain my-run spark-29 --versus drf --report spark-29.html
     """
     from heddle.analysis.explain import explain as explain_job
     from heddle.analysis.explain import find_job, most_delayed
+    from heddle.analysis.explain_detail import detail
     from heddle.record.files import read_record
+    from heddle.report.explained import explained_html
+    from heddle.report.page import write_page
 
     run = read_record(record)
     if job is None:
+        if report is not None or versus is not None:
+            raise BadInput.of("JOB", "name the job that --report and --versus are about")
         _list([explain_job(run, one) for one in most_delayed(run, _LISTED)], json)
         return
     explained = explain_job(run, find_job(run, job))
     other_run = None if versus is None else _again(run, versus, workload, cluster)
     other = None if other_run is None else explain_job(other_run, explained.job)
+    if report is not None:
+        lives = [explained] if other is None else [explained, other]
+        command = shlex.join(["heddle", *sys.argv[1:]])
+        write_page(report, explained_html(lives, partial(detail, run, explained), command))
+        say(f"wrote {report}")
     if json:
         print_json(explained.as_json() | ({} if other is None else {"versus": other.as_json()}))
         return

@@ -24,13 +24,13 @@ def delayed_figure(comparison: Comparison, cluster: str, policy: str) -> str:
     for run in comparison.runs:
         if run.policy == policy and cluster_of(run.metrics) == cluster and run.delayed:
             title = f"The most delayed jobs: {policy}"
-            reasons = _reasons(run.delayed)
+            reasons = reason_colours(run.delayed)
             caption = (
                 "Each bar is a job from submission to end; colour tells what it waited for, faint colour that a "
                 f"part of it ran meanwhile. The {len(run.delayed)} jobs furthest beyond their time alone; "
                 f"seed {run.seed}."
             )
-            key = f'<p class="key">{_key(run.delayed, reasons)}</p>'
+            key = f'<p class="key">{key_of(run.delayed, reasons)}</p>'
             chart = lives_chart(title, run.delayed, reasons)
             return f"<figure><h3>{escape(title)}</h3>{key}{chart}<figcaption>{escape(caption)}</figcaption></figure>"
     return ""
@@ -41,7 +41,7 @@ def lives_chart(title: str, lives: Sequence[Explained], reasons: dict[Reason, in
     first = min(life.submit_at_ms for life in lives)
     last = max(life.end_ms for life in lives)
     divisor, unit = time_scale((last - first) / 1000)
-    axis = Axis(f"time since the first of these was submitted ({unit})", 0.0, (last - first) / 1000 / divisor or 1.0)
+    axis = Axis(f"time since the first submission shown ({unit})", 0.0, (last - first) / 1000 / divisor or 1.0)
     scale = (WIDTH - 2 * _LEFT) / max(1, last - first)
     floor = _ROW * len(lives) + 6
     parts = []
@@ -71,7 +71,7 @@ def lives_chart(title: str, lives: Sequence[Explained], reasons: dict[Reason, in
     return svg(title, floor + 40, [*parts, label])
 
 
-def _reasons(lives: Sequence[Explained]) -> dict[Reason, int]:
+def reason_colours(lives: Sequence[Explained]) -> dict[Reason, int]:
     """A colour for each reason, the one that took most time first; what comes late shares the last colour."""
     total: Counter[Reason] = Counter()
     for life in lives:
@@ -88,7 +88,9 @@ def _css(span: Span, reasons: dict[Reason, int]) -> str:
     return f"{colour} part" if span.state == "partly waits" else colour
 
 
-def _key(lives: Sequence[Explained], reasons: dict[Reason, int]) -> str:
+def key_of(lives: Sequence[Explained], reasons: dict[Reason, int]) -> str:
+    """What the colours of a chart mean."""
+
     def entry(css: str, words: str) -> str:
         return f'<span class="{css}"><i></i>{escape(words)}</span>'
 

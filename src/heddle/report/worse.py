@@ -66,12 +66,13 @@ def _tables(comparison: Comparison, one: Losers) -> str:
                 (after, "" if job.policy_s is None else job.policy_s), (reason, reason),
             ]
         )  # fmt: skip
+    why_known = any(row[-1][0] for row in jobs)
     columns = ("Mean completion", "Jobs in a run", comparison.baseline, one.policy)
     titles = ("Job", "Later by", "Queue", "User", "Seed", comparison.baseline, one.policy, "Mostly because it")
     return (
         _table("Queues", ("Queue", *columns), _group_rows(one.queues))
         + _table("Users", ("User", *columns), _group_rows(one.users))
-        + _table("Jobs", titles, jobs)
+        + _table("Jobs", titles if why_known else titles[:-1], jobs if why_known else [row[:-1] for row in jobs])
     )
 
 
