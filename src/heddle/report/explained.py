@@ -42,21 +42,27 @@ def _causes(lives: Sequence[Explained]) -> str:
 
 
 def _spans(life: Explained, detail: Callable[[Span], str]) -> str:
-    rows = []
+    rows: list[list[str | tuple[str, str]]] = []
     for span in life.spans:
         begin = write_s((span.from_ms - life.submit_at_ms) / 1000)
-        more = detail(span) or STATES[span.state]
-        rows.append([f"after {begin}", write_s(span.length_ms / 1000), span.cause, more])
-    return _table(["", "for", "what happened", "in detail"], rows)
+        rows.append(
+            [f"after {begin}", write_s(span.length_ms / 1000), (span.cause, detail(span) or STATES[span.state])]
+        )
+    return _table(["", "for", "what happened"], rows, "said")
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str | tuple[str, str]]], css: str = "") -> str:
+    """A cell may have a second line, in small print."""
+
+    def inside(cell: str | tuple[str, str]) -> str:
+        return escape(cell) if isinstance(cell, str) else f"{escape(cell[0])}<small>{escape(cell[1])}</small>"
+
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     body = "".join(
-        f'<tr><th scope="row">{escape(row[0])}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in row[1:])}</tr>'
+        f'<tr><th scope="row">{inside(row[0])}</th>{"".join(f"<td>{inside(cell)}</td>" for cell in row[1:])}</tr>'
         for row in rows
     )
     return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="times"><table class="text said">'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="times"><table class="{css}">'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )

@@ -50,7 +50,8 @@ svg text{font-size:12px;fill:var(--quiet)}svg text.name{fill:var(--text);
 .q .band{opacity:.5}.q .line{stroke-width:.8}
 .heat{fill:var(--c2)}svg text.cell{fill:var(--text)}
 .life rect{fill:var(--c)}.life .part{opacity:.45}.key .part i{opacity:.45}.run{--c:var(--c1)}.start{--c:var(--rule)}
-.said td:nth-child(n+3){text-align:left}table.text td:last-child{white-space:normal;min-width:9em}
+.said td:last-child{text-align:left;white-space:normal}.said th:last-child{text-align:left}
+table.text td:last-child{white-space:normal;min-width:9em}
 .scroll{overflow-x:auto;border:1px solid var(--rule);border-radius:8px}
 table{border-collapse:collapse;width:100%;font-size:.88rem}
 th,td{padding:7px 10px;text-align:right;vertical-align:top;border-bottom:1px solid var(--rule);white-space:nowrap}
