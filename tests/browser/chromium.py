@@ -8,6 +8,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -15,6 +16,12 @@ from types import TracebackType
 from typing import Any
 
 PATIENCE_S = 60
+_AT_3_AND_4 = """
+import os, sys
+for number, place in ((int(sys.argv[1]), 103), (int(sys.argv[2]), 104), (103, 3), (104, 4)):
+    os.dup2(number, place)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 def browser_path() -> str | None:
@@ -38,14 +45,11 @@ class Chromium:
             f"--user-data-dir={self._profile}",
         ]  # fmt: skip
 
-        def as_3_and_4() -> None:  # where the browser looks for its pipe
-            os.dup2(to_browser, 103)
-            os.dup2(from_browser, 104)
-            os.dup2(103, 3)
-            os.dup2(104, 4)
-
+        # The browser looks for its pipe at 3 and 4. A small Python puts it there and becomes the browser: code run
+        # between fork and exec in this process, which has threads, would be asking for trouble.
+        launch = [sys.executable, "-c", _AT_3_AND_4, str(to_browser), str(from_browser), *arguments]
         self._process = subprocess.Popen(
-            arguments, close_fds=False, preexec_fn=as_3_and_4, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            launch, pass_fds=(to_browser, from_browser), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         os.close(to_browser)
         os.close(from_browser)
