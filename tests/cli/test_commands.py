@@ -20,6 +20,12 @@ COMMANDS = [
     ["workload", "make"],
     ["simulate"],
     ["compare"],
+    ["explain"],
+    ["sweep", "run"],
+    ["sweep", "show"],
+    ["bound"],
+    ["cluster", "import"],
+    ["doctor"],
     ["bench"],
 ]
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
+import typer
+
+from heddle.cli.completion import workload_names
 from heddle.cli.output import say
 from heddle.model.errors import BadInput, Problem
 
@@ -12,6 +15,20 @@ if TYPE_CHECKING:
     from heddle.model.cluster import Cluster
     from heddle.policy.policy import Policy
 
+WorkloadArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="WORKLOAD",
+        help="A built-in name, a .csv of tasks, or a .parquet file.",
+        autocompletion=workload_names,
+    ),
+]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", "-c", help="NODESxMEMORY_MBxVCORES or a YAML/JSON file [default: what the workload suggests]."
+    ),
+]
 COMPILE_S: Final = 20  # about; for the message
 
 
