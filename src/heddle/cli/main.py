@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from heddle.cli import bench, compare, policies, simulate, workload
+from heddle.cli import bench, compare, policies, simulate, traces, workload
 from heddle.cli.output import BAD_INPUT, DONE, INTERRUPTED, report, say, show_warnings_briefly
 from heddle.model.errors import HeddleError
 
@@ -29,6 +29,7 @@ app = typer.Typer(
 )
 app.command("policies")(policies.policies)
 app.add_typer(workload.app, name="workload")
+app.add_typer(traces.app, name="traces")
 app.command("simulate")(simulate.simulate)
 app.command("compare")(compare.compare)
 app.command("bench")(bench.bench)
