@@ -12,6 +12,8 @@ from heddle.traces.imports.source import Source
 from heddle.traces.problems import did_you_mean
 
 _MODULES: Final = {
+    "sls": "sls",
+    "rumen": "rumen",
     "swf": "swf",
 }
 
