@@ -46,7 +46,7 @@ def cluster_for(workload: str, cluster: str | None) -> Cluster:
     raise BadInput.of(
         "--cluster",
         f"{workload} suggests no cluster: say NODESxMEMORY_MBxVCORES (150x65536x24) or a file; "
-        f"`heddle traces describe` computes one"
+        f"`heddle traces describe` computes one",
     )
 
 

@@ -1,7 +1,7 @@
 """Rumen's job traces: concatenated JSON, a job with its tasks and their attempts (docs/traces/rumen.md).
 
-A task runs as long as its successful attempt did; earlier attempts are merged into it. Memory use over the attempt comes
-from Rumen's twelve progress splits where they are there, else from the attempt's final counters.
+A task runs as long as its successful attempt did; earlier attempts are merged into it. Use over the attempt comes from
+Rumen's twelve progress splits where they are there, else from the attempt's final counters.
 """
 
 from __future__ import annotations
@@ -10,16 +10,14 @@ from typing import Any, Final
 
 from heddle.model.errors import BadInput
 from heddle.model.resources import MILLI
-from heddle.model.workload import PERMYRIAD
-from heddle.traces.build import JobSpec, Profile, StageSpec, TaskSpec, build, constant
+from heddle.traces.build import JobSpec, Profile, StageSpec, TaskSpec, build
 from heddle.traces.imports.format import Assumption, Files, Format, Given, Imported, about
+from heddle.traces.imports.jobs import Unique, from_zero, leaf_queues, queue_name
 from heddle.traces.imports.json_items import Object, documents, inner, integer, items, shown, word
-from heddle.traces.imports.names import Unique, leaf_queues, queue_name
+from heddle.traces.imports.map_reduce_use import use_by_counters, use_by_splits
 from heddle.traces.imports.source import Head, Source
 
-_KINDS: Final = (("mapTasks", "map", 0), ("reduceTasks", "reduce", 1), ("otherTasks", "other", -1))
-_BYTES_PER_MB: Final = 1 << 20
-_KB_PER_MB: Final = 1024
+_KINDS: Final = (("mapTasks", "map"), ("reduceTasks", "reduce"), ("otherTasks", "other"))
 
 
 def _role(head: Head) -> str | None:
@@ -27,38 +25,36 @@ def _role(head: Head) -> str | None:
 
 
 def _read(files: Files, given: Given) -> Imported:
-    jobs: list[JobSpec] = []
-    submits: list[int] = []
     unique = Unique()
-    for source in files["jobs"]:
-        for line, document in documents(source):
-            job = _job(source, line, document, given, unique)
-            if job is not None:
-                jobs.append(job)
-                submits.append(job.submit_at_ms)
+    found = [
+        _job(source, line, document, given, unique) for source in files["jobs"] for line, document in documents(source)
+    ]
+    jobs = from_zero([job for job in found if job is not None])
     if not jobs:
         raise BadInput.of("rumen", "no usable job in these files")
-    first = min(submits)
-    moved = [JobSpec(**{**vars(job), "submit_at_ms": job.submit_at_ms - first}) for job in jobs]
-    return Imported(build("rumen", leaf_queues(moved), about=about("rumen", files, given)))
+    return Imported(build("rumen", leaf_queues(jobs), about=about("rumen", files, given)))
 
 
 def _job(source: Source, line: int, job: Any, given: Given, unique: Unique) -> JobSpec | None:
     rows = source.rows
-    row = rows.add_one(line, shown({k: v for k, v in job.items() if not isinstance(v, list | dict)} if isinstance(job, dict) else job))
-    stages = []
-    starts = []
-    for key, kind, _ in _KINDS:
+    row = rows.add_one(
+        line, shown({k: v for k, v in job.items() if not isinstance(v, list | dict)} if isinstance(job, dict) else job)
+    )
+    stages: list[StageSpec] = []
+    starts: list[int | None] = []
+    for key, kind in _KINDS:
         tasks = []
         for task in items(job, key):
-            made = _task(source, line, task, _demand(job, kind, given))
+            made = _task(source, line, task)
             starts.append(integer(task, "startTime"))
             if made is not None:
                 tasks.append(made)
         if tasks and kind != "other":
             maps = tuple(stage.name for stage in stages if stage.name == "map")
             after = maps if kind == "reduce" else ()
-            stages.append(StageSpec(kind, _demand(job, kind, given), tasks, after=after, slow_start_permille=50 if after else -1))
+            stages.append(
+                StageSpec(kind, _demand(job, kind, given), tasks, after=after, slow_start_permille=50 if after else -1)
+            )
     submit = integer(job, "submitTime")
     if submit is None or submit < 0:
         submit = min((start for start in starts if start is not None and start >= 0), default=None)
@@ -88,11 +84,13 @@ def _demand(job: Any, kind: str, given: Given) -> tuple[int, int]:
     return said or int(given.assumed["memory_mb"]), vcores * MILLI
 
 
-def _task(source: Source, line: int, task: Any, demand: tuple[int, int]) -> TaskSpec | None:
+def _task(source: Source, line: int, task: Any) -> TaskSpec | None:
     """The task of its successful attempt; every attempt and the task itself are accounted for."""
     rows = source.rows
     attempts = items(task, "attempts")
-    row = rows.add_one(line, shown({k: v for k, v in task.items() if k != "attempts"} if isinstance(task, dict) else task))
+    row = rows.add_one(
+        line, shown({k: v for k, v in task.items() if k != "attempts"} if isinstance(task, dict) else task)
+    )
     best: Object | None = None
     for attempt in attempts:
         one = rows.add_one(line, shown(attempt))
@@ -111,27 +109,13 @@ def _task(source: Source, line: int, task: Any, demand: tuple[int, int]) -> Task
         return None
     rows.tasks(row)
     host = word(best, "hostName").rpartition("/")[2] or None
-    return TaskSpec(end - start, _use(best, end - start, demand), host)
+    return TaskSpec(end - start, _use(best, end - start), host)
 
 
-def _use(attempt: Object, duration: int, demand: tuple[int, int]) -> Profile | None:
-    """Use by progress: Rumen splits an attempt into twelve parts of its progress."""
-    clocks, cpu, memory = (items(attempt, key) for key in ("clockSplits", "cpuUsages", "physMemKbytes"))
-    numbers = all(isinstance(value, int) and 0 <= value < 1 << 40 for part in (clocks, cpu, memory) for value in part)
-    if clocks and len(clocks) == len(cpu) == len(memory) and numbers and sum(clocks) > 0:
-        levels = []
-        done = 0
-        for clock, busy, kb in zip(clocks, cpu, memory, strict=True):
-            done += clock
-            until = PERMYRIAD * done // sum(clocks)
-            if clock and (not levels or until > levels[-1][0]):
-                levels.append((until, (-(-kb // _KB_PER_MB), min(busy * MILLI // clock, 64 * demand[1]))))
-        return tuple(levels)
+def _use(attempt: Object, duration: int) -> Profile | None:
     counters = inner(attempt, "resourceUsageMetrics")
     peak, cpu_ms = integer(counters, "physicalMemoryUsage"), integer(counters, "cumulativeCpuUsage")
-    if not peak or peak < 0 or cpu_ms is None or cpu_ms < 0 or not duration:
-        return None
-    return constant(-(-peak // _BYTES_PER_MB), min(cpu_ms * MILLI // duration, 64 * demand[1]))
+    return use_by_splits(attempt) or use_by_counters(peak, cpu_ms, duration)
 
 
 FORMAT = Format(
@@ -142,7 +126,7 @@ FORMAT = Format(
     needs=("jobs",),
     read=_read,
     has="jobs, maps and reduces with attempts, hosts, configuration, memory and CPU over twelve parts of an attempt",
-    models="sizes where the configuration does not say; reduces start after 5% of the maps; failed attempts are not re-run",
+    models="sizes where the configuration does not say; reduces start after 5% of the maps; failed attempts: none",
     assumptions={
         "memory_mb": Assumption(1024, "reserved by a task where the job's configuration does not say", 1),
         "am_memory_mb": Assumption(1536, "reserved by an application master, likewise", 1),

@@ -1,4 +1,4 @@
-"""Jobs of YARN's scheduler load simulator: concatenated JSON, one object for each job, one for each rack (docs/traces/sls.md)."""
+"""Jobs of YARN's scheduler load simulator: concatenated JSON, an object for each job or rack (docs/traces/sls.md)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from heddle.model.resources import MILLI
 from heddle.model.workload import AM, Workload
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.imports.format import Assumption, Files, Format, Given, Imported, about
+from heddle.traces.imports.jobs import Unique, leaf_queues, queue_name
 from heddle.traces.imports.json_items import Object, documents, integer, items, shown, word
-from heddle.traces.imports.names import Unique, leaf_queues, queue_name
 from heddle.traces.imports.source import Head, Source
 
 _MOST_COPIES: Final = 100_000  # of one container or job entry
@@ -39,7 +39,9 @@ def _read(files: Files, given: Given) -> Imported:
 
 
 def _jobs(source: Source, line: int, job: Any, given: Given, unique: Unique) -> list[JobSpec]:
-    row = source.rows.add_one(line, shown({k: v for k, v in job.items() if k != "job.tasks"} if isinstance(job, dict) else job))
+    row = source.rows.add_one(
+        line, shown({k: v for k, v in job.items() if k != "job.tasks"} if isinstance(job, dict) else job)
+    )
     copies = integer(job, "job.count")
     copies = 1 if copies is None else copies
     stages = _stages(source, line, job, given)
@@ -72,7 +74,9 @@ def _stages(source: Source, line: int, job: Any, given: Given) -> list[StageSpec
         duration = _duration(task)
         count = integer(task, "count")
         count = 1 if count is None else count
-        memory = integer(task, "container.memory-mb") or integer(task, "container.memory") or int(given.assumed["memory_mb"])
+        memory = (
+            integer(task, "container.memory-mb") or integer(task, "container.memory") or int(given.assumed["memory_mb"])
+        )
         vcores = integer(task, "container.vcores") or int(given.assumed["vcores"])
         if duration is None or duration <= 0:
             source.rows.set_aside(row, "a container without a duration")
@@ -141,7 +145,7 @@ def write_sls(workload: Workload) -> tuple[str, list[str]]:
         lost.append("dependencies between jobs")
     if len(workload.segments):
         lost.append("use: SLS containers use what they reserve")
-    if len(workload.resources) > 2:  # noqa: PLR2004
+    if len(workload.resources) > 2:
         lost.append(f"resources beyond memory and vcores: {', '.join(workload.resources[2:])}")
     jobs = [json.dumps(_written(workload, number), indent=2, ensure_ascii=False) for number in range(workload.n_jobs)]
     return "\n".join(jobs) + "\n", lost
@@ -201,7 +205,7 @@ FORMAT = Format(
     needs=("jobs",),
     read=_read,
     has="jobs with queue, user, start, containers with type, duration, host and (newer) size; nodes",
-    models="container, AM and node sizes where they are not said: SLS's own defaults; reduces wait for all maps; no use",
+    models="sizes that are not said: SLS's own defaults; reduces wait for all maps; no use",
     assumptions={
         "memory_mb": Assumption(1024, "reserved by a container that does not say", 1),
         "vcores": Assumption(1, "reserved by a container that does not say", 1),

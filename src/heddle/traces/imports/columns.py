@@ -11,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from heddle.model.errors import BadInput
+from heddle.traces.imports.json_items import LARGEST
 from heddle.traces.imports.source import Lines, Source
 
 ROW = "row"  # the column that keeps the number of the row in its file
@@ -50,8 +51,9 @@ def number(column: str) -> pl.Expr:
 
 
 def whole(column: str) -> pl.Expr:
-    """The column as a whole number; null where it is none."""
-    return number(column).round().cast(pl.Int64, strict=False)
+    """The column as a whole number; null where it is none, or larger than any time or size that a trace can mean."""
+    parsed = number(column).round()
+    return pl.when(parsed.abs() < LARGEST).then(parsed).cast(pl.Int64, strict=False)
 
 
 def read_header_table(source: Source, required: Collection[str]) -> pl.DataFrame:

@@ -16,7 +16,7 @@ Object = dict[str, Any]
 def documents(source: Source) -> Iterator[tuple[int, Any]]:
     """(line, value) of each JSON document of a file that holds one or several, one after the other.
 
-    What cannot be read as JSON is a row that is set aside; reading ends there, since nobody can say where the next begins.
+    What is no JSON is a row that is set aside; reading ends there, since nobody can say where the next begins.
     """
     text = source.text()
     decoder = json.JSONDecoder()

@@ -14,7 +14,11 @@ from heddle.traces.problems import did_you_mean
 _MODULES: Final = {
     "sls": "sls",
     "rumen": "rumen",
+    "synth": "synth",
+    "jhist": "jhist",
+    "spark-eventlog": "spark_eventlog",
     "swf": "swf",
+    "swim": "swim",
 }
 
 

@@ -1,4 +1,4 @@
-"""Names that must be unique, and queues as heddle writes them."""
+"""Jobs as heddle wants them: unique names, leaf queues, times that begin at 0."""
 
 from __future__ import annotations
 
@@ -20,6 +20,12 @@ def leaf_queues(jobs: Sequence[JobSpec]) -> list[JobSpec]:
     queues = {job.queue for job in jobs}
     parents = {other[:end] for other in queues for end in range(len(other)) if other[end] == "."}
     return [replace(job, queue=f"{job.queue}.default") if job.queue in parents else job for job in jobs]
+
+
+def from_zero(jobs: Sequence[JobSpec]) -> list[JobSpec]:
+    """Jobs whose first is submitted at 0."""
+    first = min((job.submit_at_ms for job in jobs), default=0)
+    return [replace(job, submit_at_ms=job.submit_at_ms - first) for job in jobs]
 
 
 class Unique:
