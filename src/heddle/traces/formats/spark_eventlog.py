@@ -1,7 +1,7 @@
 """Spark event logs: one listener event to a line (docs/traces/spark-eventlog.md).
 
-An application is a job: its executors are containers with slots, its tasks run inside them. Executors of one size are one
-stage; stages wait for their parents. The event log has no use by task but peaks, so that use is constant where there is any.
+An application is a job: its executors are containers with slots, its tasks run inside them. Executors of one size are
+one stage; stages wait for their parents. A log has peaks and no use over time, so that use is constant where there is any.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ def _stage(event: Object) -> str:
 
 
 _LEARNT: Final = (
-    "ApplicationStart", "EnvironmentUpdate", "ExecutorAdded", "StageSubmitted", "StageCompleted", "ResourceProfileAdded",
-    "StageExecutorMetrics",
+    "ApplicationStart", "EnvironmentUpdate", "ExecutorAdded", "StageSubmitted", "StageCompleted",
+    "ResourceProfileAdded", "StageExecutorMetrics",
 )  # fmt: skip
 
 
@@ -234,7 +234,7 @@ FORMAT = Format(
     needs=("log",),
     read=_read,
     has="executors with cores and memory, stages with parents, tasks with times and CPU; peaks of memory in newer logs",
-    models="executor memory where it is not said; the AM; all executors are asked for at the start; failed attempts are not re-run",
+    models="executor memory that is not said; the AM; all executors are asked for at the start; failed attempts: none",
     assumptions={
         "executor_memory_mb": Assumption(1024, "heap of an executor where no property says it (Spark's default)", 1),
         "am_memory_mb": Assumption(1024, "reserved by the application master", 1),

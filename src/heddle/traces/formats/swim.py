@@ -1,6 +1,6 @@
 """SWIM's samples of Facebook's Hadoop workloads: bytes only (docs/traces/swim.md).
 
-Tasks, durations and memory are modelled: a map for each split of the input, reduces for the shuffle, durations by rates.
+Tasks, durations and memory are modelled: a map for each split of the input, reduces for the shuffle, a rate.
 """
 
 from __future__ import annotations

@@ -55,6 +55,7 @@ class Format:
     models: str  # what is modelled, in words
     needs: tuple[str, ...] = ()  # roles of which at least one file must be there; empty: any role will do
     assumptions: Mapping[str, Assumption] = field(default_factory=dict)
+    role_when_asked: Callable[[Head], str | None] | None = None  # where --format may accept more than is recognised
     writes: bool = False
 
     def given(self, assumed: Mapping[str, str], columns: Mapping[str, str]) -> Given:

@@ -40,7 +40,7 @@ def import_trace(
     if columns and chosen.name != "csv":
         raise BadInput.of("--map", f"names columns of a csv; {chosen.name} has its own")
     given = chosen.given(assumed or {}, columns or {})
-    files, others = sort_files(chosen, sources)
+    files, others = sort_files(chosen, sources, asked=format_name is not None)
     if format_name is not None and len(sources) == 1 and not files:
         raise BadInput.of(sources[0].name, f"is not {chosen.name}: {chosen.summary}")
     chosen.require(files)

@@ -12,6 +12,7 @@ from heddle.traces.imports.source import Source
 from heddle.traces.problems import did_you_mean
 
 _MODULES: Final = {
+    "csv": "csv",
     "sls": "sls",
     "rumen": "rumen",
     "synth": "synth",
@@ -19,6 +20,7 @@ _MODULES: Final = {
     "spark-eventlog": "spark_eventlog",
     "swf": "swf",
     "swim": "swim",
+    "google2011": "google2011",
 }
 
 
@@ -39,12 +41,13 @@ def all_formats() -> Iterator[Format]:
     return (format_of(name) for name in _MODULES)
 
 
-def sort_files(wanted: Format, sources: list[Source]) -> tuple[Files, list[Source]]:
-    """(the format's files by role, the others)."""
+def sort_files(wanted: Format, sources: list[Source], *, asked: bool) -> tuple[Files, list[Source]]:
+    """(the format's files by role, the others); `asked`: the user named the format."""
+    role_of = wanted.role_when_asked if asked and wanted.role_when_asked is not None else wanted.role
     files: Files = {}
     others: list[Source] = []
     for source in sources:
-        role = wanted.role(source.head())
+        role = role_of(source.head())
         if role is None:
             others.append(source)
         else:
