@@ -24,7 +24,7 @@ _TASK: Final = (
     "time", "missing", "job", "index", "machine", "event", "user", "class", "priority", "cpu", "memory", "disk", "apart",
 )  # fmt: skip
 _MACHINE: Final = ("time", "machine", "event", "platform", "cpu", "memory")
-_SUBMIT, _SCHEDULE, _UPDATES = 0, 1, (7, 8)
+_SCHEDULE: Final = 1
 _ENDS: Final = (2, 3, 4, 5, 6)
 _OFFSET_US: Final = 600_000_000  # the trace begins at 600 s; what is at 0 was there before
 _HASH: Final = r"[A-Za-z0-9+/=]*"
@@ -102,7 +102,6 @@ def _tasks(events: pl.DataFrame, sources: list[Source], given: Given, notes: lis
         apart=pl.col("apart").max(),
         leader=pl.col("row").first(),
         leader_file=pl.col("file").first(),
-        events=pl.len(),
     )
     reason = (
         pl.when(pl.col("start").is_null())

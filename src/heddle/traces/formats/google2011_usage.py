@@ -69,7 +69,6 @@ def usage_only(files: Files, given: Given) -> tuple[TaskTable, list[str]]:
     )
     if not samples.height:
         raise BadInput.of("google2011", "no usable window of use in these files")
-    first = pl.col("row").is_first_distinct()
     jobs = samples.group_by("job_id", maintain_order=True).agg(
         submit=pl.col("start_s").min(),
         end=pl.col("start_s").max() + _WINDOW_S,
@@ -100,7 +99,7 @@ def usage_only(files: Files, given: Given) -> tuple[TaskTable, list[str]]:
             vcores_milli=pl.col("vcores").ceil().cast(pl.Int64),
         )
     )
-    leaders = samples.filter(pl.col("job_id").is_first_distinct() & first)
+    leaders = samples.filter(pl.col("job_id").is_first_distinct())
     for number, source in enumerate(sources):
         mine = leaders.filter(pl.col("file") == number)["row"].to_numpy()
         source.rows.tasks(mine)

@@ -21,6 +21,11 @@ _MODULES: Final = {
     "swf": "swf",
     "swim": "swim",
     "google2011": "google2011",
+    "google2019": "google2019",
+    "alibaba2017": "alibaba2017",
+    "openb": "openb",
+    "philly": "philly",
+    "azure-v1": "azure_v1",
 }
 
 
