@@ -1,4 +1,4 @@
-"""Alibaba's batch tasks of 2017, and the mean instance durations that CloudSimPy joined to them (docs/traces/alibaba2017.md)."""
+"""Alibaba's batch tasks of 2017, and mean instance durations joined to them (docs/traces/alibaba2017.md)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Arrivals of virtual machines of Azure's first public dataset, as prepared for trace generation (docs/traces/azure-v1.md).
+"""Arrivals of virtual machines in Azure's first public dataset, in a prepared form (docs/traces/azure-v1.md).
 
-A line of flavours and the line of durations beside it describe the machines that came in five minutes; `|` ends a tenant's batch,
-which becomes a job. Durations are bins.
+A line of flavours and the line of durations beside it describe the machines that came in five minutes; `|` ends a
+tenant's batch, which becomes a job. Durations are bins.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ def _role(head: Head) -> str | None:
 
 
 def _read(files: Files, given: Given) -> Imported:
-    notes = [
-        "durations are bins: the middle of a bin is taken; machines that outlived the trace end at their bin's beginning"
-    ]
+    notes = ["durations are bins: the middle of a bin is taken, its beginning for machines that outlived the trace"]
     flavours, bins = _flavours(files["flavour map"]), _bins(files["bins"])
     partners = {_series(source): source for source in files["durations"]}
     parts = []

@@ -1,6 +1,6 @@
 """Google's cluster trace of 2011: task and machine events, and usage (docs/traces/google2011.md).
 
-A task is a job's task index; its last run counts. Requests are shares of the largest machine, whose size Google kept to itself.
+A task is a job's task index; its last run counts. Requests are shares of the largest machine, whose size is not public.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from heddle.traces.imports.format import Assumption, Files, Format, Given, Impor
 from heddle.traces.imports.source import Head, Source
 
 _TASK: Final = (
-    "time", "missing", "job", "index", "machine", "event", "user", "class", "priority", "cpu", "memory", "disk", "apart",
+    "time", "missing", "job", "index", "machine", "event", "user", "class", "priority", "cpu", "memory", "disk",
+    "apart",
 )  # fmt: skip
 _MACHINE: Final = ("time", "machine", "event", "platform", "cpu", "memory")
 _SCHEDULE: Final = 1
@@ -131,8 +132,8 @@ def _tasks(events: pl.DataFrame, sources: list[Source], given: Given, notes: lis
 def _decide(events: pl.DataFrame, sources: list[Source]) -> None:
     """The fate of every event: the first of a task stands for it, the others are parts of it."""
     is_leader = (pl.col("row") == pl.col("leader")) & (pl.col("file") == pl.col("leader_file"))
-    for number, source in enumerate(sources):
-        own = events.filter(pl.col("file") == number)
+    for place, source in enumerate(sources):
+        own = events.filter(pl.col("file") == place)
         good = own.filter(pl.col("reason").is_null())
         source.rows.tasks(good.filter(is_leader)["row"].to_numpy())
         source.rows.merged(good.filter(~is_leader)["row"].to_numpy(), "their task (events)")

@@ -105,7 +105,7 @@ def usage_only(files: Files, given: Given) -> tuple[TaskTable, list[str]]:
         source.rows.tasks(mine)
         source.rows.merged(source.rows.undecided(), "the tasks of their job (use)")
     notes = [
-        "use of whole jobs without task events: each job is its largest number of tasks, all living through its windows",
+        "use of whole jobs without task events: a job is its largest number of tasks, all living through its windows",
         "what a task reserves is what was assigned to it at most; its vcores are its largest use",
     ]
     return TaskTable(tasks, levels=levels, about=about("google2011", files, given)), notes

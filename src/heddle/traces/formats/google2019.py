@@ -1,6 +1,6 @@
 """Samples of Google's Borg trace of 2019 (docs/traces/google2019.md).
 
-Two extracts are known: random rows of instances with one window of use each, and whole jobs with mean use and dependencies.
+Two extracts are known: random rows of instances with a window of use each; whole jobs with mean use and dependencies.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Spark event logs: one listener event to a line (docs/traces/spark-eventlog.md).
 
 An application is a job: its executors are containers with slots, its tasks run inside them. Executors of one size are
-one stage; stages wait for their parents. A log has peaks and no use over time, so that use is constant where there is any.
+one stage; stages wait for their parents. A log has peaks and no use over time: use is constant where there is any.
 """
 
 from __future__ import annotations

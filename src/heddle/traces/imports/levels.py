@@ -10,7 +10,7 @@ from heddle.model.workload import PERMYRIAD
 def levels_of_samples(samples: pl.DataFrame, amounts: dict[str, pl.Expr]) -> pl.DataFrame:
     """Levels for `TaskTable`: `samples` has `row` (of the task), `until_ms` into the task's life, and `duration_ms`.
 
-    Samples within one ten-thousandth are averaged; neighbours with the same use become one level. The last reaches the end.
+    Samples within one ten-thousandth are averaged; neighbours of the same use are one level; the last reaches the end.
     """
     until = (pl.col("until_ms") * PERMYRIAD // pl.max_horizontal(pl.col("duration_ms"), pl.lit(1))).clip(1, PERMYRIAD)
     found = (

@@ -26,6 +26,12 @@ _MODULES: Final = {
     "openb": "openb",
     "philly": "philly",
     "azure-v1": "azure_v1",
+    "nextflow": "nextflow",
+    "ksegments": "ksegments",
+    "bitbrains": "bitbrains",
+    "wfcommons": "wfcommons",
+    "tpch": "tpch",
+    "coflow": "coflow",
 }
 
 

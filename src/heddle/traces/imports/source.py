@@ -90,8 +90,8 @@ class Source:
         with self.reading(), self._raw() as raw:
             is_parquet = raw.read(4) == b"PAR1"
         if is_parquet:
-            with self.reading():
-                return Head(self.name, "", tuple(pq.read_schema(self._raw()).names))
+            with self.reading(), self._raw() as raw:
+                return Head(self.name, "", tuple(pq.read_schema(raw).names))
         try:
             with self.opened() as stream:
                 start = stream.read(_HEAD_BYTES)
@@ -141,8 +141,8 @@ class Source:
 
     def parquet(self, columns: list[str]) -> tuple[pl.DataFrame, npt.NDArray[np.int64]]:
         """These columns of a Parquet file, and the numbers of its rows, all announced."""
-        with self.reading():
-            table = pq.read_table(self._raw(), columns=columns)
+        with self.reading(), self._raw() as raw:
+            table = pq.read_table(raw, columns=columns)
         frame = cast(pl.DataFrame, pl.from_arrow(table))
         return frame, self.rows.add(np.arange(1, frame.height + 1, dtype=np.int64))
 
