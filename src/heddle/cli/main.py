@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from heddle.cli import bench, compare, policies, simulate, traces, workload
+from heddle.cli import bench, compare, efficiency, ledger, policies, simulate, traces, workload
 from heddle.cli.output import BAD_INPUT, DONE, INTERRUPTED, report, say, show_warnings_briefly
 from heddle.model.errors import HeddleError
 
@@ -32,6 +32,8 @@ app.add_typer(workload.app, name="workload")
 app.add_typer(traces.app, name="traces")
 app.command("simulate")(simulate.simulate)
 app.command("compare")(compare.compare)
+app.command("efficiency")(efficiency.efficiency)
+app.command("ledger")(ledger.ledger)
 app.command("bench")(bench.bench)
 
 
