@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heddle.cli import trace_tools
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.model.errors import BadInput
 
@@ -154,3 +155,12 @@ def formats(
     rows += [(f"file: {role}", what) for role, what in one.roles.items()]
     rows += [(f"--assume {key}={value.default:g}", value.what) for key, value in one.assumptions.items()]
     print_tables([table(("", ""), rows, title=f"{one.name}: {one.summary}")])
+
+
+app.command("describe")(trace_tools.describe)
+app.command("slice")(trace_tools.slice_trace)
+app.command("scale")(trace_tools.scale)
+app.command("sample")(trace_tools.sample)
+app.command("export")(trace_tools.export)
+app.command("fit")(trace_tools.fit)
+app.command("share")(trace_tools.share)

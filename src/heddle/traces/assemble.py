@@ -79,11 +79,11 @@ def assemble(name: str, table: TaskTable) -> Workload:
     names = rows["stage"].unique(maintain_order=True)
     rows = rows.with_columns(stage=rows["stage"].cast(pl.Enum(names)))
     labels = ["", *(label for label in rows["label"].unique(maintain_order=True) if label != "")]
-    shapes = rows.select(resources).unique(maintain_order=True).with_row_index("shape")
-    rows = rows.join(shapes, on=list(resources), how="left", maintain_order="left")
-    stages = _stages(rows)
-    key = ["job_number", "stage", "shape", "kind"]
+    key = ["job_number", "stage", "kind", *resources]
+    stages = _stages(rows, key)
+    shapes = stages.select(resources).unique(maintain_order=True).with_row_index("shape")
     rows = rows.join(stages.select(*key, "stage_number"), on=key, how="left", maintain_order="left")
+    stages = stages.join(shapes, on=list(resources), how="left", maintain_order="left")
     rows = rows.sort("stage_number", maintain_order=True)
 
     stage = np.zeros(stages.height, STAGE)
@@ -173,10 +173,10 @@ def _with_masters(rows: pl.DataFrame, jobs: pl.DataFrame, resources: tuple[str, 
     return pl.concat([plain, rows], how="diagonal_relaxed")
 
 
-def _stages(rows: pl.DataFrame) -> pl.DataFrame:
+def _stages(rows: pl.DataFrame, key: list[str]) -> pl.DataFrame:
     """The stages in canonical order: of each job its AM, then its stages by first row."""
     return (
-        rows.group_by("job_number", "stage", "shape", "kind", maintain_order=True)
+        rows.group_by(key, maintain_order=True)
         .agg(
             pl.col("row").first(),
             pl.col("count").sum().alias("n_tasks"),

@@ -68,12 +68,13 @@ def store(result: ImportResult, output: Path) -> dict[str, Any]:
         if text is None:
             path.unlink(missing_ok=True)  # of an earlier import: it would be taken for this one's
         else:
-            _write_whole(path, text)
+            write_whole(path, text)
     write_parquet(result.imported.workload, output)
     return account
 
 
-def _write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file that is never seen half."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         temporary.write_text(text, encoding="utf-8")
