@@ -21,6 +21,12 @@ COMMANDS = [
     ["simulate"],
     ["compare"],
     ["bench"],
+    ["efficiency"],
+    ["ledger"],
+    *(
+        ["traces", tool]
+        for tool in ("import", "formats", "describe", "slice", "scale", "sample", "export", "fit", "share")
+    ),
 ]
 
 
