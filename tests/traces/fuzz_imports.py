@@ -1,8 +1,8 @@
 """A fuzzer of the importers: `python tests/traces/fuzz_imports.py --seconds 3600 [--real ../shared/traces]`.
 
-It damages traces in many ways. An import of what remains must either succeed with an account of every row or fail with
-BadInput; anything else - another exception, rows unaccounted for - is a defect, and is printed with the seed that brings
-it about again.
+It damages traces in many ways. An import of what remains must either succeed with an account of every row or fail
+with BadInput; anything else - another exception, rows unaccounted for - is a defect, and is printed with the seed that
+brings it about again.
 """
 
 from __future__ import annotations
@@ -101,11 +101,20 @@ def seeds(real: Path | None) -> list[tuple[str, dict[str, bytes]]]:
             for source in find_sources([str(folder)]):
                 head = source.head()
                 content = Path(source.path).read_bytes() if head.columns else head.text.encode()[:_HEAD]
-                if content and len(content) < 1 << 20:
-                    found.append(
-                        (folder.name, {Path(source.name).name.removesuffix(".gz").removesuffix(".zstd"): content})
-                    )
+                name = Path(source.name).name.removesuffix(".gz").removesuffix(".zstd")
+                if content and len(content) < 1 << 20 and (kind := _format_of(name, content)) is not None:
+                    found.append((kind, {name: content}))
     return found
+
+
+def _format_of(name: str, content: bytes) -> str | None:
+    """The format of a file that can be imported by itself; None for any other."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / name).write_bytes(content)
+        try:
+            return import_trace([folder]).format.name
+        except BadInput:
+            return None
 
 
 def one_run(files: dict[str, bytes], name: str | None, random: np.random.Generator, folder: Path) -> str:
