@@ -23,6 +23,7 @@ COMMANDS = [
     ["bench"],
     ["efficiency"],
     ["ledger"],
+    ["advise"],
     *(
         ["traces", tool]
         for tool in ("import", "formats", "describe", "slice", "scale", "sample", "export", "fit", "share")

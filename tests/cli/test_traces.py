@@ -128,3 +128,15 @@ def test_tools_write_workloads(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert run(["traces", "export", "burst", "-o", str(tmp_path / "b.txt")]) == 2
     assert run(["traces", "share", "burst", "-o", str(tmp_path / "s.parquet")]) == 0
     assert json.loads((tmp_path / "s.manifest.json").read_text())["jobs"] > 0
+
+
+def test_advice_speaks_of_requests_and_policies(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["advise", "mix", "--windows", "2", "-p", "fifo", "-p", "drf", "--json"]) == 0
+    advice = json.loads(capsys.readouterr().out)
+    assert advice["kinds"][0]["saved"] >= advice["kinds"][-1]["saved"]
+    assert [one["policy"] for one in advice["policies"]] == ["fifo", "drf"]
+    assert advice["policies"][0]["mean_jct_change_pct"] == 0
+    assert run(["advise", "mix", "--windows", "0"]) == 0
+    shown = capsys.readouterr()
+    assert "enough MB" in shown.out
+    assert "GB-hours" in shown.err

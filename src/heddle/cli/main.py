@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from heddle.cli import bench, compare, efficiency, ledger, policies, simulate, traces, workload
+from heddle.cli import advise, bench, compare, efficiency, ledger, policies, simulate, traces, workload
 from heddle.cli.output import BAD_INPUT, DONE, INTERRUPTED, report, say, show_warnings_briefly
 from heddle.model.errors import HeddleError
 
@@ -34,6 +34,7 @@ app.command("simulate")(simulate.simulate)
 app.command("compare")(compare.compare)
 app.command("efficiency")(efficiency.efficiency)
 app.command("ledger")(ledger.ledger)
+app.command("advise")(advise.advise)
 app.command("bench")(bench.bench)
 
 
