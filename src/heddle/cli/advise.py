@@ -90,11 +90,11 @@ def _in_words(found: list[Advice]) -> None:
     if best.saved <= 0 or not reserved:
         say("nothing would have been saved: requests are already close to what is used")
         return
+    share = f"{total / _GB_HOUR:,.0f} of {reserved / _GB_HOUR:,.0f} GB-hours ({100 * total / reserved:.0f} %)"
     say(
-        f"Following this where it saves would have saved {total / _GB_HOUR:,.0f} of {reserved / _GB_HOUR:,.0f} GB-hours "
-        f"({100 * total / reserved:.0f} %), re-runs included. Most of it by {best.kind}: ask for "
-        f"{best.request_mb:,} MB instead of {best.reserved_mb:,} MB; {best.missed} of {best.predicted} tasks would have "
-        "needed a second attempt."
+        f"Following this where it saves would have saved {share}, re-runs included. Most of it by {best.kind}: ask for "
+        f"{best.request_mb:,} MB instead of {best.reserved_mb:,} MB; {best.missed} of {best.predicted} tasks would "
+        "have needed a second attempt."
     )
 
 

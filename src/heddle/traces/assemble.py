@@ -97,7 +97,7 @@ def assemble(name: str, table: TaskTable) -> Workload:
     queues, users = (jobs[column].unique(maintain_order=True).to_list() for column in ("queue", "user"))
     job = np.zeros(jobs.height, JOB)
     job["submit_at_ms"] = jobs["submit_at_ms"].to_numpy()
-    job["priority"] = jobs["priority"].to_numpy()
+    job["priority"] = jobs["priority"].cast(pl.Int64).clip(-(2**31), 2**31 - 1).to_numpy()
     job["queue"] = _number(jobs["queue"], queues)
     job["user"] = _number(jobs["user"], users)
     job["has_am"] = jobs["has_am"].to_numpy()

@@ -67,7 +67,13 @@ def _durations(source: Source) -> pl.DataFrame:
     first = pl.struct("job", "task").is_first_distinct()
     rows = set_aside_where(source, rows, ~first, "a task that occurred before")
     return set_aside_where(
-        source, rows, ~pl.col("count").is_between(1, _MOST) | (pl.col("mean_s") > 1e9), "an absurd number"
+        source,
+        rows,
+        ~pl.col("count").is_between(1, _MOST)
+        | (pl.col("mean_s") > 1e9)
+        | (pl.col("memory") > 1e3)
+        | (pl.col("cpu") > 1e6),
+        "an absurd number",
     )
 
 

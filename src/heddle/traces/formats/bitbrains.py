@@ -68,7 +68,7 @@ def _samples(source: Source, place: int) -> pl.DataFrame:
             pl.col("vm_id", "unix_s").cast(pl.Int64, strict=False), pl.col(_COLUMNS[2:]).cast(pl.Float64, strict=False)
         ).with_columns(row=pl.Series(rows), file=pl.lit(place))
     off = (pl.col("cpu_cores") == 0) & (pl.col("mem_provisioned_kb") == 0)
-    known = pl.all_horizontal(pl.col(name).is_finite() & (pl.col(name) >= 0) for name in _COLUMNS[2:])
+    known = pl.all_horizontal(pl.col(name).is_between(0, 1e12) for name in _COLUMNS[2:])
     known = known & pl.col("unix_s").is_between(0, 10**11) & pl.col("vm_id").is_not_null()
     good = frame.select(known.fill_null(False)).to_series()
     source.rows.set_aside(frame.filter(~good)["row"].to_numpy(), "a sample without a machine, time or amount")

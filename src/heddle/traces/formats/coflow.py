@@ -18,6 +18,7 @@ from heddle.traces.imports.source import Head, Source
 _FIRST: Final = re.compile(r"\d+ \d+")
 _REDUCER: Final = re.compile(r"(\d+):(\d+(?:\.\d+)?)")
 _MOST: Final = 1_000_000
+_MOST_MB: Final = 1e9
 
 
 def _role(head: Head) -> str | None:
@@ -38,7 +39,8 @@ def _parsed(line: str) -> tuple[str, int, int, list[float]] | None:
         return None
     if n_reducers != len(reducers) or not all(reducers) or not 0 <= arrival < 1 << 40 or n_reducers == 0:
         return None
-    return parts[0], arrival, n_mappers, [float(match[2]) for match in reducers if match]
+    megabytes = [float(match[2]) for match in reducers if match]
+    return None if max(megabytes) > _MOST_MB else (parts[0], arrival, n_mappers, megabytes)
 
 
 def _read(files: Files, given: Given) -> Imported:

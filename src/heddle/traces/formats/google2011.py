@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from heddle.model.cluster import Cluster, Node
@@ -16,7 +17,7 @@ from heddle.model.errors import BadInput
 from heddle.model.resources import MILLI
 from heddle.traces.assemble import TaskTable, assemble
 from heddle.traces.formats.google2011_usage import SAMPLES, mean_use, usage_only
-from heddle.traces.imports.columns import drop_empty, fields_of, number, set_aside_where, whole
+from heddle.traces.imports.columns import drop_empty, fields_of, number, set_aside_where, typed_blocks, whole
 from heddle.traces.imports.format import Assumption, Files, Format, Given, Imported, about
 from heddle.traces.imports.source import Head, Source
 
@@ -24,9 +25,19 @@ _TASK: Final = (
     "time", "missing", "job", "index", "machine", "event", "user", "class", "priority", "cpu", "memory", "disk",
     "apart",
 )  # fmt: skip
+_FRACTIONS: Final = ("cpu", "memory", "disk")
+_TYPES: Final = {
+    name: pl.String if name == "user" else pl.Float64 if name in _FRACTIONS else pl.Int64 for name in _TASK
+}
 _MACHINE: Final = ("time", "machine", "event", "platform", "cpu", "memory")
 _SCHEDULE: Final = 1
 _ENDS: Final = (2, 3, 4, 5, 6)
+_REASONS: Final = (
+    "of a task that never began to run in these files",
+    "of a task without a request",
+    "of a task with an absurd request",
+)
+_MOST: Final = 1e6  # times the largest machine
 _OFFSET_US: Final = 600_000_000  # the trace begins at 600 s; what is at 0 was there before
 _HASH: Final = r"[A-Za-z0-9+/=]*"
 _LINES: Final = {
@@ -67,78 +78,82 @@ def _read(files: Files, given: Given) -> Imported:
     return Imported(assemble("google2011", TaskTable(tasks, about=about("google2011", files, given))), cluster, notes)
 
 
-def _events(source: Source, file_number: int) -> pl.DataFrame:
-    """The rows of a file that are events of tasks, as numbers."""
+def _events(source: Source, place: int) -> pl.DataFrame:
+    """The rows of a file that are events of tasks; what is not is set aside."""
     parts = []
-    for lines in source.chunks():
-        rows = fields_of(drop_empty(source, lines), ",", _TASK)
-        rows = rows.select(
-            "row",
-            "user",
-            "more",
-            *(whole(name) for name in ("time", "job", "index", "event", "priority", "apart")),
-            *(number(name) for name in ("cpu", "memory")),
-        )
+    for rows in typed_blocks(source, ",", _TYPES):
         wrong = pl.any_horizontal(pl.col(name).is_null() for name in ("time", "job", "index", "event"))
         wrong = wrong | pl.col("more").is_not_null() | (pl.col("time") < 0) | ~pl.col("event").is_between(0, 8)
-        rows = set_aside_where(source, rows, wrong, "not an event of a task")
-        parts.append(rows.drop("more").with_columns(pl.col("event").cast(pl.Int8), pl.col("user").cast(pl.Categorical)))
-    return pl.concat(parts).with_columns(file=pl.lit(file_number, pl.Int16))
+        kept = set_aside_where(source, rows, wrong, "not an event of a task")
+        parts.append(
+            kept.select(
+                "time",
+                "job",
+                "cpu",
+                "memory",
+                pl.col("index").clip(0, 2**31 - 1).cast(pl.Int32),
+                pl.col("event", "apart").cast(pl.Int8, strict=False),
+                pl.col("priority").clip(-1, 2**15).cast(pl.Int16),
+                pl.col("user").cast(pl.Categorical),
+                pl.col("row").cast(pl.Int32),
+            )
+        )
+    return pl.concat(parts).with_columns(file=pl.lit(place, pl.Int16))
 
 
 def _tasks(events: pl.DataFrame, sources: list[Source], given: Given, notes: list[str]) -> pl.DataFrame:
     """One row for each task: its first submission, its last run. Decides on every event."""
     events = events.sort("job", "index", "time", maintain_order=True)
-    time, event = pl.col("time"), pl.col("event")
-    last_start = time.filter(event == _SCHEDULE).last()
-    end_of_trace = int(events["time"].to_numpy().max(initial=0))
-    found = events.group_by("job", "index", maintain_order=True).agg(
-        submit=time.min(),
-        start=last_start,
-        end=time.filter(event.is_in(_ENDS) & (time >= last_start)).first(),
-        cpu=pl.col("cpu").max(),
-        memory=pl.col("memory").max(),
-        user=pl.col("user").first(),
-        priority=pl.col("priority").last(),
-        apart=pl.col("apart").max(),
-        leader=pl.col("row").first(),
-        leader_file=pl.col("file").first(),
-    )
-    reason = (
-        pl.when(pl.col("start").is_null())
-        .then(pl.lit("of a task that never began to run in these files"))
-        .when(pl.col("cpu").is_null() | pl.col("memory").is_null())
-        .then(pl.lit("of a task without a request"))
-    )
-    found = found.with_columns(reason=reason)
-    _decide(events.join(found.select("job", "index", "reason", "leader", "leader_file"), on=["job", "index"]), sources)
-    good = found.filter(pl.col("reason").is_null())
-    running = int(good["end"].null_count())
+    same = events.select((pl.col("job") == pl.col("job").shift()) & (pl.col("index") == pl.col("index").shift()))
+    first = np.flatnonzero(~same.to_series().fill_null(False).to_numpy())
+    if not len(first):
+        return pl.DataFrame()
+    last = np.append(first[1:], events.height) - 1
+    time, event = events["time"].to_numpy(), events["event"].to_numpy()
+    place = np.arange(events.height)
+    start = np.maximum.reduceat(np.where(event == _SCHEDULE, place, -1), first)
+    after = place > np.repeat(start, last - first + 1)
+    end = np.minimum.reduceat(np.where(np.isin(event, _ENDS) & after, place, events.height), first)
+    cpu, memory = (np.fmax.reduceat(events[name].fill_null(np.nan).to_numpy(), first) for name in ("cpu", "memory"))
+    absurd = (cpu > _MOST) | (memory > _MOST) | (cpu < 0) | (memory < 0)
+    reason = np.select([start < 0, np.isnan(cpu) | np.isnan(memory), absurd], [1, 2, 3], 0)
+    _decide(events, np.repeat(reason, last - first + 1), first, sources)
+    good = reason == 0
+    running = int((good & (end == events.height)).sum())
     if running:
         notes.append(f"{running} tasks were still running when the files end: they run for as long as was seen")
-    if apart := int((good["apart"] == 1).sum()):
-        notes.append(f"{apart} tasks must not share a machine with others of their job: this constraint is ignored")
-    return good.select(
-        "job",
-        "priority",
-        user=pl.col("user").cast(pl.String).str.slice(0, 12),
-        submit_at_ms=(pl.col("submit").clip(_OFFSET_US) - _OFFSET_US) // 1000,
-        duration_ms=(pl.col("end").fill_null(end_of_trace) - pl.col("start").clip(_OFFSET_US)).clip(0) // 1000,
-        memory_mb=(pl.col("memory") * given.assumed["machine_memory_mb"]).ceil().cast(pl.Int64),
-        vcores_milli=(pl.col("cpu") * given.assumed["machine_vcores"] * MILLI).ceil().cast(pl.Int64),
+    apart = np.maximum.reduceat(events["apart"].fill_null(0).to_numpy(), first)
+    if n_apart := int((good & (apart == 1)).sum()):
+        notes.append(f"{n_apart} tasks must not share a machine with others of their job: this constraint is ignored")
+    ended = np.append(time, time.max())[end]  # the last one stands for "still running"
+    began = np.maximum(time[np.maximum(start, 0)], _OFFSET_US)
+    head = events[first[good]]
+    return pl.DataFrame(
+        {
+            "job": head["job"],
+            "user": head["user"].cast(pl.String).str.slice(0, 12),
+            "priority": events["priority"].gather(last[good]),
+            "submit_at_ms": (np.maximum(time[first], _OFFSET_US) - _OFFSET_US)[good] // 1000,
+            "duration_ms": np.maximum(0, ended - began)[good] // 1000,
+            "memory_mb": np.ceil(memory[good] * given.assumed["machine_memory_mb"]).astype(np.int64),
+            "vcores_milli": np.ceil(cpu[good] * given.assumed["machine_vcores"] * MILLI).astype(np.int64),
+        }
     )
 
 
-def _decide(events: pl.DataFrame, sources: list[Source]) -> None:
+def _decide(
+    events: pl.DataFrame, reason: npt.NDArray[np.int64], first: npt.NDArray[np.int64], sources: list[Source]
+) -> None:
     """The fate of every event: the first of a task stands for it, the others are parts of it."""
-    is_leader = (pl.col("row") == pl.col("leader")) & (pl.col("file") == pl.col("leader_file"))
+    leads = np.zeros(events.height, bool)
+    leads[first] = True
+    row, file = events["row"].to_numpy(), events["file"].to_numpy()
     for place, source in enumerate(sources):
-        own = events.filter(pl.col("file") == place)
-        good = own.filter(pl.col("reason").is_null())
-        source.rows.tasks(good.filter(is_leader)["row"].to_numpy())
-        source.rows.merged(good.filter(~is_leader)["row"].to_numpy(), "their task (events)")
-        for reason in own["reason"].drop_nulls().unique(maintain_order=True):
-            source.rows.set_aside(own.filter(pl.col("reason") == reason)["row"].to_numpy(), reason)
+        mine = file == place
+        source.rows.tasks(row[mine & leads & (reason == 0)])
+        source.rows.merged(row[mine & ~leads & (reason == 0)], "their task (events)")
+        for number_of_reason, words in enumerate(_REASONS, 1):
+            source.rows.set_aside(row[mine & (reason == number_of_reason)], words)
 
 
 def _cluster(files: Files, given: Given, notes: list[str]) -> Cluster | None:

@@ -28,9 +28,7 @@ def _samples(sources: list[Source]) -> pl.DataFrame:
                 pl.col("cpu_mean", "cpu_max", "mem_used", "mem_assigned").cast(pl.Float64),
             ).with_columns(row=pl.Series(rows), file=pl.lit(number))
         amounts = ("cpu_mean", "cpu_max", "mem_used", "mem_assigned")
-        good = pl.all_horizontal(pl.col(name).is_finite() & (pl.col(name) >= 0) for name in amounts) & (
-            pl.col("n_tasks") > 0
-        )
+        good = pl.all_horizontal(pl.col(name).is_between(0, 1e6) for name in amounts) & (pl.col("n_tasks") > 0)
         good = good & (pl.col("n_tasks") < 10**7) & pl.col("start_s").is_between(0, 10**10)
         kept = frame.filter(good.fill_null(False))
         source.rows.set_aside(frame.filter(~good.fill_null(False))["row"].to_numpy(), "a window without tasks or use")

@@ -20,6 +20,7 @@ from heddle.traces.imports.map_reduce_use import use_by_counters, use_by_splits
 from heddle.traces.imports.source import Head, Lines, Source
 
 _FIRST_LINE: Final = "Avro-Json"
+_LONGEST_SHUFFLE_MS: Final = 2**31 - 1
 _JOB_EVENTS: Final = ("JOB_", "AM_STARTED", "NORMALIZED_RESOURCE")
 
 
@@ -175,9 +176,8 @@ def _spec(job: _Job, by_kind: dict[str, list[tuple[_Task, tuple[int, int]]]], gi
         shuffled = [integer(task.success, "shuffleFinishTime") or start for task, (start, _) in found]
         shuffle_ms = 0
         if kind == "reduce":
-            shuffle_ms = min(
-                max(0, at - max(start, last_map_end)) for at, (_, (start, _)) in zip(shuffled, found, strict=True)
-            )
+            late = [max(0, at - max(start, last_map_end)) for at, (_, (start, _)) in zip(shuffled, found, strict=True)]
+            shuffle_ms = min(_LONGEST_SHUFFLE_MS, *late)
         tasks = []
         for (task, (start, end)), at in zip(found, shuffled, strict=True):
             begin = at if kind == "reduce" and start <= at <= end else start

@@ -60,7 +60,7 @@ def _jobs(source: Source, line: int, job: Any, given: Given, unique: Unique) -> 
             am=(abs(am_mb), abs(am_vcores) * MILLI),
             queue=queue_name(word(job, "job.queue.name")),
             user=word(job, "job.user", "default"),
-            priority=integer(job, "job.priority") or 0,
+            priority=max(-_MOST_COPIES, min(_MOST_COPIES, integer(job, "job.priority") or 0)),
         )
         for _ in range(copies)
     ]

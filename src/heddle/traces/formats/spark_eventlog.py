@@ -24,6 +24,8 @@ _SIZE: Final = re.compile(r"\s*(\d+)\s*([kmgtp]?)(i?b)?\s*", re.IGNORECASE)
 _UNITS: Final = {"k": 1 / 1024, "m": 1, "g": 1024, "t": 1 << 20, "p": 1 << 30}
 _LEAST_OVERHEAD_MB: Final = 384  # Spark's own rule: 10% of the heap, at least this
 _BYTES_PER_MB: Final = 1 << 20
+_MOST_MB: Final = 10**9
+_MOST_CORES: Final = 10_000
 
 
 def _role(head: Head) -> str | None:
@@ -33,7 +35,9 @@ def _role(head: Head) -> str | None:
 def size_mb(text: str, default_unit: str = "m") -> int | None:
     """Spark's sizes: `40G`, `512m`; a bare number is in the unit that the property has by default."""
     match = _SIZE.fullmatch(text)
-    return None if match is None else round(int(match[1]) * _UNITS[(match[2] or default_unit).lower()])
+    if match is None or len(match[1]) > 12:
+        return None
+    return min(_MOST_MB, round(int(match[1]) * _UNITS[(match[2] or default_unit).lower()]))
 
 
 @dataclass
@@ -106,7 +110,7 @@ def _learn(app: _App, kind: str, event: Object) -> None:
     elif kind == "EnvironmentUpdate":
         app.properties = inner(event, "Spark Properties")
     elif kind == "ExecutorAdded" and word(event, "Executor ID") != "driver":
-        app.executors.append(max(1, integer(inner(event, "Executor Info"), "Total Cores") or 1))
+        app.executors.append(_cores(integer(inner(event, "Executor Info"), "Total Cores")))
     elif kind in ("StageSubmitted", "StageCompleted"):
         info = inner(event, "Stage Info")
         app.parents[word(info, "Stage ID", "?")] = [str(one) for one in items(info, "Parent IDs")]
@@ -114,6 +118,10 @@ def _learn(app: _App, kind: str, event: Object) -> None:
         app.profile = inner(event, "Executor Resource Requests")
     elif kind == "StageExecutorMetrics" and word(event, "Executor ID") != "driver":
         app.peak_heap = max(app.peak_heap, _peak(inner(event, "Executor Metrics")))
+
+
+def _cores(said: int | None) -> int:
+    return min(_MOST_CORES, max(1, said or 1))
 
 
 def _peak(metrics: Any) -> int:
@@ -146,7 +154,7 @@ def _spec(source: Source, app: _App, given: Given, unique: Unique, notes: list[s
     memory_mb = _executor_mb(app, given)
     executors = app.executors
     if not executors:
-        executors = [max(1, integer(app.properties, "spark.executor.cores") or 1)]
+        executors = [_cores(integer(app.properties, "spark.executor.cores"))]
         notes.append(
             f"{source.name}: no executor is in the log (local mode?); one with {executors[0]} cores stands for it"
         )
@@ -223,7 +231,7 @@ def _executor_mb(app: _App, given: Given) -> int:
         overhead = size_mb(said) if said else None
     if overhead is None:
         overhead = max(_LEAST_OVERHEAD_MB, heap // 10)
-    return max(1, heap + overhead + off_heap)
+    return min(_MOST_MB, max(1, heap + overhead + off_heap))
 
 
 FORMAT = Format(

@@ -15,7 +15,7 @@ import polars as pl
 from heddle.model.cluster import Cluster, Node
 from heddle.model.errors import BadInput
 from heddle.traces.assemble import TaskTable, assemble
-from heddle.traces.imports.columns import drop_empty, fields_of, number, rows_of, set_aside_where, whole
+from heddle.traces.imports.columns import drop_empty, fields_of, number, rows_of, set_aside_where, typed_blocks
 from heddle.traces.imports.fits import LARGER_THAN_ANY, fits_some
 from heddle.traces.imports.format import Assumption, Files, Format, Given, Imported, about
 from heddle.traces.imports.source import Head, Source
@@ -28,7 +28,7 @@ _KEPT: Final = (
     "row", "job", "submit_s", "wait_s", "run_s", "cpu_s", "used_kb", "requested_kb", "user", "queue", "preceding",
     "more", "asked", "queue_name", "nodes", "per_node",
 )  # fmt: skip
-_FRACTIONS: Final = ("cpu_s", "used_kb")
+_TYPES: Final = {name: pl.Float64 if name in ("cpu_s", "used_kb") else pl.Int64 for name in _FIELDS}
 _HEADER: Final = re.compile(r"^;\s*(?P<key>\w+):\s*(?P<value>.*?)\s*$", re.MULTILINE)
 _LAYOUT: Final = r"(\d+):ppn=(\d+)"  # of the extended kind: nodes and processors on each
 _CANCELLED: Final = 5
@@ -86,12 +86,8 @@ def _read(files: Files, given: Given) -> Imported:
 
 
 def _read_log(source: Source, machines: Source | None, given: Given, *, prefixed: bool) -> _Log:
-    header: dict[str, str] = {}
-    parts: list[pl.DataFrame] = []
-    for lines in source.chunks():
-        header |= {match["key"]: match["value"] for match in _HEADER.finditer("\n".join(lines.text.head(1000)))}
-        body = drop_empty(source, lines, comment=";")
-        parts.append(_typed(source, fields_of(body.collapsed(), " ", _FIELDS)))
+    parts = [_typed(source, block) for block in typed_blocks(source, " ", _TYPES, comment=";", collapse=True)]
+    header = {match["key"]: match["value"] for match in _HEADER.finditer(source.head().text)}
     rows = pl.concat(parts) if parts else pl.DataFrame()
     if not rows.height:
         return _Log(pl.DataFrame(), [], [f"{source.name}: no usable job"])
@@ -124,7 +120,6 @@ def _read_log(source: Source, machines: Source | None, given: Given, *, prefixed
 
 def _typed(source: Source, rows: pl.DataFrame) -> pl.DataFrame:
     """Numbers where numbers belong; rows that are no jobs are set aside."""
-    rows = rows.with_columns(number(name) if name in _FRACTIONS else whole(name) for name in _FIELDS)
     rows = set_aside_where(
         source, rows, pl.any_horizontal(pl.col(name).is_null() for name in _FIELDS), "not 18 numbers"
     )

@@ -24,6 +24,7 @@ from heddle.model.errors import BadInput
 from heddle.traces.imports.rows import Rows
 
 _HEAD_BYTES: Final = 1 << 16
+_FIRST_BYTES: Final = 1 << 17
 _CHUNK_BYTES: Final = 16 << 20  # of text at once, so that a file larger than memory streams
 _MAGIC: Final = {
     b"\x1f\x8b": "gzip",
@@ -99,23 +100,26 @@ class Source:
             start = b""  # a damaged file is somebody's business later: here it only cannot be recognised
         return Head(self.name, start.decode("utf-8-sig", errors="replace"), ())
 
-    def chunks(self) -> Iterator[Lines]:
-        """The lines of a text file, many at once; every line is announced as a row."""
+    def blocks(self) -> Iterator[tuple[bytes, int]]:
+        """(whole lines as bytes, number of the first); the first block is short, so that it has the headers."""
         line = 1
         with self.reading(), self.opened() as stream:
             rest = b""
-            while True:
-                block = stream.read(_CHUNK_BYTES)
-                if not block:
-                    break
+            size = _FIRST_BYTES
+            while block := stream.read(size):
+                size = _CHUNK_BYTES
                 cut = block.rfind(b"\n") + 1
                 text, rest = (rest + block[:cut], block[cut:]) if cut else (b"", rest + block)
                 if text:
-                    lines = self._lines(text, line)
-                    line += len(lines)
-                    yield lines
+                    yield text, line
+                    line += text.count(b"\n")
             if rest:
-                yield self._lines(rest, line)
+                yield rest, line
+
+    def chunks(self) -> Iterator[Lines]:
+        """The lines of a text file, many at once; every line is announced as a row."""
+        for text, line in self.blocks():
+            yield self.lines_of(text, line)
 
     def lines(self) -> Lines:
         """All lines at once."""
@@ -124,7 +128,8 @@ class Source:
             return Lines(pl.Series("line", [], dtype=pl.String), np.zeros(0, np.int64), 1)
         return Lines(pl.concat([part.text for part in parts]), np.concatenate([part.rows for part in parts]), 1)
 
-    def _lines(self, text: bytes, first_line: int) -> Lines:
+    def lines_of(self, text: bytes, first_line: int) -> Lines:
+        """The lines of a block, announced as rows."""
         parsed = pl.read_csv(
             io.BytesIO(text),
             has_header=False,
