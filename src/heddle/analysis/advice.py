@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from heddle.model.resources import MEMORY
 from heddle.model.workload import NO_SEGMENTS, TASKS, Workload
+from heddle.traces.use_profiles import profile_begins
 
 _STEP_MB: Final = 64  # requests are rounded up to this
 _Z: Final = 1.959964  # of a 95 % interval
@@ -87,7 +88,7 @@ def _peaks(workload: Workload) -> Ints:
     segments = workload.segments
     peaks = np.zeros(len(segments), np.int64)
     if len(segments):
-        begins = np.flatnonzero(np.concatenate([[True], segments["last"][:-1] != 0]))
+        begins = np.flatnonzero(profile_begins(segments))
         peaks[begins] = np.maximum.reduceat(segments["use"][:, MEMORY], begins)
     return peaks
 

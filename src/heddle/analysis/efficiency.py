@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from heddle.model.resources import display_name
 from heddle.model.workload import EXECUTORS, INNER, NO_SEGMENTS, PERMYRIAD, TASKS, Workload
 from heddle.record.run import Run
+from heddle.traces.use_profiles import profile_begins
 
 GROUPS: Final = ("container", "job", "user", "queue", "node")
 QUANTILES: Final = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -132,7 +134,7 @@ def _mean_use(workload: Workload) -> npt.NDArray[np.float64]:
     if not len(segments):
         return np.zeros((0, len(workload.resources)))
     until = segments["until_permyriad"].astype(np.int64)
-    starts = np.concatenate([[True], segments["last"][:-1] != 0])
+    starts = profile_begins(segments)
     width = until - np.where(starts, 0, np.concatenate([[0], until[:-1]]))
     area = segments["use"] * width[:, None]
     begins = np.flatnonzero(starts)
@@ -197,8 +199,6 @@ def _cdf(values: npt.NDArray[np.float64], points: int = 200) -> pl.DataFrame:
 
 def document(found: list[Efficiency], by: str) -> dict[str, object]:
     """For JSON."""
-    from heddle.model.resources import display_name
-
     return {
         "by": by,
         "resources": {

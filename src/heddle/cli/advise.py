@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heddle.cli.amounts import hours
 from heddle.cli.inputs import cluster_for, compile_with_message
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.model.errors import BadInput
+from heddle.model.resources import MEMORY_MB
 
 if TYPE_CHECKING:
     from heddle.analysis.advice import Advice
     from heddle.model.workload import Workload
 
 _POLICIES = ("fifo", "capacity", "drf", "fifo+usage-feedback")
-_GB_HOUR = 1024 * 3_600_000
 
 
 def advise(
@@ -74,7 +75,7 @@ def _table(found: list[Advice], rule: Any) -> Any:
             f"{one.tasks:,}",
             f"{one.reserved_mb:,}",
             f"{one.request_mb:,}",
-            f"{one.saved / _GB_HOUR:,.1f} of {one.reserved / _GB_HOUR:,.1f}",
+            f"{hours(one.saved, MEMORY_MB):,.1f} of {hours(one.reserved, MEMORY_MB):,.1f}",
             f"{one.missed} of {one.predicted} ({100 * one.risk_low:.1f}-{100 * one.risk_high:.1f} %)",
         )
         for one in found
@@ -90,7 +91,9 @@ def _in_words(found: list[Advice]) -> None:
     if best.saved <= 0 or not reserved:
         say("nothing would have been saved: requests are already close to what is used")
         return
-    share = f"{total / _GB_HOUR:,.0f} of {reserved / _GB_HOUR:,.0f} GB-hours ({100 * total / reserved:.0f} %)"
+    share = (
+        f"{hours(total, MEMORY_MB):,.0f} of {hours(reserved, MEMORY_MB):,.0f} GB-hours ({100 * total / reserved:.0f} %)"
+    )
     say(
         f"Following this where it saves would have saved {share}, re-runs included. Most of it by {best.kind}: ask for "
         f"{best.request_mb:,} MB instead of {best.reserved_mb:,} MB; {best.missed} of {best.predicted} tasks would "

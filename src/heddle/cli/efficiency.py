@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from heddle.cli.amounts import in_hours
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.model.errors import BadInput
 
@@ -49,8 +50,10 @@ def efficiency(
     for one in found:
         print_tables([_summary(one, by), *([_wasters(one, by, top)] if top and one.groups.height else [])])
         if one.unrecorded_containers:
-            hours = _hours(one.unrecorded_reserved, one.resource)
-            say(f"{one.unrecorded_containers} containers ({hours}) have no recorded use and are not in these figures")
+            reserved = in_hours(one.unrecorded_reserved, one.resource)
+            say(
+                f"{one.unrecorded_containers} containers ({reserved}) have no recorded use and are not in these figures"
+            )
 
 
 def _containers(source: str) -> Containers:
@@ -70,8 +73,8 @@ def _summary(one: Efficiency, by: str) -> Table:
     if one.ratio is None:
         return table(("", ""), [("use", "not recorded for any container")], title=name)
     rows = [
-        ("reserved", _hours(one.reserved, one.resource)),
-        ("used", f"{_hours(one.used, one.resource)} ({100 * one.ratio:.1f} %)"),
+        ("reserved", in_hours(one.reserved, one.resource)),
+        ("used", f"{in_hours(one.used, one.resource)} ({100 * one.ratio:.1f} %)"),
     ]
     rows += [
         (f"{100 * q:.0f} % of {one.groups.height} {by}s", f"below {100 * value:.1f} %")
@@ -85,17 +88,11 @@ def _wasters(one: Efficiency, by: str, top: int) -> Table:
         (
             str(row["group"]),
             f"{row['containers']:,}",
-            _hours(row["reserved"], one.resource),
-            _hours(row["used"], one.resource),
-            _hours(row["wasted"], one.resource),
+            in_hours(row["reserved"], one.resource),
+            in_hours(row["used"], one.resource),
+            in_hours(row["wasted"], one.resource),
             f"{100 * row['efficiency']:.1f}",
         )
         for row in one.groups.head(top).to_dicts()
     ]
     return table((by, "containers", "reserved", "used", "wasted", "%"), rows, title="most wasted")
-
-
-def _hours(amount: int, resource: str) -> str:
-    scale = {"memory_mb": 1024, "vcores_milli": 1000}.get(resource, 1) * 3_600_000
-    unit = {"memory_mb": "GB-h", "vcores_milli": "vcore-h"}.get(resource, f"{resource}-h")
-    return f"{amount / scale:,.2f} {unit}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from heddle.cli.amounts import hours, hours_unit
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _table(found: Ledger) -> Table:
 
     headings = ["where it went"]
     for name in found.resources:
-        headings += [_unit(name), f"% of {display_name(name)}"]
+        headings += [hours_unit(name), f"% of {display_name(name)}"]
     rows = [
         _row(line.what + ("*" if line.inferred else ""), line.amounts, found)
         for line in found.lines
@@ -62,17 +63,15 @@ def _table(found: Ledger) -> Table:
     ]
     rows.append(_row("all", found.total, found))
     rows += [_row(f"(beside it: {memo.what})", memo.amounts, found) for memo in found.memos if any(memo.amounts)]
-    hours = (found.end_ms - found.begin_ms) / 3_600_000
-    return table(headings, rows, title=f"capacity over {hours:.3g} hours")
-
-
-def _unit(resource: str) -> str:
-    return {"memory_mb": "GB-hours", "vcores_milli": "vcore-hours"}.get(resource, f"{resource}-hours")
+    took_h = (found.end_ms - found.begin_ms) / 3_600_000
+    return table(headings, rows, title=f"capacity over {took_h:.3g} hours")
 
 
 def _row(what: str, amounts: tuple[int, ...], found: Ledger) -> list[str]:
     cells = [what]
     for r, name in enumerate(found.resources):
-        scale = {"memory_mb": 1024, "vcores_milli": 1000}.get(name, 1) * 3_600_000
-        cells += [f"{amounts[r] / scale:,.2f}", f"{100 * amounts[r] / found.total[r]:.1f}" if found.total[r] else ""]
+        cells += [
+            f"{hours(amounts[r], name):,.2f}",
+            f"{100 * amounts[r] / found.total[r]:.1f}" if found.total[r] else "",
+        ]
     return cells

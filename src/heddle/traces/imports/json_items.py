@@ -58,8 +58,8 @@ def json_lines(source: Source) -> Iterator[tuple[int, Object]]:
                 source.rows.set_aside(row, "not a JSON object")
 
 
-def integer(item: Any, key: str) -> int | None:
-    """A whole number, also where it stands as text; None where there is none or it means nothing."""
+def real(item: Any, key: str) -> float | None:
+    """A number, also where it stands as text; None where there is none or it means nothing."""
     value = item.get(key) if isinstance(item, dict) else None
     if isinstance(value, str):
         try:
@@ -68,20 +68,13 @@ def integer(item: Any, key: str) -> int | None:
             return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST < value < LARGEST:  # NaN too
         return None
-    return round(value)
+    return value
 
 
-def real(item: Any, key: str) -> float | None:
-    """A finite number."""
-    value = item.get(key) if isinstance(item, dict) else None
-    if isinstance(value, str):
-        try:
-            value = float(value)
-        except ValueError:
-            return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST < value < LARGEST:
-        return None
-    return float(value)
+def integer(item: Any, key: str) -> int | None:
+    """The same as a whole number."""
+    value = real(item, key)
+    return None if value is None else round(value)
 
 
 def word(item: Any, key: str, default: str = "") -> str:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from heddle.model.resources import MEMORY, VCORES
 from heddle.model.workload import AM, Workload
+from heddle.traces.use_profiles import segments_of
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def scaled(workload: Workload, by: Factors) -> Workload:
         shapes, numbers = np.unique(np.concatenate([shapes, grown]), axis=0, return_inverse=True)
         stages["shape"] = numbers.reshape(-1)[stages["shape"]]
         of_am = np.repeat(stages["kind"] == AM, stages["n_tasks"])
-        grows = _segments_of(workload, tasks["first_segment"][~of_am])
+        grows = segments_of(segments, tasks["first_segment"][~of_am])
         for resource, factor in ((MEMORY, by.memory), (VCORES, by.vcores)):
             segments["use"][grows, resource] = _times(segments["use"][grows, resource], factor)
     return replace(workload, jobs=jobs, stages=stages, tasks=tasks, segments=segments, shapes=shapes)
@@ -46,15 +47,3 @@ def scaled(workload: Workload, by: Factors) -> Workload:
 def _times(amounts: npt.NDArray[np.int64], factor: float) -> npt.NDArray[np.int64]:
     grown: npt.NDArray[np.int64] = np.ceil(np.round(amounts * factor, 6)).astype(np.int64)
     return grown
-
-
-def _segments_of(workload: Workload, first: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-    """A mask of all segments of the tasks whose first ones these are."""
-    if not len(workload.segments):
-        return np.zeros(0, bool)
-    begins = np.concatenate([[True], workload.segments["last"][:-1] != 0])
-    profile = np.cumsum(begins) - 1
-    wanted = np.zeros(int(begins.sum()), bool)
-    wanted[profile[first[first >= 0]]] = True
-    mask: npt.NDArray[np.bool_] = wanted[profile]
-    return mask

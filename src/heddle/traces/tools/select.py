@@ -11,6 +11,7 @@ import polars as pl
 
 from heddle.model.errors import BadInput
 from heddle.model.workload import NO_SEGMENTS, Workload
+from heddle.traces.use_profiles import segments_of
 
 Mask = npt.NDArray[np.bool_]
 Array = npt.NDArray[Any]
@@ -63,17 +64,10 @@ def _names(names: pl.Series | None, chosen: Mask, name_of: Any) -> pl.Series:
 
 def _used_segments(workload: Workload, tasks: Array) -> Array:
     """The segments of these tasks; their `first_segment` is brought up to date."""
-    segments = workload.segments
-    if not len(segments):
-        return segments
-    begins = np.concatenate([[True], segments["last"][:-1] != 0])
-    profile = np.cumsum(begins) - 1
+    keep = segments_of(workload.segments, tasks["first_segment"])
     known = tasks["first_segment"] != NO_SEGMENTS
-    wanted = np.zeros(int(begins.sum()), bool)
-    wanted[profile[tasks["first_segment"][known]]] = True
-    keep = wanted[profile]
     tasks["first_segment"][known] = _numbers(keep)[tasks["first_segment"][known]]
-    kept: Array = segments[keep]
+    kept: Array = workload.segments[keep]
     return kept
 
 
