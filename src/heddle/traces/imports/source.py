@@ -33,6 +33,7 @@ _MAGIC: Final = {
     b"BZh": "bz2",
     b"\xfd7zXZ": "xz",
 }
+_SEPARATOR: Final = b"\x01"
 _SPARK_LZ4: Final = b"LZ4Block"
 _PACKED_SUFFIXES: Final = (".gz", ".zstd", ".zst", ".lz4", ".bz2", ".xz")
 # What a damaged or foreign file makes the readers raise.
@@ -75,7 +76,7 @@ class Source:
         if packing is None:
             return cast(BinaryIO, raw)
         if packing == "xz":
-            return cast(BinaryIO, lzma.open(raw))
+            return cast(BinaryIO, _Xz(raw))
         return cast(BinaryIO, io.BufferedReader(_Unpacked(pa.CompressedInputStream(raw, packing)), 1 << 20))
 
     def content(self) -> bytes:
@@ -130,16 +131,16 @@ class Source:
 
     def lines_of(self, text: bytes, first_line: int) -> Lines:
         """The lines of a block, announced as rows."""
-        parsed = pl.read_csv(
-            io.BytesIO(text),
-            has_header=False,
-            separator="\x01",  # in no text: each line is one field
-            quote_char=None,
-            infer_schema=False,
-            new_columns=["line"],
-            encoding="utf8-lossy",
-            truncate_ragged_lines=True,
-        )
+        with self.reading():
+            parsed = pl.read_csv(
+                io.BytesIO(text.replace(_SEPARATOR, b"?")),  # in no sound text: each line is one field
+                has_header=False,
+                separator=_SEPARATOR.decode(),
+                quote_char=None,
+                infer_schema=False,
+                new_columns=["line"],
+                encoding="utf8-lossy",
+            )
         series = parsed["line"].str.strip_chars("\r\ufeff").fill_null("")
         numbers = np.arange(first_line, first_line + len(series), dtype=np.int64)
         return Lines(series, self.rows.add(numbers), first_line)
@@ -231,6 +232,18 @@ class _Unpacked(io.RawIOBase):
     def close(self) -> None:
         self.stream.close()
         super().close()
+
+
+class _Xz(lzma.LZMAFile):
+    """Closes the file below it, too."""
+
+    def __init__(self, raw: Any) -> None:
+        self.raw_file = raw
+        super().__init__(raw)
+
+    def close(self) -> None:
+        super().close()
+        self.raw_file.close()
 
 
 def find_sources(paths: list[str]) -> list[Source]:
