@@ -81,3 +81,9 @@ def test_the_real_logs_reconcile_with_what_was_measured() -> None:
     assert task_rows(result) == 136_907
     assert result.imported.workload.n_jobs == 136_907
     assert set_aside(result)["cancelled before it ran"] == 4601
+
+
+def test_a_job_without_a_request_reserves_what_it_was_seen_to_use(tmp_path: Path) -> None:
+    log = "1 0 0 60 2 30 2097152 2 90 -1 1 7 1 -1 1 -1 -1 -1\n2 0 0 60 2 30 1024 2 90 -1 1 7 1 -1 1 -1 -1 -1\n"
+    workload = import_trace([str(made(tmp_path, log__swf=HEADER + log))]).imported.workload
+    assert workload.shapes[workload.stages["shape"], 0].tolist() == [2 * 2048, 2 * 1024]

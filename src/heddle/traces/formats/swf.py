@@ -147,10 +147,13 @@ def _containers(rows: pl.DataFrame, per_node: int, extended: bool, given: Given)
     # The extended kind gives the bytes of the whole job.
     memory_mb = pl.col("requested_kb") / _BYTES_PER_MB / asked if extended else pl.col("requested_kb") / _KB_PER_MB
     fits_layout = (pl.col("nodes") * pl.col("per_node") == asked).fill_null(False)
+    used_mb = pl.when((pl.col("used_kb") > 0) & (not extended)).then(pl.col("used_kb") / _KB_PER_MB)
+    # A job that requests no memory reserves at least what it was seen to use: it did run.
+    enough_mb = pl.max_horizontal(pl.lit(assumed_mb), used_mb)
     rows = rows.with_row_index("place").with_columns(
         size=pl.when(fits_layout).then(pl.col("per_node")).otherwise(pl.min_horizontal(asked, pl.lit(per_node))),
-        mb=pl.when(pl.col("requested_kb") > 0).then(memory_mb).otherwise(assumed_mb),
-        used_mb=pl.when((pl.col("used_kb") > 0) & (not extended)).then(pl.col("used_kb") / _KB_PER_MB),
+        mb=pl.when(pl.col("requested_kb") > 0).then(memory_mb).otherwise(enough_mb),
+        used_mb=used_mb,
         load=pl.when((pl.col("cpu_s") > 0) & (pl.col("run_s") > 0) & (not extended)).then(
             pl.col("cpu_s") / pl.col("run_s")
         ),
@@ -256,7 +259,9 @@ FORMAT = Format(
     has="jobs with submission, run time, processors, user, queue; requested and used memory in few logs",
     models="a job is containers of a node's processors each; memory per processor where none was requested",
     assumptions={
-        "memory_mb_per_processor": Assumption(1024, "reserved for each processor where the log requests none", 1),
+        "memory_mb_per_processor": Assumption(
+            1024, "reserved for each processor where the log requests none; more where more was used", 1
+        ),
         "processors_per_node": Assumption(0, "largest container; 0: what the header says, else 16"),
     },
 )
