@@ -39,7 +39,7 @@ def ledger(
         print_json(found.document())
     else:
         print_tables([_table(found)])
-        if any(line.inferred for line in found.lines):
+        if any(line.inferred and any(line.amounts) for line in found.lines):
             say(
                 "* inferred: the record does not say which stages hold containers early; stages named map and reduce do"
             )
