@@ -27,6 +27,13 @@ COMMANDS = [
     ["cluster", "import"],
     ["doctor"],
     ["bench"],
+    ["efficiency"],
+    ["ledger"],
+    ["advise"],
+    *(
+        ["traces", tool]
+        for tool in ("import", "formats", "describe", "slice", "scale", "sample", "export", "fit", "share")
+    ),
 ]
 
 

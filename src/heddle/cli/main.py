@@ -10,7 +10,22 @@ from typing import Annotated, Any
 
 import typer
 
-from heddle.cli import bench, bound, cluster, compare, doctor, explain, policies, simulate, sweep, workload
+from heddle.cli import (
+    advise,
+    bench,
+    bound,
+    cluster,
+    compare,
+    doctor,
+    efficiency,
+    explain,
+    ledger,
+    policies,
+    simulate,
+    sweep,
+    traces,
+    workload,
+)  # fmt: skip
 from heddle.cli.output import BAD_INPUT, DONE, INTERRUPTED, be_quiet, complain, report, show_warnings_briefly
 from heddle.cli.settings import option_defaults, read_settings_file
 from heddle.model.errors import HeddleError
@@ -32,12 +47,16 @@ app = typer.Typer(
 )
 app.command("policies")(policies.policies)
 app.add_typer(workload.app, name="workload")
+app.add_typer(traces.app, name="traces")
 app.add_typer(cluster.app, name="cluster")
 app.command("simulate")(simulate.simulate)
 app.command("compare")(compare.compare)
 app.add_typer(sweep.app, name="sweep")
 app.command("explain")(explain.explain)
 app.command("bound")(bound.bound)
+app.command("efficiency")(efficiency.efficiency)
+app.command("ledger")(ledger.ledger)
+app.command("advise")(advise.advise)
 app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)
 

@@ -76,6 +76,14 @@ def _next_instant(sim):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _only_polls(sim):  # type: ignore[no-untyped-def]
+    """Whether nothing is to come but heartbeats and reports, or nodes that are lost and return for ever."""
+    control = sim.control
+    timers_end = control["n_timers"][0] > 0 and sim.setting["node_mtbf_ms"][0] == 0
+    return control["n_due"][0] == 0 and control["next_arrival"][0] == sim.shown.job.shape[0] and not timers_end
+
+
+@inlined
 def _integrate(sim, at_ms):  # type: ignore[no-untyped-def]
     control = sim.control
     elapsed = at_ms - control["integrated_at_ms"][0]
@@ -237,7 +245,7 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
             if control["jobs_left"][0] == 0:
                 return FINISHED
             at = _next_instant(sim)
-            if at == FOREVER or at - control["last_progress_ms"][0] > setting["quiet_ms"][0]:
+            if at == FOREVER or (_only_polls(sim) and at - control["last_progress_ms"][0] > setting["quiet_ms"][0]):
                 return STALLED
             if at > until_ms:
                 return PAUSED
