@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from heddle.cli import bench, compare, policies, simulate, workload
+from heddle.cli import bench, compare, policies, simulate, workload, yarn
 from heddle.cli.output import BAD_INPUT, DONE, INTERRUPTED, report, say, show_warnings_briefly
 from heddle.model.errors import HeddleError
 
@@ -32,6 +32,7 @@ app.add_typer(workload.app, name="workload")
 app.command("simulate")(simulate.simulate)
 app.command("compare")(compare.compare)
 app.command("bench")(bench.bench)
+app.add_typer(yarn.app, name="yarn")
 
 
 def _print_version(wanted: bool) -> None:

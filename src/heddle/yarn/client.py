@@ -52,6 +52,10 @@ class RmClient:
     def close(self) -> None:
         self._connection.close()
 
+    def get(self, path: str, **query: str) -> dict[str, Any]:
+        """Any page that answers with JSON: of the RM outside /ws/v1/cluster, or of another daemon at this address."""
+        return self._call("GET", path, query=query, root="")
+
     def nodes(self) -> dict[str, Any]:
         """Nodes that the RM counts as part of the cluster; lost ones are not in it."""
         return self._call("GET", "/nodes")
@@ -92,10 +96,16 @@ class RmClient:
             raise YarnError(self.address + ROOT + path, f"no memory and vCores in the answer {answer}") from None
 
     def _call(
-        self, method: str, path: str, *, query: dict[str, str] | None = None, body: dict[str, Any] | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: dict[str, str] | None = None,
+        body: dict[str, Any] | None = None,
+        root: str = ROOT,
     ) -> dict[str, Any]:
         asked = {**(query or {}), **({"user.name": self._user} if self._user else {})}
-        target = ROOT + path + (f"?{urlencode(asked, safe=',')}" if asked else "")
+        target = root + path + (f"?{urlencode(asked, safe=',')}" if asked else "")
         url = self.address + target
         headers = {"Accept": "application/json"}
         if body is not None:

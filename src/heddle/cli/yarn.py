@@ -1,0 +1,21 @@
+"""`heddle yarn`: a real YARN."""
+
+from __future__ import annotations
+
+import typer
+
+from heddle.cli import yarn_local
+
+app = typer.Typer(
+    help="Start, watch and steer a real Apache Hadoop YARN.\n\n"
+    "\b\nExamples:\n"
+    "  heddle yarn up                      a real cluster on this machine\n"
+    "  heddle yarn status\n"
+    "  heddle yarn down",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.command("up")(yarn_local.up)
+app.command("down")(yarn_local.down)
+app.command("status")(yarn_local.status)
+app.command("logs")(yarn_local.logs)
