@@ -1,6 +1,7 @@
+import getpass
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from heddle.yarn.local.cluster import LocalCluster, bring_up, take_down
 from heddle.yarn.local.jars import DEFAULT_HADOOP, hadoop_home, is_fetched
 from heddle.yarn.local.java import find_java, find_tool
 from heddle.yarn.local.layout import Layout
+from heddle.yarn.replay.master_jar import master_jar
+from heddle.yarn.replay.plan import ReplayJob
+from heddle.yarn.replay.submit import Submitter
 
 NODES, NODE_MB, NODE_VCORES = 2, 2048, 8
 
@@ -77,5 +81,12 @@ def cluster(hadoop: None, own_state: Path) -> Iterator[LocalCluster]:
 
 @pytest.fixture
 def rm(cluster: LocalCluster) -> Iterator[RmClient]:
-    with RmClient(cluster.layout.rm, timeout_s=10) as client:
+    with RmClient(cluster.layout.rm, timeout_s=10, user=getpass.getuser()) as client:
         yield client
+
+
+@pytest.fixture
+def submit(cluster: LocalCluster, rm: RmClient, tmp_path: Path) -> Callable[[ReplayJob], str]:
+    """submit(job): a replayed job on the real cluster; its application's id."""
+    submitter = Submitter(rm, tmp_path / "staging", master_jar(cluster.layout.hadoop))
+    return lambda job: submitter.submit(job, 0)

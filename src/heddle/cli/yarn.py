@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from heddle.cli import yarn_local
+from heddle.cli import yarn_local, yarn_run
 
 app = typer.Typer(
     help="Start, watch and steer a real Apache Hadoop YARN.\n\n"
     "\b\nExamples:\n"
     "  heddle yarn up                      a real cluster on this machine\n"
+    "  heddle yarn run tasks.csv           its tasks as real containers\n"
     "  heddle yarn status\n"
     "  heddle yarn down",
     no_args_is_help=True,
@@ -19,3 +20,4 @@ app.command("up")(yarn_local.up)
 app.command("down")(yarn_local.down)
 app.command("status")(yarn_local.status)
 app.command("logs")(yarn_local.logs)
+app.command("run")(yarn_run.run)

@@ -84,6 +84,21 @@ class RmClient:
     def scheduler(self) -> dict[str, Any]:
         return self._call("GET", "/scheduler")
 
+    def new_application(self) -> str:
+        """The id under which an application can be submitted."""
+        answer = self._call("POST", "/apps/new-application")
+        if not isinstance(answer.get("application-id"), str):
+            raise YarnError(f"{self.address}{ROOT}/apps/new-application", f"no application-id in the answer {answer}")
+        return str(answer["application-id"])
+
+    def submit(self, application: dict[str, Any]) -> None:
+        """Submits an application; the RM goes on to answer before it runs."""
+        self._call("POST", "/apps", body=application, empty_answer=True)
+
+    def kill(self, app_id: str) -> None:
+        """For applications that heddle itself submitted, and no others."""
+        self._call("PUT", f"/apps/{quote(app_id)}/state", body={"state": "KILLED"})
+
     def resize_node(self, node_id: str, memory_mb: int, vcores: int) -> tuple[int, int]:
         """Changes what may be promised on a node, killing nothing. Returns the (memory, vcores) the RM now has."""
         body = {"resource": {"memory": memory_mb, "vCores": vcores}, "overCommitTimeout": KEEP_CONTAINERS}
@@ -103,6 +118,7 @@ class RmClient:
         query: dict[str, str] | None = None,
         body: dict[str, Any] | None = None,
         root: str = ROOT,
+        empty_answer: bool = False,
     ) -> dict[str, Any]:
         asked = {**(query or {}), **({"user.name": self._user} if self._user else {})}
         target = root + path + (f"?{urlencode(asked, safe=',')}" if asked else "")
@@ -113,6 +129,8 @@ class RmClient:
         status, text = self._exchange(method, target, url, json.dumps(body) if body is not None else None, headers)
         if not 200 <= status < 300:
             raise YarnError(url, text[:EXCERPT] or "no explanation", status)
+        if empty_answer and not text:
+            return {}
         try:
             answer = json.loads(text)
         except ValueError:
