@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 CLUSTER_AT_MS = 1_700_000_000_000
 ROOT = "/ws/v1/cluster"
@@ -51,6 +51,7 @@ class FakeApp:
     next_container: int = 1
     containers: dict[str, FakeContainer] = field(default_factory=dict)
     asks: list[tuple[int, int, int, int]] = field(default_factory=list)  # priority, memory, vcores, containers
+    finished_at_ms: int = 0
 
     @property
     def id(self) -> str:
@@ -70,6 +71,7 @@ class FakeRm:
         self.posts: list[tuple[str, dict[str, Any]]] = []
         self.instead: dict[str, tuple[int, str]] = {}  # path under the root -> (status, text) to answer
         self.gives_attempt_ids = True
+        self.now_ms = CLUSTER_AT_MS
         self._lock = Lock()
         rm = self
 
@@ -78,8 +80,9 @@ class FakeRm:
             disable_nagle_algorithm = True
 
             def do_GET(self) -> None:
+                parts = urlsplit(self.path)
                 with rm._lock:
-                    self._answer(*rm.get(unquote(urlsplit(self.path).path)))
+                    self._answer(*rm.get(unquote(parts.path), parse_qs(parts.query)))
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -139,6 +142,7 @@ class FakeRm:
     def end_app(self, app: FakeApp, final_status: str = "SUCCEEDED") -> None:
         app.state = "FINISHED" if final_status == "SUCCEEDED" else final_status
         app.final_status = final_status
+        app.finished_at_ms = self.now_ms
         app.containers, app.asks = {}, []
 
     def lose(self, node: str) -> None:
@@ -148,7 +152,7 @@ class FakeRm:
 
     # What the server answers.
 
-    def get(self, path: str) -> tuple[int, str]:
+    def get(self, path: str, query: dict[str, list[str]]) -> tuple[int, str]:
         path = path.removeprefix(ROOT)
         if path in self.instead:
             return self.instead[path]
@@ -161,7 +165,13 @@ class FakeRm:
             rows = [_node(name, node, held[name]) for name, node in self.nodes.items() if not node.lost]
             return 200, json.dumps({"nodes": {"node": rows} if rows else {}})
         if parts == ["apps"]:
-            rows = [self._app(app) for app in self.apps.values() if app.state in ("ACCEPTED", "RUNNING")]
+            states = query["states"][0].split(",")
+            since_ms = int(query.get("finishedTimeBegin", ["0"])[0])
+            rows = [
+                self._app(app)
+                for app in self.apps.values()
+                if app.state in states and (not since_ms or app.finished_at_ms >= since_ms)
+            ]
             return 200, json.dumps({"apps": {"app": rows} if rows else None})
         if parts == ["scheduler"]:
             return 200, json.dumps({"scheduler": {"schedulerInfo": self._queues()}})
@@ -195,6 +205,11 @@ class FakeRm:
             "finalStatus": app.final_status,
             "priority": app.priority,
             "startedTime": CLUSTER_AT_MS + app.number,
+            "finishedTime": app.finished_at_ms,
+            "elapsedTime": self.now_ms - CLUSTER_AT_MS - app.number,
+            "applicationType": "TEST",
+            "memorySeconds": 0,
+            "vcoreSeconds": 0,
             "amContainerLogs": f"http://h:8042/node/containerlogs/container_{CLUSTER_AT_MS}_{app.number:04d}_01_000001/ann",
             "runningContainers": len(app.containers),
             "unmanagedApplication": False,

@@ -41,7 +41,7 @@ def test_containers_with_a_root_element_and_finished_ones(rm: FakeRm, client: Rm
     rm.allocate(app, "a:1", 1024, 2)
     seen = take_snapshot(client, 0)
     path = f"/ws/v1/cluster/apps/{app.id}/appattempts/{app.attempt_id}/containers"
-    answer = json.loads(rm.get(path)[1])
+    answer = json.loads(rm.get(path, {})[1])
     answer["container"][1]["containerState"] = "COMPLETE"
     found = read_containers({"containers": answer}, seen.apps[app.id], "here")
     assert list(found) == list(seen.containers)[:1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from heddle.cli import yarn_local, yarn_run
+from heddle.cli import yarn_local, yarn_run, yarn_trace
 
 app = typer.Typer(
     help="Start, watch and steer a real Apache Hadoop YARN.\n\n"
@@ -21,3 +21,5 @@ app.command("down")(yarn_local.down)
 app.command("status")(yarn_local.status)
 app.command("logs")(yarn_local.logs)
 app.command("run")(yarn_run.run)
+app.command("track")(yarn_trace.track)
+app.command("observe")(yarn_trace.observe)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import getpass
+import sys
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+from heddle.cli.yarn_cluster import client_of
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from heddle.yarn.run_jobs import Workplace
 
@@ -32,6 +34,7 @@ def run(
         Path | None, typer.Option(help="A folder that all nodes see under this path; needed with --rm.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of a built-in workload.", min=0)] = 0,
+    record: Annotated[Path | None, typer.Option(help="Observe the run and write its record into this folder.")] = None,
     json: Json = False,
 ) -> int:
     """Run a workload as real containers on a real YARN and wait for its end.
@@ -54,7 +57,8 @@ def run(
         say(f"note: {note}")
     with workplace_of(rm, name, staging) as place:
         say(f"{len(jobs)} jobs on {place.client.address}")
-        runs = [job.as_json() for job in run_jobs(jobs, place, say)]
+        with _recorded(record, place, workload) as poll:
+            runs = [job.as_json() for job in run_jobs(jobs, place, say, poll)]
     summary = summarise(workload, place.client.address, runs)
     if json:
         print_json(summary)
@@ -69,6 +73,26 @@ def run(
                 say(f"{job['name']}: {job['diagnostics']}")
         say(f"makespan {_seconds(summary['makespan_s'])}")
     return DONE if summary["succeeded"] == len(runs) else FAILED
+
+
+@contextmanager
+def _recorded(record: Path | None, place: Workplace, workload: str) -> Iterator[Callable[[], None]]:
+    """What to call while jobs run; writes the record when they have."""
+    if record is None:
+        yield lambda: None
+        return
+    from heddle.record.files import write_record
+    from heddle.yarn.trace.journal import Journal
+    from heddle.yarn.trace.live_record import record_of
+    from heddle.yarn.trace.observer import Observer
+
+    with TemporaryDirectory() as folder:
+        observer = Observer(place.client, Journal(Path(folder) / "journal.jsonl", say))
+        yield observer.poll
+        observer.poll()
+    started_by = ["heddle", *sys.argv[1:]]
+    write_record(record_of(observer.seen, policy="stock", workload=workload, started_by=started_by), record)
+    say(f"wrote the record {record}")
 
 
 def summarise(workload: str, rm: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -87,22 +111,18 @@ def summarise(workload: str, rm: str, runs: list[dict[str, Any]]) -> dict[str, A
 @contextmanager
 def workplace_of(rm: str | None, name: str | None, staging: Path | None) -> Iterator[Workplace]:
     """Where to run: a local cluster by name, or any ResourceManager with a folder that its nodes share."""
-    from heddle.yarn.client import RmClient
     from heddle.yarn.local.cluster import find_cluster
     from heddle.yarn.local.jars import DEFAULT_HADOOP
     from heddle.yarn.replay.master_jar import master_jar
     from heddle.yarn.run_jobs import Workplace
 
-    if rm is not None:
-        if name is not None:
-            raise BadInput.of("--rm", "say either --rm or --name")
-        if staging is None:
-            raise BadInput.of("--staging", "with --rm, name a folder that all nodes see under the same path")
-        with RmClient(rm, user=getpass.getuser()) as client:
+    with client_of(rm, name) as client:
+        if rm is not None:
+            if staging is None:
+                raise BadInput.of("--staging", "with --rm, name a folder that all nodes see under the same path")
             yield Workplace(client, staging, master_jar(DEFAULT_HADOOP))
-        return
-    cluster = find_cluster(name or "local")
-    with RmClient(cluster.layout.rm, user=getpass.getuser()) as client:
+            return
+        cluster = find_cluster(name or "local")
         jar = master_jar(cluster.layout.hadoop)
         yield Workplace(client, staging or cluster.folder / "staging", jar, cluster.class_path())
 

@@ -60,9 +60,9 @@ class RmClient:
         """Nodes that the RM counts as part of the cluster; lost ones are not in it."""
         return self._call("GET", "/nodes")
 
-    def apps(self) -> dict[str, Any]:
-        """Applications that wait or run, with their outstanding requests."""
-        return self._call("GET", "/apps", query={"states": LIVE_STATES})
+    def apps(self, states: str = LIVE_STATES, **query: str) -> dict[str, Any]:
+        """Applications in these states; those that wait or run come with their outstanding requests."""
+        return self._call("GET", "/apps", query={"states": states, **query})
 
     def app(self, app_id: str) -> dict[str, Any] | None:
         """One application in any state; None if the RM has forgotten it."""

@@ -142,9 +142,13 @@ def read_apps(answer: dict[str, Any], where: str) -> dict[str, AppSeen]:
 
 def read_containers(answer: dict[str, Any], app: AppSeen, where: str) -> dict[str, ContainerSeen]:
     with _Reading(f"{where}: containers of {app.id}"):
-        rows = _rows(answer.get("containers", answer), "container")
-        found = (_container(row, app) for row in rows if row.get("containerState") != "COMPLETE")
+        found = (_container(row, app) for row in _container_rows(answer) if row.get("containerState") != "COMPLETE")
         return {container.id: container for container in found}
+
+
+def read_container_starts(answer: dict[str, Any]) -> dict[str, int]:
+    """When each container of an attempt was allocated, by the RM's clock."""
+    return {str(row["containerId"]): int(row["startedTime"]) for row in _container_rows(answer)}
 
 
 def read_queues(answer: dict[str, Any], where: str) -> tuple[QueueSeen, ...]:
@@ -181,6 +185,10 @@ def _rows(answer: Any, *keys: str) -> list[Any]:
         if not answer:
             return []
     return answer if isinstance(answer, list) else [answer]
+
+
+def _container_rows(answer: dict[str, Any]) -> list[Any]:
+    return _rows(answer.get("containers", answer), "container")
 
 
 def _size(resource: Any) -> Size:
