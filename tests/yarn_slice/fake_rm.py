@@ -7,6 +7,7 @@ are strings, a list of one container is the object itself, and a lost node is si
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
@@ -29,6 +30,8 @@ class FakeNode:
     used_cores: float = 0.0
     containers_memory_mb: int = 0
     containers_vcores: float = 0.0
+    http: str = ""
+    memory_share: float = 0.2
 
 
 @dataclass
@@ -72,6 +75,8 @@ class FakeRm:
         self.instead: dict[str, tuple[int, str]] = {}  # path under the root -> (status, text) to answer
         self.gives_attempt_ids = True
         self.now_ms = CLUSTER_AT_MS
+        self.on_post: Callable[[], None] = lambda: None
+        self.configured: dict[str, str] = {}  # what the fake answers as a NodeManager, at /conf
         self._lock = Lock()
         rm = self
 
@@ -156,6 +161,9 @@ class FakeRm:
         path = path.removeprefix(ROOT)
         if path in self.instead:
             return self.instead[path]
+        if path == "/conf":
+            name = query["name"][0]
+            return 200, json.dumps({"property": {"key": name, "value": self.configured[name], "isFinal": False}})
         parts = path.strip("/").split("/")
         if parts == ["nodes"]:
             held: dict[str, list[FakeContainer]] = {name: [] for name in self.nodes}
@@ -185,6 +193,7 @@ class FakeRm:
 
     def post(self, path: str, body: dict[str, Any]) -> tuple[int, str]:
         path = path.removeprefix(ROOT)
+        self.on_post()
         self.posts.append((path, body))
         if path in self.instead:
             return self.instead[path]
@@ -275,7 +284,8 @@ def _node(name: str, node: FakeNode, held: list[FakeContainer]) -> dict[str, Any
         "state": node.state,
         "id": name,
         "nodeHostName": node.host,
-        "nodeHTTPAddress": f"{node.host}:8042",
+        "nodeHTTPAddress": node.http,
+        "memUtilization": 100 * node.memory_share,
         "lastHealthUpdate": CLUSTER_AT_MS,
         "version": "3.4.2",
         "healthReport": "",

@@ -84,7 +84,7 @@ def test_malformed_answers(path: str, status: int, text: str, message: str, rm: 
 def test_a_resize_that_is_answered_with_nonsense(rm: FakeRm, client: RmClient) -> None:
     rm.add_node("a:1", 8192, 8)
     rm.instead["/nodes/a:1/resource"] = (200, '{"resourceInfo": {}}')
-    with pytest.raises(YarnError, match="/nodes/a:1/resource: no memory and vCores") as caught:
+    with pytest.raises(YarnError, match="/nodes/a:1/resource: no size") as caught:
         client.resize_node("a:1", 4096, 4)
     assert caught.value.url.startswith(rm.address)
 

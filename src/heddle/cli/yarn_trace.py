@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from heddle.cli.output import DONE, Json, print_json, say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from heddle.cli.yarn_cluster import client_of, until_told
 
 Seconds = Annotated[float | None, typer.Option("--for", min=0.1, help="End after so many seconds [default: never].")]
 
@@ -40,7 +36,7 @@ def track(
     tracker = Tracker(Journal(samples, say))
     began_s, began_cpu_s = time.monotonic(), time.process_time()
     taken = most = 0
-    with _until_told() as told:
+    with until_told() as told:
         while not told and (for_s is None or time.monotonic() - began_s < for_s):
             tracker.sample()
             taken, most = taken + 1, max(most, tracker.containers)
@@ -93,7 +89,6 @@ def observe(
       heddle yarn observe monday --rm http://rm.example:8088
       heddle yarn observe monday --until-idle --samples worker1.jsonl --samples worker2.jsonl
     """
-    from heddle.cli.yarn_cluster import client_of
     from heddle.record.files import write_record
     from heddle.yarn.client import YarnError
     from heddle.yarn.trace.journal import Journal
@@ -103,7 +98,7 @@ def observe(
 
     began_s = time.monotonic()
     away = False
-    with client_of(rm, name) as client, _until_told() as told:
+    with client_of(rm, name) as client, until_told() as told:
         observer = Observer(client, Journal(folder / "journal.jsonl", say))
         while not told and (for_s is None or time.monotonic() - began_s < for_s):
             try:
@@ -125,15 +120,3 @@ def observe(
     if json:
         print_json(export(observer.seen, use))
     return DONE
-
-
-@contextmanager
-def _until_told() -> Iterator[list[int]]:
-    """A list that fills when the process is asked to end, so that what was seen is still written."""
-    told: list[int] = []
-    before = {number: signal.signal(number, lambda n, _: told.append(n)) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield told
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

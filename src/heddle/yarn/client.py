@@ -99,16 +99,17 @@ class RmClient:
         """For applications that heddle itself submitted, and no others."""
         self._call("PUT", f"/apps/{quote(app_id)}/state", body={"state": "KILLED"})
 
-    def resize_node(self, node_id: str, memory_mb: int, vcores: int) -> tuple[int, int]:
-        """Changes what may be promised on a node, killing nothing. Returns the (memory, vcores) the RM now has."""
+    def resize_node(self, node_id: str, memory_mb: int, vcores: int) -> None:
+        """Changes what may be promised on a node, killing nothing.
+
+        The RM changes it a moment after it has answered, and the answer often still holds the size before: only a
+        later look at the nodes tells what became of it.
+        """
         body = {"resource": {"memory": memory_mb, "vCores": vcores}, "overCommitTimeout": KEEP_CONTAINERS}
         path = f"/nodes/{quote(node_id, safe=':')}/resource"
         answer = self._call("POST", path, body=body)
-        held = answer.get("resourceInfo", answer)
-        try:
-            return int(held["memory"]), int(held["vCores"])
-        except (KeyError, TypeError, ValueError):
-            raise YarnError(self.address + ROOT + path, f"no memory and vCores in the answer {answer}") from None
+        if "memory" not in answer.get("resourceInfo", answer):
+            raise YarnError(self.address + ROOT + path, f"no size in the answer {answer}")
 
     def _call(
         self,

@@ -39,6 +39,8 @@ class NodeSeen:
     physical_cores_used: float
     containers_memory_mb: int
     container_vcores_used: float
+    http: str = ""  # where its NodeManager answers
+    memory_share: float | None = None  # of the machine's memory in use; None: not told
 
     @property
     def alive(self) -> bool:
@@ -215,6 +217,8 @@ def _node(row: Any) -> NodeSeen:
         physical_cores_used=float(used.get("nodeCPUUsage", 0)),
         containers_memory_mb=int(used.get("aggregatedContainersPhysicalMemoryMB", 0)),
         container_vcores_used=float(used.get("containersCPUUsage", 0)),
+        http=str(row.get("nodeHTTPAddress") or ""),
+        memory_share=float(row["memUtilization"]) / 100 if "memUtilization" in row else None,
     )
 
 
