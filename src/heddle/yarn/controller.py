@@ -96,14 +96,20 @@ class Controller:
         clock_ms: Callable[[], int],
         settings: Settings,
         before_post: Callable[[str], None] = lambda _: None,
+        own_size_of: CapacityOf = lambda seen: seen.total,
+        guards: Guards | None = None,
     ) -> None:
-        """`before_post` is called with a node's name before each change of its size."""
+        """`before_post` is called with a node's name before each change of its size.
+
+        `own_size_of`: what a node may promise without us; by default, what it may when it is first seen.
+        `guards`: those of an earlier controller, which know what it changed.
+        """
         self._client = client
         self._clock_ms = clock_ms
         self.settings = settings
         self._levers = LiveLevers(policy, settings.increment)
         n_pools = policy.by_question[Question.PARTITION].n_pools
-        self._guards = Guards(settings.limits)
+        self._guards = guards or Guards(settings.limits)
         self._before_post = before_post
         self.live = LiveView(
             capacity_of,
@@ -111,6 +117,7 @@ class Controller:
             n_pools=n_pools,
             calculator=settings.calculator,
             young_ms=settings.young_ms,
+            own_size_of=own_size_of,
         )
         self._before: Snapshot | None = None
 
@@ -134,7 +141,7 @@ class Controller:
         return Step(snapshot, changes, plan, resizes, observed - began, decided - observed, acted - decided)
 
     def own_sizes(self) -> dict[str, Size]:
-        """Every node with the size it had when it was first seen."""
+        """Every node with the size that it has without us."""
         allowance = self.live.view.node["allowance"]
         return {
             name: (int(allowance[row, MEMORY]), int(allowance[row, VCORES])) for name, row in self.live.node_row.items()

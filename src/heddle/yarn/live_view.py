@@ -57,17 +57,21 @@ class Batch(NamedTuple):
 
 
 class LiveView:
-    """Keeps the view up to date. `capacity_of` tells a node's hardware; its allowance is its total when first seen.
-
-    A node that some earlier controller left resized is therefore taken at that size: restore before you start anew.
-    """
+    """Keeps the view up to date. `capacity_of`: a node's hardware; `own_size_of`: what it may promise without us."""
 
     def __init__(
-        self, capacity_of: CapacityOf, *, report_ms: int, n_pools: int, calculator: Calculator, young_ms: int = 0
+        self,
+        capacity_of: CapacityOf,
+        *,
+        report_ms: int,
+        n_pools: int,
+        calculator: Calculator,
+        young_ms: int = 0,
+        own_size_of: CapacityOf = lambda seen: seen.total,
     ) -> None:
         """`young_ms`: so long a container counts in full beside what its node reports, which cannot show it yet."""
         dtypes = view_dtypes(N_RESOURCES)
-        self._capacity_of = capacity_of
+        self._capacity_of, self._own_size_of = capacity_of, own_size_of
         self._young_ms = young_ms
         self._clock = np.zeros(1, dtypes.clock)
         self._clock["report_ms"] = report_ms
@@ -224,14 +228,14 @@ class LiveView:
         node = self._node.rows
         node["capacity"][row], node["allowance"][row], node["total"][row] = (
             self._capacity_of(seen),
-            seen.total,
+            self._own_size_of(seen),
             seen.total,
         )
         node["first_container"][row] = node["reserved_for"][row] = node["reported_at_ms"][row] = NOTHING
         node["rack"][row] = self._racks.setdefault(seen.rack, len(self._racks))
         node["label"][row] = self._labels.setdefault(seen.label, len(self._labels))
         node["alive"][row] = seen.alive
-        self._clock["allowance"][0] += np.array(seen.total)
+        self._clock["allowance"][0] += node["allowance"][row]
 
     def _stage_of(self, job: int, seen: ContainerSeen) -> int:
         if seen.is_am:

@@ -22,7 +22,7 @@ from heddle.yarn.client import RmClient, YarnError
 from heddle.yarn.controller import Controller, Settings, Step
 from heddle.yarn.snapshot import NodeSeen, Size, read_nodes
 from heddle.yarn.steering.desk import Baseline, Desk
-from heddle.yarn.steering.limits import Cause
+from heddle.yarn.steering.limits import Cause, Guards
 from heddle.yarn.steering.putting_back import PutBack, put_back, sizes_of_nodemanagers
 from heddle.yarn.steering.watchdog import start_watchdog, watchdog_lives
 
@@ -59,7 +59,9 @@ class Session:
         self._desk, self._terms, self._say = desk, terms, say
         self._live = not settings.shadow
         self._sizes: dict[str, Size] = {}  # on disk, if live
-        self._controller: Controller | None = None
+        self._owed: dict[str, Size] = {}  # to be put back as soon as their nodes are there
+        self._guards = Guards(settings.limits)
+        self._controller: Controller | None = None  # None: the RM was away for too long
         self._beat_s = self._answered_s = time.monotonic()
         self._paused = False
 
@@ -82,46 +84,51 @@ class Session:
         """One step; None if the ResourceManager did not answer. Raises only what makes going on senseless."""
         if time.monotonic() - self._beat_s > self._terms.lease_s:
             self._say("out of action for longer than the lease: putting everything back, beginning anew")
-            if not self._anew():
-                return None
+            self._controller = None
         self._beat()
-        self._heed_pause()
-        if self._controller is None:
-            return None
         try:
-            step = self._controller.step()
+            controller = self._controller or self._anew()
+            self._put_back_owed()
+            self._heed_pause(controller)
+            step = controller.step()
         except YarnError as error:
+            if self._controller is not None:
+                self._say(f"{error}; trying again")
             if time.monotonic() - self._answered_s > self._terms.lease_s:
                 self._controller = None
-            else:
-                self._say(f"{error}; trying again")
             return None
         finally:
-            self._revive()
+            self._guard()
         self._answered_s = time.monotonic()
         self._release_foreign(step)
         return step
 
     # Beginning and ending.
 
-    def _begin(self) -> None:
-        nodes = read_nodes(self._client.nodes(), self._client.address)
-        if self._live:
-            self._refuse_strange_sizes(nodes)
-            self._sizes = {node.id: node.total for node in nodes.values()}
-            self._save()
-            self._beat()
-            if not watchdog_lives(self._desk):
-                start_watchdog(self._desk, self._terms.lease_s)
-        self._controller = Controller(
+    def _begin(self) -> Controller:
+        # First of all, since compiling the levers may take longer than the lease.
+        controller = Controller(
             self._client,
             self._policy,
-            lambda node: node.total,
+            self._own_size,
             lambda: int(time.monotonic() * 1000),
             self._settings,
             before_post=self._remember,
+            own_size_of=self._own_size,
+            guards=self._guards,
         )
+        nodes = read_nodes(self._client.nodes(), self._client.address)
+        if self._live:
+            if not self._sizes:
+                self._refuse_strange_sizes(nodes)
+            # A node that is known keeps its size as first known: after a restart of the RM it comes back as we made it.
+            self._sizes = {node.id: node.total for node in nodes.values()} | self._sizes
+            self._save()
+        self._beat()
+        self._guard()
+        self._controller = controller
         self._answered_s = time.monotonic()
+        return controller
 
     def _mend_what_was_left(self) -> None:
         left = self._desk.load()
@@ -158,16 +165,19 @@ class Session:
             break
         self._say("the watchdog goes on putting back what is left; `heddle yarn restore` does so too")
 
-    def _anew(self) -> bool:
-        """Everything back, then a fresh start. False if the ResourceManager still does not answer."""
-        try:
-            if self._live:
-                put_back(self._client, self._sizes)
-            self._begin()
-        except YarnError:
-            self._controller = None
-            return False
-        return True
+    def _anew(self) -> Controller:
+        """Everything back, then a fresh start. Raises YarnError as long as the ResourceManager does not answer."""
+        self._owed = dict(self._sizes) if self._live else {}
+        self._put_back_owed()
+        controller = self._begin()
+        self._say("began anew")
+        return controller
+
+    def _put_back_owed(self) -> None:
+        """A restarted RM learns of its nodes one by one, and they come as we made them."""
+        if self._owed:
+            done = put_back(self._client, self._owed)
+            self._owed = {one.node: one.wanted for one in done if not one.proven}
 
     # While it runs.
 
@@ -176,29 +186,30 @@ class Session:
         if self._live:
             self._desk.beat()
 
-    def _revive(self) -> None:
-        """After the RM was away too long; and the watchdog, should somebody have killed it."""
-        if self._controller is None and self._anew():
-            self._say("the ResourceManager answers again after more than the lease: began anew")
-        if self._live and not watchdog_lives(self._desk):
-            self._say("the watchdog was gone: started another")
+    def _guard(self) -> None:
+        """What was changed is on disk and a watchdog lives, whoever removed the one or killed the other."""
+        if self._live and not (self._desk.baseline_file.exists() and watchdog_lives(self._desk)):
             self._save()
             start_watchdog(self._desk, self._terms.lease_s)
 
-    def _heed_pause(self) -> None:
-        if self._controller is None or self._desk.paused == self._paused:
+    def _heed_pause(self, controller: Controller) -> None:
+        if self._desk.paused == self._paused:
             return
         self._paused = not self._paused
         if self._paused and self._live:
             put_back(self._client, self._sizes)
-        self._controller.settings = replace(self._settings, shadow=self._paused or not self._live)
+        controller.settings = replace(self._settings, shadow=self._paused or not self._live)
         self._say("paused: sizes are back, nothing is changed" if self._paused else "resumed")
+
+    def _own_size(self, node: NodeSeen) -> Size:
+        return self._sizes.get(node.id, node.total)
 
     def _remember(self, node: str) -> None:
         """Before a change of a node: its own size must be on disk."""
         if node not in self._sizes and self._controller is not None:
             self._sizes[node] = self._controller.own_sizes()[node]
             self._save()
+        self._guard()
 
     def _release_foreign(self, step: Step) -> None:
         """What somebody else has resized since is theirs, and not to be put back."""
