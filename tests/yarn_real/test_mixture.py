@@ -1,5 +1,6 @@
 """Workload files with real jobs: what they mean and what is wrong with them; needs no cluster."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -52,3 +53,11 @@ def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
 def test_what_only_spark_can_run_is_refused() -> None:
     with pytest.raises(RunRefused, match="executors"):
         load_real_jobs("mix")
+
+
+def test_the_file_that_the_docs_show_can_be_read(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "yarn.md").read_text()
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, flags=re.DOTALL)
+    (tmp_path / "tasks.csv").write_text("job,submit_ms,duration_ms,vcores,memory_mb\na,0,1000,1,512\n")
+    jobs, _ = load_real_jobs(written(tmp_path, text))
+    assert [job.name for job in jobs] == ["a", "gen", "terasort-3", "pi-4"]
