@@ -51,8 +51,8 @@ def test_a_restart_neither_loses_nor_doubles_a_job(rm: FakeRm, client: RmClient,
 
 
 def test_an_application_between_two_polls_is_not_missed(rm: FakeRm, client: RmClient, tmp_path: Path) -> None:
-    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
     rm.now_ms = CLUSTER_AT_MS + 1000
+    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
     observer.poll()
     app = rm.add_app()
     rm.end_app(app, "FAILED")
@@ -61,6 +61,16 @@ def test_an_application_between_two_polls_is_not_missed(rm: FakeRm, client: RmCl
     run = record_of(observer.seen, policy="stock", workload="w", started_by=["test"])
     assert run.jobs["outcome"].to_list() == ["failed"]
     assert run.attempts.height == 0
+
+
+def test_what_ended_before_is_not_part_of_it(rm: FakeRm, client: RmClient, tmp_path: Path) -> None:
+    rm.end_app(rm.add_app())
+    rm.now_ms += 10_000
+    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
+    for _ in range(3):
+        observer.poll()
+        rm.now_ms += 1000
+    assert observer.seen.apps == {}
 
 
 def test_an_rm_that_does_not_answer_costs_nothing(rm: FakeRm, client: RmClient, tmp_path: Path) -> None:

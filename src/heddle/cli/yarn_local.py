@@ -121,7 +121,7 @@ def _show(clusters: list[LocalCluster], json: bool) -> bool:
         layout = cluster.layout
         found.append(
             {
-                "name": cluster.name, "healthy": cluster.is_healthy(), "rm": layout.rm, "history": layout.history,
+                "name": cluster.name, "rm": layout.rm, "history": layout.history,
                 "node_urls": [layout.node_url(node) for node in range(layout.nodes)],
                 "folder": str(cluster.folder), **layout.as_json(), **health,
             }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,9 +16,10 @@ from heddle.cli.yarn_cluster import client_of
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from heddle.yarn.run_jobs import Workplace
+    from heddle.yarn.trace.observer import Observer
 
 Rm = Annotated[str | None, typer.Option("--rm", help="Address of a ResourceManager [default: a local cluster's].")]
 Name = Annotated[str | None, typer.Option("--name", help="A cluster of `heddle yarn up` [default: local].")]
@@ -57,8 +59,11 @@ def run(
         say(f"note: {note}")
     with workplace_of(rm, name, staging) as place:
         say(f"{len(jobs)} jobs on {place.client.address}")
-        with _recorded(record, place, workload) as poll:
-            runs = [job.as_json() for job in run_jobs(jobs, place, say, poll)]
+        with _observed(record is not None, place) as observer:
+            done = run_jobs(jobs, place, say, observer.poll if observer else lambda: None)
+        if observer is not None and record is not None:
+            _write(observer, {job.app_id for job in done}, workload, record)
+        runs = [job.as_json() for job in done]
     summary = summarise(workload, place.client.address, runs)
     if json:
         print_json(summary)
@@ -76,22 +81,27 @@ def run(
 
 
 @contextmanager
-def _recorded(record: Path | None, place: Workplace, workload: str) -> Iterator[Callable[[], None]]:
-    """What to call while jobs run; writes the record when they have."""
-    if record is None:
-        yield lambda: None
+def _observed(wanted: bool, place: Workplace) -> Iterator[Observer | None]:
+    """Looks along while jobs run, if wanted, and once more behind them."""
+    if not wanted:
+        yield None
         return
-    from heddle.record.files import write_record
     from heddle.yarn.trace.journal import Journal
-    from heddle.yarn.trace.live_record import record_of
     from heddle.yarn.trace.observer import Observer
 
     with TemporaryDirectory() as folder:
         observer = Observer(place.client, Journal(Path(folder) / "journal.jsonl", say))
-        yield observer.poll
+        yield observer
         observer.poll()
+
+
+def _write(observer: Observer, mine: set[str | None], workload: str, record: Path) -> None:
+    from heddle.record.files import write_record
+    from heddle.yarn.trace.live_record import record_of
+
+    seen = replace(observer.seen, apps={name: app for name, app in observer.seen.apps.items() if name in mine})
     started_by = ["heddle", *sys.argv[1:]]
-    write_record(record_of(observer.seen, policy="stock", workload=workload, started_by=started_by), record)
+    write_record(record_of(seen, policy="stock", workload=workload, started_by=started_by), record)
     say(f"wrote the record {record}")
 
 

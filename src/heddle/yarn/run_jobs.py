@@ -24,6 +24,7 @@ from heddle.yarn.replay.submit import Submitter
 POLL_S: Final = 0.5
 PATIENCE_S: Final = 120.0  # with a ResourceManager that does not answer
 ENDED: Final = ("FINISHED", "FAILED", "KILLED")
+NEVER_RAN: Final = ("NOT_STARTED", "FORGOTTEN")
 
 
 @dataclass
@@ -43,7 +44,7 @@ class JobRun:
 
     @property
     def ended(self) -> bool:
-        return self.finished_at_ms is not None or self.outcome == "NOT_STARTED"
+        return self.finished_at_ms is not None or self.outcome in NEVER_RAN
 
     def as_json(self) -> dict[str, Any]:
         known = self.submitted_at_ms is not None and self.finished_at_ms is not None
@@ -73,7 +74,7 @@ def run_jobs(
     running = _Running(jobs, workplace, folder, say)
     try:
         while not running.step():
-            poll()
+            running.tolerate(poll)
             time.sleep(POLL_S)
     except BaseException:
         running.kill()
@@ -91,16 +92,17 @@ class _Running:
         self.runs = [JobRun(job.name, "replay" if isinstance(job, ReplayJob) else "mapreduce") for job in jobs]
         self._submitter = Submitter(workplace.client, folder, workplace.master_jar)
         self._clients: dict[int, MapReduceClient] = {}
+        self._submitted_s: dict[str, float] = {}
         self._began_s = time.monotonic()
         self._answered_s = self._began_s
 
     def step(self) -> bool:
         """Submits what is due and looks at what runs. True when nothing is left."""
-        self._tolerate(self._submit_due)
-        self._tolerate(self._look)
+        self.tolerate(self._submit_due)
+        self.tolerate(self._look)
         return all(run.ended for run in self.runs)
 
-    def _tolerate(self, call: Callable[[], None]) -> None:
+    def tolerate(self, call: Callable[[], None]) -> None:
         """A ResourceManager may be away for a while; it may not say no."""
         try:
             call()
@@ -137,12 +139,15 @@ class _Running:
                     run.outcome, run.diagnostics = "NOT_STARTED", why
         for run in self.runs:
             if run.app_id is not None and not run.ended:
+                self._submitted_s.setdefault(run.app_id, time.monotonic())
                 self._look_at(run, run.app_id)
 
     def _look_at(self, run: JobRun, app_id: str) -> None:
         answer = self._workplace.client.app(app_id)
-        if answer is None:
-            return  # submitted this very moment
+        if answer is None:  # submitted this very moment, or by an RM that was restarted and does not remember
+            if time.monotonic() - self._submitted_s[app_id] > PATIENCE_S:
+                run.outcome, run.diagnostics = "FORGOTTEN", f"the ResourceManager does not know {app_id}"
+            return
         app = answer["app"]
         run.submitted_at_ms = int(app["startedTime"])
         run.started_at_ms = int(app.get("launchTime") or 0) or None

@@ -89,17 +89,17 @@ class LocalCluster:
     def health(self) -> dict[str, Any]:
         """Which daemons live, and what the masters answer; null where they do not."""
         live = {process.role: process.pid for process in self.processes() if process.role}
+        daemons = {role: live.get(role) for role in self.roles()}
+        nodes, history = self._nodes_running(), self._history_answers()
         return {
-            "daemons": {role: live.get(role) for role in self.roles()},
-            "nodes_running": self._nodes_running(),
-            "history_answers": self._history_answers(),
+            "healthy": all(daemons.values()) and nodes == self.layout.nodes and history,
+            "daemons": daemons,
+            "nodes_running": nodes,
+            "history_answers": history,
         }
 
     def is_healthy(self) -> bool:
-        found = self.health()
-        return bool(
-            all(found["daemons"].values()) and found["nodes_running"] == self.layout.nodes and found["history_answers"]
-        )
+        return bool(self.health()["healthy"])
 
     def _nodes_running(self) -> int | None:
         try:

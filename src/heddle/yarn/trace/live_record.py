@@ -98,7 +98,7 @@ def record_of(
         "reason": None if ended else "applications were still running when the observation ended",
         "wall_s": None, "simulate_s": None, "compile_s": None, "peak_rss_mb": None,
         "started_by": started_by,
-        "complete_attempts": True,
+        "complete_attempts": {app.id for app in apps} <= {container.app for container in containers},
         "use_known": use_known,
         "totals": {
             "reserved_ms": [sum(size[r] * ms for size, ms in held) for r in range(2)],

@@ -14,7 +14,16 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from heddle.yarn.client import RmClient
-from heddle.yarn.snapshot import AppSeen, NodeSeen, Size, read_apps, read_container_starts, read_containers, read_nodes
+from heddle.yarn.snapshot import (
+    AppSeen,
+    ContainerSeen,
+    NodeSeen,
+    Size,
+    read_apps,
+    read_container_starts,
+    read_containers,
+    read_nodes,
+)
 from heddle.yarn.trace.journal import Journal
 
 ENDED_STATES: Final = "FINISHED,FAILED,KILLED"
@@ -23,15 +32,9 @@ OVERLAP_MS: Final = 60_000  # applications that ended so long before the last po
 
 
 @dataclass(frozen=True)
-class ContainerLife:
+class ContainerLife(ContainerSeen):
     """A container as far as it was seen."""
 
-    id: str
-    app: str
-    node: str
-    priority: int
-    size: Size
-    is_am: bool
     asked_at_ms: int  # when its request was first seen, or its allocation
     began_at_ms: int
     ended_at_ms: int | None = None
@@ -62,6 +65,7 @@ class Seen:
     containers: dict[str, ContainerLife] = field(default_factory=dict)
     nodes: dict[str, dict[str, Any]] = field(default_factory=dict)
     sizes: list[tuple[int, str, Size]] = field(default_factory=list)
+    began_ms: int = 0  # what had ended before is none of this observation's business
     last_poll_ms: int = 0
 
     def take(self, entry: Mapping[str, Any]) -> None:
@@ -76,6 +80,8 @@ class Seen:
             self.nodes[at["id"]] = at
         elif kind == "size":
             self.sizes.append((at["at_ms"], at["node"], tuple(at["total"])))
+        elif kind == "began":
+            self.began_ms = at["at_ms"]
         elif kind == "poll":
             self.last_poll_ms = at["at_ms"]
 
@@ -95,7 +101,8 @@ class Observer:
         self._asked: dict[tuple[str, int, Size], int] = {}
         self._totals: dict[str, Size] = {name: tuple(node["total"]) for name, node in self.seen.nodes.items()}
         self._totals |= {node: size for _, node, size in self.seen.sizes}
-        self._began_ms = clock_ms()
+        if not self.seen.began_ms:
+            self._note("began", at_ms=clock_ms())
         self._polled_ms = self.seen.last_poll_ms
 
     def poll(self) -> None:
@@ -104,7 +111,7 @@ class Observer:
         nodes = read_nodes(self._client.nodes(), where)
         answer = self._client.apps()
         live, rows = read_apps(answer, where), _rows_by_id(answer)
-        since_ms = self.seen.last_poll_ms - OVERLAP_MS if self.seen.last_poll_ms else self._began_ms
+        since_ms = max(self.seen.began_ms, self.seen.last_poll_ms - OVERLAP_MS)
         ended = _rows_by_id(self._client.apps(states=ENDED_STATES, finishedTimeBegin=str(since_ms)))
         now_ms = self._now_ms(rows)
         held: set[str] = set()
