@@ -39,3 +39,9 @@ def test_what_is_missing_is_said_with_how_to_get_it(monkeypatch: pytest.MonkeyPa
 def test_an_unknown_cluster_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["yarn", "status", "--name", "nobody"]) == 2
     assert "there is no cluster 'nobody'" in capsys.readouterr().err
+
+
+def test_every_yarn_command_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("up", "down", "status", "logs", "run", "track", "observe", "steer", "restore", "trial"):
+        assert run(["yarn", command, "--help"]) == 0
+        assert f"heddle yarn {command}" in capsys.readouterr().out

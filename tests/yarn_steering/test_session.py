@@ -251,3 +251,32 @@ def test_a_baseline_that_vanished_is_written_again_before_a_change(rm: FakeRm, c
         working.step()
         assert saved
         assert all(baseline is not None for baseline in saved)
+
+
+def test_what_is_owed_to_a_node_that_is_away_is_not_forgotten(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    desk.save(Baseline(client.address, None, OWN))
+    rm.nodes["a:1"].memory_mb = 20_000
+    rm.nodes["a:1"].lost = True
+    with session(client, desk).at_work() as working:
+        saved = desk.load()
+        assert saved is not None
+        assert saved.sizes == OWN
+        rm.nodes["a:1"].lost = False
+        seen = []
+        rm.on_post = lambda: seen.append(sizes(rm)["a:1"])
+        working.step()
+        assert rm.posts[0][1]["resource"] == {"memory": 8192, "vCores": 8}  # its own size, before anything else
+        assert OWN["a:1"] in seen or sizes(rm)["a:1"] == OWN["a:1"]
+    assert sizes(rm) == OWN
+
+
+def test_a_pause_outlasts_a_fresh_start(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    desk.pause(True)
+    working = session(client, desk, terms=replace(TERMS, lease_s=0.2))
+    with working.at_work():
+        working.step()
+        time.sleep(0.3)
+        working.step()
+        working.step()
+        assert sizes(rm) == OWN
+        assert rm.posts == []

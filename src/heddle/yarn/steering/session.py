@@ -64,6 +64,7 @@ class Session:
         self._controller: Controller | None = None  # None: the RM was away for too long
         self._beat_s = self._answered_s = time.monotonic()
         self._paused = False
+        self._begun = False
 
     @contextmanager
     def at_work(self) -> Iterator[Session]:
@@ -112,30 +113,35 @@ class Session:
             self._policy,
             self._own_size,
             lambda: int(time.monotonic() * 1000),
-            self._settings,
+            self._settings_now(),
             before_post=self._remember,
             own_size_of=self._own_size,
             guards=self._guards,
         )
         nodes = read_nodes(self._client.nodes(), self._client.address)
         if self._live:
-            if not self._sizes:
+            if not self._begun:
                 self._refuse_strange_sizes(nodes)
             # A node that is known keeps its size as first known: after a restart of the RM it comes back as we made it.
             self._sizes = {node.id: node.total for node in nodes.values()} | self._sizes
             self._save()
         self._beat()
         self._guard()
-        self._controller = controller
+        self._controller, self._begun = controller, True
         self._answered_s = time.monotonic()
         return controller
+
+    def _settings_now(self) -> Settings:
+        return replace(self._settings, shadow=self._paused or not self._live)
 
     def _mend_what_was_left(self) -> None:
         left = self._desk.load()
         if left is not None:
             self._say("an earlier controller left changes behind: putting them back first")
-            _prove(put_back(self._client, left.sizes))
-            self._desk.forget()
+            done = put_back(self._client, left.sizes)
+            _prove(done)
+            # Nodes that are away are still owed their size.
+            self._sizes = self._owed = {one.node: one.wanted for one in done if not one.proven}
 
     def _refuse_strange_sizes(self, nodes: dict[str, NodeSeen]) -> None:
         if self._terms.accept_sizes:
@@ -198,7 +204,7 @@ class Session:
         self._paused = not self._paused
         if self._paused and self._live:
             put_back(self._client, self._sizes)
-        controller.settings = replace(self._settings, shadow=self._paused or not self._live)
+        controller.settings = self._settings_now()
         self._say("paused: sizes are back, nothing is changed" if self._paused else "resumed")
 
     def _own_size(self, node: NodeSeen) -> Size:
