@@ -78,7 +78,7 @@ def steer(
             desk.pause(pause)
             return DONE
         if unacted := not_acted_on(chosen):
-            said = f"YARN has no knob from outside for: {', '.join(unacted)}; this is only recorded"
+            said = f"YARN has no knob from outside for: {', '.join(unacted)}; not acted on"
             if mode == "live" and not best_effort:
                 raise RunRefused(f"{said}. --best-effort goes on nevertheless")
             say(f"note: {said}")
