@@ -1,6 +1,7 @@
 """`heddle yarn run`: workloads as real containers, and real MapReduce."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from heddle.yarn.local.cluster import LocalCluster
 from heddle.yarn.mixture import load_real_jobs
 from heddle.yarn.replay.master_jar import master_jar
 from heddle.yarn.run_jobs import Workplace, run_jobs
-from heddle.yarn.snapshot import read_nodes
+from heddle.yarn.snapshot import read_apps, read_nodes
 
 HEADER = "job,submit_ms,duration_ms,vcores,memory_mb,stage,after,used_vcores,used_memory_mb,am_vcores,am_memory_mb\n"
 MAP = "a,0,10000,1,512,map,,0.2,300,1,256\n"
@@ -71,3 +72,23 @@ def test_a_job_that_cannot_be_submitted_is_said(cluster: LocalCluster, rm: RmCli
     (done,) = run_jobs(jobs, Workplace(rm, tmp_path / "staging", master_jar("3.4.2")), silent)
     assert done.outcome == "FAILED"
     assert "no.such" in done.diagnostics
+
+
+def test_an_interrupted_run_kills_what_it_submitted(cluster: LocalCluster, rm: RmClient, tmp_path: Path) -> None:
+    tasks = tmp_path / "tasks.csv"
+    tasks.write_text(HEADER + MAP)
+    jobs, _ = load_real_jobs(str(tasks))
+    mine = []
+
+    def interrupt() -> None:
+        mine.extend(app for app in read_apps(rm.apps(), "") if app not in mine)
+        if mine:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(jobs, Workplace(rm, tmp_path / "staging", master_jar("3.4.2")), silent, poll=interrupt)
+    (app_id,) = mine
+    deadline = time.monotonic() + 20
+    while (state := (rm.app(app_id) or {})["app"]["state"]) != "KILLED":
+        assert time.monotonic() < deadline, state
+        time.sleep(0.2)
