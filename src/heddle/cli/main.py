@@ -25,7 +25,8 @@ from heddle.cli import (
     sweep,
     traces,
     workload,
-)  # fmt: skip
+    yarn,
+)
 from heddle.cli.output import BAD_INPUT, DONE, INTERRUPTED, be_quiet, complain, report, show_warnings_briefly
 from heddle.cli.settings import option_defaults, read_settings_file
 from heddle.model.errors import HeddleError
@@ -59,6 +60,7 @@ app.command("ledger")(ledger.ledger)
 app.command("advise")(advise.advise)
 app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)
+app.add_typer(yarn.app, name="yarn")
 
 
 def _print_version(wanted: bool) -> None:
