@@ -139,6 +139,16 @@ def rekey_job(sim, job):  # type: ignore[no-untyped-def]
     return 0
 
 
+@compiled
+def drop_reservations(sim, stage):  # type: ignore[no-untyped-def]
+    """The stage waits for nothing any more: no node is kept for it."""
+    if sim.setting["reserves"][0]:
+        reserved_for = sim.shown.node["reserved_for"]
+        for n in range(sim.shown.node.shape[0]):
+            if reserved_for[n] == stage:
+                reserved_for[n] = -1
+
+
 @unit
 def withdraw(sim, job):  # type: ignore[no-untyped-def]
     """Takes back everything the job asks for."""
@@ -150,6 +160,7 @@ def withdraw(sim, job):  # type: ignore[no-untyped-def]
         count_waiting(sim, job, -view.stage["waiting"][stage])
         view.stage["waiting"][stage] = 0
         stage_run["to_ask"][stage] = 0
+        drop_reservations(sim, stage)
     sim.control["news"][0] = 1
     sim.control["epoch"][0] += 1
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heddle.model.compiled import inlined
-from heddle.model.view import EVENT_FINISHED, EVENT_STOPPED, JOB_FAILED, JOB_FINISHED
+from heddle.model.view import EVENT_FINISHED, EVENT_INNER_FINISHED, EVENT_STOPPED, JOB_FAILED, JOB_FINISHED
 from heddle.model.workload import AM, EXECUTORS, INNER
 from heddle.sim.arrays import (
     ASKED,
@@ -14,6 +14,7 @@ from heddle.sim.arrays import (
     LIVELOCK,
     LOG_ENDED,
     LOG_USED,
+    OFFERS,
     RETURNING,
     TIMER_RETRY,
     UNASKED,
@@ -145,6 +146,9 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
     else:
         view.stage["held"][stage] -= 1
         if outcome == END_FINISHED:
+            if sim.setting["listens"][0] >> EVENT_INNER_FINISHED & 1:
+                tell_levers(sim, EVENT_INNER_FINISHED, n, stage, s, 0)
+                rekey_later(sim, job)
             slot["inner"][host] -= 1
             timeout = view.stage_spec["idle_timeout_ms"][view.container["stage"][host]]
             if slot["inner"][host] == 0 and timeout > 0 and slot["doomed"][host] == 0:
@@ -155,6 +159,8 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
             resize(sim, n)
         node_changed(sim, n)
         mark_gained(sim, n)
+        if sim.control["phase"][0] == OFFERS:
+            sim.control["ended_in_pass"][0] = 1
     over = view.job["state"][job] >= JOB_FINISHED
     if outcome == END_FINISHED:
         task_run["state"][task] = DONE

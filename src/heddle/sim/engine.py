@@ -12,11 +12,18 @@ from heddle.sim.allocating import allocate
 from heddle.sim.arrays import (
     AM_READY,
     AM_STARTING,
+    ARRIVALS,
+    ASKS,
+    CONTAINERS,
+    CRASHES,
     EXECUTOR,
     FINISHED,
     FOREVER,
     LAUNCHING,
     LOG_FULL,
+    NEXT,
+    NODES,
+    OFFERS,
     PAUSED,
     SLOTS_FULL,
     STALLED,
@@ -45,15 +52,6 @@ from heddle.sim.settle import settle
 from heddle.sim.timeline import due_clear, timer_pop, timer_push
 from heddle.sim.units import unit
 from heddle.sim.working import pass_mark
-
-# Phases of an instant. NEXT is between two instants.
-NEXT = 0
-CONTAINERS = 1
-NODES = 2
-ARRIVALS = 4  # reports, 3, need no phase of their own: they are read when somebody needs to know
-ASKS = 5
-OFFERS = 6
-CRASHES = 7
 
 
 @inlined
@@ -271,6 +269,8 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
                     return short
                 kind, subject = sim.timer["kind"][0], sim.timer["subject"][0]
                 timer_pop(sim)
+                if setting["node_mtbf_ms"][0] == 0:  # else nodes come and go for ever
+                    control["last_progress_ms"][0] = now
                 node_event(sim, kind, subject, now)
                 settle(sim)
             if control["n_touched"][0] > 0:

@@ -9,14 +9,12 @@ from __future__ import annotations
 from heddle.model.compiled import compiled, inlined
 from heddle.model.view import EVENT_REPORTED
 from heddle.sim import hooks
-from heddle.sim.arrays import LOG_RESIZED
+from heddle.sim.arrays import LOG_RESIZED, REPORTS
 from heddle.sim.books import note
 from heddle.sim.cycles import first_after, next_in_cycle
 from heddle.sim.node_tree import tree_update
 from heddle.sim.oracle import future_peak
 from heddle.sim.units import unit
-
-PHASE_REPORTS = 3  # reports of an instant come after phases 1 and 2 of it
 
 
 @compiled
@@ -29,7 +27,7 @@ def reports_until(phase_ms, interval_ms, at_ms):  # type: ignore[no-untyped-def]
 def reports_made(sim, n):  # type: ignore[no-untyped-def]
     """How many reports node n has made by this phase of this instant."""
     now = sim.shown.clock["now_ms"][0]
-    until = now if sim.control["phase"][0] >= PHASE_REPORTS else now - 1
+    until = now if sim.control["phase"][0] >= REPORTS else now - 1
     return reports_until(sim.node_run["report_phase_ms"][n], sim.setting["report_ms"][0], until)
 
 
