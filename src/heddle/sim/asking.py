@@ -104,6 +104,7 @@ def stage_asks(sim, stage):  # type: ignore[no-untyped-def]
     count_waiting(sim, job, count)
     if stage_run["bucket"][stage] < 0:
         key = hooks.key(sim, stage)
+        # A new head is news for every node: behind one that blocks or was refused there was no telling what fits.
         if insert(sim, bucket_of(sim, stage), stage, key) or sim.setting["heads_differ"][0]:
             sim.control["epoch"][0] += 1
         sim.control["news"][0] = 1
@@ -133,7 +134,7 @@ def rekey_job(sim, job):  # type: ignore[no-untyped-def]
             else:
                 remove(sim, stage)
                 insert(sim, wanted, stage, key)
-            if wanted != at or sim.setting["heads_differ"][0]:
+            if wanted != at or sim.setting["heads_differ"][0] or sim.setting["blocking"][0]:
                 sim.control["epoch"][0] += 1
                 sim.control["news"][0] = 1
     return 0
