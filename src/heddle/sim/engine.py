@@ -213,7 +213,7 @@ def serve_timer(sim, now):  # type: ignore[no-untyped-def]
         control["last_progress_ms"][0] = now
         come_back(sim, subject, _stage_of_task(sim.shown.stage_spec, subject))
     elif kind == TIMER_STARVED:
-        give_way_to_maps(sim, subject, now)
+        give_way_to_maps(sim, subject)
     else:
         control["news"][0] = 1
         control["epoch"][0] += 1
