@@ -50,7 +50,7 @@ def node_event(sim, kind, n, now):  # type: ignore[no-untyped-def]
         ending = sim.control["n_endings"][0]
         s = view.node["first_container"][n]
         while s >= 0:
-            if sim.slot["host"][s] < 0 and sim.slot["doomed"][s] == 0:
+            if sim.slot["doomed"][s] == 0:
                 end_later(sim, s, END_NODE_LOST)
             s = view.container["next"][s]
         order_endings(sim, ending)
