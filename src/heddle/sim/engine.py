@@ -82,7 +82,7 @@ def _next_instant(sim):  # type: ignore[no-untyped-def]
 
 @inlined
 def _only_polls(sim):  # type: ignore[no-untyped-def]
-    """Whether nothing is to come but heartbeats and reports, or nodes that are lost and return for ever."""
+    """Whether nothing is to come but heartbeats, reports and rounds, or nodes that are lost and return for ever."""
     control = sim.control
     timers_end = control["n_timers"][0] > 0 and sim.setting["node_mtbf_ms"][0] == 0
     return control["n_due"][0] == 0 and control["next_arrival"][0] == sim.shown.job.shape[0] and not timers_end
