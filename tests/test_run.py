@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from heddle.model.cluster import Cluster, Node, Preemption
+from heddle.model.cluster import Cluster, Node, Preemption, Queue
 from heddle.model.errors import BadInput, RunRefused
 from heddle.model.reasons import Outcome
 from heddle.model.workload import Workload
@@ -120,8 +120,30 @@ def test_what_cannot_run_is_refused() -> None:
         simulate(jobs_of(1), small, "fifo", seed=-1)
     with pytest.raises(RunRefused, match="yarn-knobs"):
         simulate(jobs_of(1), small, "fifo", executor="yarn-knobs")
-    with pytest.raises(RunRefused, match="preemption"):
-        simulate(jobs_of(1), replace(small, preemption=Preemption(every_ms=1000)), "fifo")
+
+
+@pytest.mark.parametrize(
+    ("policy", "preempted"),
+    [
+        ("capacity", 2),  # b wants two containers and is due them
+        ("drf", 1),  # and half of them here
+        ("fifo", 0),  # without queues nobody gives way
+    ],
+)
+def test_queues_that_have_more_than_their_due_give_way(policy: str, preempted: int) -> None:
+    halves = [Queue(name, guarantee_permille=500, user_limit_factor_milli=4000) for name in ("root.a", "root.b")]
+    cluster = replace(
+        uniform_cluster(1, 4096, 4),
+        queues=(Queue("root"), *halves),
+        preemption=Preemption(every_ms=1000, starved_ms=2000, round_permille=1000),
+    )
+    stage = StageSpec("s", (1024, 1000), [TaskSpec(60_000)] * 4)
+    jobs = [JobSpec("greedy", 0, [stage], queue="root.a"), JobSpec("late", 1, [stage], queue="root.b")]
+    run = simulate(build("two", jobs), cluster, policy, record=True, check=True)
+    assert run.manifest["outcome"] == "finished"
+    assert run.manifest["totals"]["preempted_tasks"] == preempted
+    gave_way = run.attempts.filter(pl.col("outcome") == Outcome.PREEMPTED)
+    assert gave_way["job"].to_list() == [0] * preempted
 
 
 def test_the_example_of_the_guide_orders_jobs_by_their_tasks() -> None:

@@ -122,7 +122,5 @@ def check_run(workload: Workload, cluster: Cluster, seed: int, executor: Executo
         raise BadInput(problems)
     if executor != "native":
         raise RunRefused(f"the executor {executor} is not there yet: only native runs can be simulated")
-    if cluster.preemption.every_ms > 0:
-        raise RunRefused("preemption between queues is not simulated yet: take `preemption` out of the cluster")
     if len(cluster.resources) > MAX_RESOURCES:
         raise RunRefused(f"{len(cluster.resources)} resources: at most {MAX_RESOURCES} can be simulated")

@@ -30,6 +30,8 @@ FEATURES = {
     "oversold-spark": Features(heartbeats=True, ams=True, dag=True, executors=True, use=True, background=True),
     "ideal-faulty-spark": Features(ams=True, dag=True, executors=True, use=True, background=True, faults=True),
     "map-reduce-that-crashes": Features(heartbeats=True, ams=True, dag=True, early_stages=True, use=True, faults=True),
+    "preemption": Features(heartbeats=True, ams=True, dag=True, queues=True, preemption=True, executors=True),
+    "ideal-preemption": Features(ams=True, queues=True, preemption=True, use=True, early_stages=True),
     "faulty-and-oversold": Features(heartbeats=True, use=True, background=True, faults=True),
 }
 

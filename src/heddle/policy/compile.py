@@ -31,6 +31,7 @@ class Hooks(NamedTuple):
     key: Any
     queue_key: Any
     order_allows: Any
+    user_allows: Any
     fit: Any
     combine: Any
     score: Any
@@ -51,6 +52,7 @@ HOOKS: Final[dict[str, tuple[Question, str, int]]] = {
     "key": (Question.ORDERING, "key", 1),
     "queue_key": (Question.ORDERING, "queue_key", 1),
     "order_allows": (Question.ORDERING, "allows", 1),
+    "user_allows": (Question.ORDERING, "user_allows", 1),
     "fit": (Question.ORDERING, "fit", 2),
     "combine": (Question.ORDERING, "combine", 9),
     "score": (Question.PLACEMENT, "score", 2),

@@ -12,6 +12,7 @@ scores in units of `ONE` = 2**20.
     ordering    key(view, state, params, stage) -> int           smaller goes first
                 queue_key(view, state, params, queue) -> int     with by_queue: which queue first
                 allows(view, state, params, stage) -> Reason     limits of its own; 0 is yes
+                user_allows(view, state, params, stage) -> Reason   with dues: is its user within limits? 0 is yes
                 fit(view, state, params, node, stage) -> int     with combine: how well it suits the node
                 combine(params, key, fit, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit) -> int   larger wins
     placement   score(view, state, params, node, stage) -> int   larger wins
@@ -85,6 +86,9 @@ class Lever:
     reserves: bool | str = False  # keeps a node for a request that does not fit yet
     by_queue: bool = False  # walks the queue tree by queue_key
     by_user: bool = False  # its limits look at users: requests of different users are kept apart
+    # With by_queue: what of a queue preemption may not take; "none": there is no preemption.
+    dues: Literal["none", "guarantee", "fair-share"] = "none"
+    dues_in: Literal["all", "memory"] = "all"  # the resources that preemption looks at
     # Of an ordering: keys change with the job's containers; of a sizing: totals change.
     changes: Literal["never", "allocation"] = "never"
     # Placement only.

@@ -172,6 +172,14 @@ WANT: Final = np.dtype(
     align=True,
 )
 
+CALLED: Final = np.dtype(  # a container that rounds of preemption call for
+    [
+        ("since_ms", np.int64),  # the first of the rounds that have called for it one after another
+        ("next_round_ms", np.int64),  # after the last one: who is not called for then is called for anew
+        ("job_key", np.int64),  # of its job, as of this round
+    ]
+)
+
 
 @cache
 def slot_dtype(n_resources: int) -> np.dtype[Any]:
@@ -229,6 +237,24 @@ def node_run_dtype(n_resources: int) -> np.dtype[Any]:
 
 
 @cache
+def dues_dtype(n_resources: int) -> np.dtype[Any]:
+    """What a round of preemption finds out about a queue; plain numbers are of the resource at hand."""
+    return np.dtype(
+        [
+            ("claimed", np.int64, (n_resources,)),  # wanted by requests that could be served
+            ("own", np.int64, (n_resources,)),  # what nobody may take from it
+            ("obtain", np.int64, (n_resources,)),  # what is still to be called for
+            ("kept", np.int64, (n_resources,)),  # what it has without the containers called for
+            ("wanted", np.int64),
+            ("ideal", np.int64),
+            ("cap", np.int64),  # of what it may be given when an amount is shared
+            ("filled", np.int64),  # what it is given; -1: not served yet
+            ("active", np.int64),  # a container or a claim is in it or below
+        ]
+    )
+
+
+@cache
 def tree_dtype(n_resources: int) -> np.dtype[Any]:
     """The best of the nodes below: the highest score and the first node that has it, the most free of each resource."""
     return np.dtype([("score", np.int64), ("node", np.int64), ("free", np.int64, (n_resources,))])
@@ -243,7 +269,7 @@ def control_dtype(n_resources: int) -> np.dtype[Any]:
         "news", "ended_in_pass", "n_gained", "n_stale", "n_touched",
         "n_endings", "n_starts", "n_asks", "n_rekeys", "n_no_room", "crashed", "killed", "retried", "preempted",
         "failed_jobs", "integrated_at_ms", "last_progress_ms", "offer_node", "offered", "heartbeats_at_ms",
-        "broken", "finished",
+        "broken", "finished", "round_at_ms", "round_only",
     ]  # fmt: skip
     return np.dtype(
         [(name, np.int64) for name in whole]
@@ -269,6 +295,7 @@ SETTING: Final = np.dtype(
             "has_dag", "has_executors", "listens", "veto_ms", "heads_differ", "has_job_dag", "has_use",
             "has_preferences", "logging", "n_bases", "n_combos", "slot_margin", "timer_margin", "log_margin",
             "admission_listens", "sizing_listens", "partition_listens", "ordering_listens", "placement_listens",
+            "preemption_every_ms", "preemption_starved_ms", "preemption_round_permille", "fair_dues", "memory_dues",
         )
     ]
 )  # fmt: skip
@@ -315,6 +342,8 @@ class Sim(NamedTuple):
     stage_combo: Any  # [stages]: its (lane base, want), as a number
     leaf_bases: Any  # CSR: bases of a queue's lanes: [queues + 1] offsets, then bases
     queue_tried: Any  # [queues]: the walk in which nothing of it could be allocated
+    dues: Any  # [queues]
+    called: Any  # [slots] or, without preemption, [0]
     after: Any  # stages a stage comes after
     before_first: Any  # CSR of the reverse: [stages + 1]
     before: Any

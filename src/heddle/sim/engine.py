@@ -46,6 +46,7 @@ from heddle.sim.heartbeats import next_heartbeat, serve_heartbeats
 from heddle.sim.jobs import arrive, begin_job
 from heddle.sim.nodes import node_event, plan_fault
 from heddle.sim.physics import check_memory, renew_rates
+from heddle.sim.preemption import next_round_ms, preempt
 from heddle.sim.reports import catch_up_reports, node_changed, resize
 from heddle.sim.room import close_pass, next_offer_node
 from heddle.sim.settle import settle
@@ -70,12 +71,18 @@ def _next_instant(sim):  # type: ignore[no-untyped-def]
             at = min(at, next_heartbeat(sim, now))
         elif setting["reports_matter"][0]:
             at = min(at, max(now + 1, control["next_report_ms"][0]))
+    if setting["preemption_every_ms"][0] > 0:
+        control["round_only"][0] = 0
+        if control["waiting"][0] > 0:  # else nobody is called for
+            round_ms = next_round_ms(sim, now)
+            control["round_only"][0] = round_ms < at
+            at = min(at, round_ms)
     return at
 
 
 @inlined
 def _only_polls(sim):  # type: ignore[no-untyped-def]
-    """Whether nothing is to come but heartbeats and reports, or nodes that are lost and return for ever."""
+    """Whether nothing is to come but heartbeats, reports and rounds, or nodes that are lost and return for ever."""
     control = sim.control
     timers_end = control["n_timers"][0] > 0 and sim.setting["node_mtbf_ms"][0] == 0
     return control["n_due"][0] == 0 and control["next_arrival"][0] == sim.shown.job.shape[0] and not timers_end
@@ -228,6 +235,13 @@ def _timer_due(sim, now, low, high):  # type: ignore[no-untyped-def]
     return low <= sim.timer["kind"][0] <= high
 
 
+@inlined
+def _round_is_due(sim, now):  # type: ignore[no-untyped-def]
+    """Whether a round of preemption is due; there is one in an instant at most, and none at time 0."""
+    every_ms = sim.setting["preemption_every_ms"][0]
+    return every_ms > 0 and now % every_ms == 0 and sim.control["round_at_ms"][0] != now
+
+
 @compiled
 def advance(sim, until_ms):  # type: ignore[no-untyped-def]
     """Runs until one of the statuses of arrays.py; call again to go on.
@@ -291,6 +305,14 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
                     return short
                 serve_timer(sim, now)
                 settle(sim)
+            if _round_is_due(sim, now):
+                short = _short_of_memory(sim)
+                if short != 0:
+                    return short
+                control["round_at_ms"][0] = now
+                if control["waiting"][0] > 0 and preempt(sim, now) > 0:
+                    control["round_only"][0] = 0
+                    settle(sim)
             control["phase"][0] = OFFERS
             control["passes"][0] += 1
             control["offer_node"][0] = 0
@@ -302,7 +324,7 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
             if ideal and control["waiting"][0] > 0:
                 if reports_matter:
                     catch_up_reports(sim, now)
-                elif setting["oracle"][0]:  # the future of every node may look different by now
+                elif setting["oracle"][0] and control["round_only"][0] == 0:  # futures may look different by now
                     for n in range(sim.shown.node.shape[0]):
                         if sim.shown.node["alive"][n]:
                             resize(sim, n)

@@ -38,10 +38,11 @@ from heddle.sim.columns import RowsType, plain_column
 # compiled code.
 UNITS: Final = (
     "allocate", "begin_job", "begin_work", "best_in_leaf", "catch_up_reports", "change_use", "check_memory",
-    "choose", "come_back", "count_allocated", "early_limit", "end", "fill_executors", "finish_job", "future_peak",
-    "give_way_to_maps", "insert", "maps_starve", "next_am", "next_offer_node", "node_event", "note", "refresh_tree",
-    "rekey", "rekey_job", "remove", "renew_rates", "resize", "serve_heartbeats", "serve_timer", "settle_due",
-    "settle_reports", "stage_asks", "start_slot", "task_near", "tell_levers", "timer_pop", "timer_push", "withdraw",
+    "choose", "come_back", "count_allocated", "early_limit", "end", "fill_executors", "find_dues", "finish_job",
+    "future_peak", "give_way_to_maps", "insert", "maps_starve", "next_am", "next_offer_node", "node_event", "note",
+    "preempt", "refresh_tree", "rekey", "rekey_job", "remove", "renew_rates", "resize", "serve_heartbeats",
+    "serve_timer", "settle_due", "settle_reports", "stage_asks", "start_slot", "task_near", "tell_levers", "timer_pop",
+    "timer_push", "withdraw",
 )  # fmt: skip
 # What a run never writes: compiled code may read it once and keep it.
 FIXED: Final = frozenset(
@@ -72,7 +73,8 @@ def _fields(n_resources: int) -> dict[str, tuple[int, np.dtype[Any], int]]:
         "due": (arrays.DUE, 1), "timer": (arrays.TIMER, 1), "run": (arrays.WAITING, 1),
         "heap": (arrays.WAITING, 1),
         "bucket": (arrays.BUCKET, 1), "lane": (arrays.LANE, 1), "want": (arrays.WANT, 1),
-        "queue_tried": (i64, 1), "level": (i64, 2), "tree": (arrays.tree_dtype(n_resources), 1), "full": (i64, 1),
+        "queue_tried": (i64, 1), "dues": (arrays.dues_dtype(n_resources), 1), "called": (arrays.CALLED, 1),
+        "level": (i64, 2), "tree": (arrays.tree_dtype(n_resources), 1), "full": (i64, 1),
         "endings": (i64, 1), "scratch": (i64, 1), "log": (arrays.LOG_ROW, 1),
     }  # fmt: skip
     for name in (

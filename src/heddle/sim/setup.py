@@ -275,6 +275,8 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     control["next_report_ms"] = node_run["report_phase_ms"].min()
     margin = _slot_margin(workload)
     listens = {question: sum(1 << event for event in lever.listens) for question, lever in levers.items()}
+    preemption = cluster.preemption
+    preempts = preemption.every_ms > 0 and ordering.by_queue and ordering.dues != "none"
     setting = np.zeros(1, arrays.SETTING)
     values = {
         "seed": seed, "node_heartbeat_ms": timing.node_heartbeat_ms, "am_heartbeat_ms": timing.am_heartbeat_ms,
@@ -304,6 +306,9 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         "has_use": bool((workload.tasks["first_segment"] != NO_SEGMENTS).any()) or sizing.changes != "never",
         "has_preferences": workload.prefers is not None, "logging": logging, "n_bases": n_bases, "n_combos": n_combos,
         "slot_margin": margin, "timer_margin": timer_rows(n_slots, workload), "log_margin": check_rows(n_slots),
+        "preemption_every_ms": preemption.every_ms if preempts else 0, "preemption_starved_ms": preemption.starved_ms,
+        "preemption_round_permille": preemption.round_permille,
+        "fair_dues": ordering.dues == "fair-share", "memory_dues": ordering.dues_in == "memory",
         **{f"{question}_listens": bits for question, bits in listens.items()},
     }  # fmt: skip
     for name, value in values.items():
@@ -344,6 +349,8 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         stage_combo=stage_combo.astype(np.int32),
         leaf_bases=leaf_bases,
         queue_tried=np.full(len(queue), -1, np.int64),
+        dues=np.zeros(len(queue), arrays.dues_dtype(n_resources)),
+        called=np.zeros(n_slots if preempts else 0, arrays.CALLED),
         after=workload.stage_after,
         before_first=before_first,
         before=before,
@@ -396,6 +403,7 @@ def grown(sim: Sim, workload: Workload) -> Sim:
         levers=sim.levers._replace(**states),
         slot=slot,
         due=longer(sim.due, after),
+        called=longer(sim.called, after if len(sim.called) else 0),
         due_place=np.concatenate([sim.due_place, np.full(after - before, -1, np.int32)]),
         timer=longer(sim.timer, 2 * len(sim.timer)),
         endings=longer(sim.endings, 4 * after + 16),

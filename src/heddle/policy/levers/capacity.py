@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heddle.model.compiled import callable_too
 from heddle.model.reasons import Reason
 from heddle.model.resources import ONE
 from heddle.model.view import ORDER_FIFO
@@ -25,14 +26,12 @@ def queue_key(view, state, params, queue):  # type: ignore[no-untyped-def]
     return used
 
 
-def limits(view, state, params, stage):  # type: ignore[no-untyped-def]
-    """The queue's maximum; then the user's share of the leaf.
+@callable_too
+def above_user_limit(view, stage):  # type: ignore[no-untyped-def]
+    """USER_LIMIT if the job's user has more than a user's share of the leaf; else 0.
 
     The leaf is split among active users: each gets at least the minimum, and at most the factor.
     """
-    reason = above_maximum(view, stage)
-    if reason != 0:
-        return reason
     job = view.stage_spec["job"][stage]
     queue, member = view.job["queue"][job], view.job["member"][job]
     shape = view.stage_spec["shape"][stage]
@@ -50,16 +49,27 @@ def limits(view, state, params, stage):  # type: ignore[no-untyped-def]
     return 0
 
 
+def user_limit(view, state, params, stage):  # type: ignore[no-untyped-def]
+    return above_user_limit(view, stage)
+
+
+def limits(view, state, params, stage):  # type: ignore[no-untyped-def]
+    """The queue's maximum; then the user's share of the leaf."""
+    reason = above_maximum(view, stage)
+    return reason if reason != 0 else above_user_limit(view, stage)
+
+
 CAPACITY = Lever(
     name="capacity",
     question=Question.ORDERING,
     summary=(
         "YARN's Capacity scheduler: guarantees, maxima, user limits; FIFO in a leaf unless the queue says otherwise"
     ),
-    hooks={"key": key, "queue_key": queue_key, "allows": limits},
+    hooks={"key": key, "queue_key": queue_key, "allows": limits, "user_allows": user_limit},
     parameters=(Parameter("reserve", True, "keep a node for a request that does not fit yet (node heartbeats only)"),),
     reserves="reserve",
     by_queue=True,
     by_user=True,
+    dues="guarantee",
     changes="allocation",
 )

@@ -68,6 +68,8 @@ FAIR = Lever(
     summary="YARN's Fair scheduler: least memory per weight first, queue by queue",
     hooks={"key": fair_key, "queue_key": fair_queue_key, "allows": limits},
     by_queue=True,
+    dues="fair-share",
+    dues_in="memory",
     changes="allocation",
 )
 
@@ -77,5 +79,6 @@ DRF = Lever(
     summary="dominant resource fairness: smallest dominant share per weight first, queue by queue",
     hooks={"key": drf_key, "queue_key": drf_queue_key, "allows": limits},
     by_queue=True,
+    dues="fair-share",
     changes="allocation",
 )
