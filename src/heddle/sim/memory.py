@@ -39,9 +39,10 @@ from heddle.sim.columns import RowsType, plain_column
 UNITS: Final = (
     "allocate", "begin_job", "begin_work", "best_in_leaf", "catch_up_reports", "change_use", "check_memory",
     "choose", "come_back", "count_allocated", "early_limit", "end", "fill_executors", "finish_job", "future_peak",
-    "give_way_to_maps", "insert", "maps_starve", "next_am", "next_offer_node", "node_event", "note", "refresh_tree",
-    "rekey", "rekey_job", "remove", "renew_rates", "resize", "serve_heartbeats", "serve_timer", "settle_due",
-    "settle_reports", "stage_asks", "start_slot", "task_near", "tell_levers", "timer_pop", "timer_push", "withdraw",
+    "give_way_to_maps", "insert", "maps_starve", "next_am", "next_offer_node", "node_event", "note", "observe",
+    "refresh_tree", "rekey", "rekey_job", "remove", "renew_rates", "resize", "serve_heartbeats", "serve_timer",
+    "settle_due", "settle_reports", "stage_asks", "start_slot", "task_near", "tell_levers", "timer_pop", "timer_push",
+    "withdraw",
 )  # fmt: skip
 # What a run never writes: compiled code may read it once and keep it.
 FIXED: Final = frozenset(
@@ -74,6 +75,7 @@ def _fields(n_resources: int) -> dict[str, tuple[int, np.dtype[Any], int]]:
         "bucket": (arrays.BUCKET, 1), "lane": (arrays.LANE, 1), "want": (arrays.WANT, 1),
         "queue_tried": (i64, 1), "level": (i64, 2), "tree": (arrays.tree_dtype(n_resources), 1), "full": (i64, 1),
         "endings": (i64, 1), "scratch": (i64, 1), "log": (arrays.LOG_ROW, 1),
+        "flight": (i64, 2), "flight_container": (i64, 2),
     }  # fmt: skip
     for name in (
         "due_place", "stage_combo", "leaf_bases", "after", "before_first", "before", "job_before_first", "job_before",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from heddle.model.cluster import CPU_RULES, LEAF_ORDERS, OOM_RULES, Cluster, Queue
+from heddle.model.cluster import CPU_RULES, LEAF_ORDERS, OOM_RULES, Cluster, Observation, Queue
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, STREAM_SLOW_NODE, STREAM_USAGE_REPORT, draw
 from heddle.model.view import EVENT_REPORTED, LeverState, View, view_dtypes
 from heddle.model.workload import AM, EXECUTORS, NO_PREFERENCE, NO_SEGMENTS, Workload
@@ -145,6 +145,11 @@ def _slot_margin(workload: Workload) -> int:
     return int((executors["n_tasks"].astype(np.int64) * executors["slots"]).max()) + 8
 
 
+def _flights(cluster: Cluster) -> int:
+    """How many reports of a node can be on their way at once; those that one poll sees count once."""
+    return cluster.observation.lag_ms // max(1, cluster.timing.usage_report_ms, cluster.observation.poll_ms) + 3
+
+
 def check_rows(n_slots: int) -> int:
     """Rows of the log that one step of the engine may write, at most."""
     return 8 * n_slots + 4096
@@ -168,7 +173,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     n_jobs, n_stages, n_tasks, n_nodes = len(workload.jobs), len(workload.stages), len(workload.tasks), cluster.n_nodes
     levers = policy.by_question
     ordering, sizing, placement = levers[Question.ORDERING], levers[Question.SIZING], levers[Question.PLACEMENT]
-    timing, physics, faults = cluster.timing, cluster.physics, cluster.faults
+    timing, physics, faults, observation = cluster.timing, cluster.physics, cluster.faults, cluster.observation
 
     total = np.array(cluster.total_allowance(), np.int64)
     queues = QueueTree.of(cluster, workload)
@@ -272,9 +277,12 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     control = np.zeros(1, arrays.control_dtype(n_resources))
     control["jobs_left"], control["n_free"] = n_jobs, n_slots
     control["heartbeats_at_ms"] = -1
-    control["next_report_ms"] = node_run["report_phase_ms"].min()
+    control["next_report_ms"] = 0 if observation.poll_ms else node_run["report_phase_ms"].min() + observation.lag_ms
     margin = _slot_margin(workload)
     listens = {question: sum(1 << event for event in lever.listens) for question, lever in levers.items()}
+    reports_matter = any(bits >> EVENT_REPORTED & 1 for bits in listens.values())
+    observed = reports_matter and observation != Observation()
+    flights = _flights(cluster) if observed else 0
     setting = np.zeros(1, arrays.SETTING)
     values = {
         "seed": seed, "node_heartbeat_ms": timing.node_heartbeat_ms, "am_heartbeat_ms": timing.am_heartbeat_ms,
@@ -295,7 +303,8 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         "heads_differ": has_gate or any("allows" in lever.hooks for lever in (ordering, placement)),
         "veto_ms": round(1000 * float(placement.parameter(placement.waits))) if placement.waits else 0,
         "sizing_changes": sizing.changes != "never",
-        "reports_matter": any(bits >> EVENT_REPORTED & 1 for bits in listens.values()),
+        "reports_matter": reports_matter, "observed": observed, "poll_ms": observation.poll_ms,
+        "lag_ms": observation.lag_ms, "loss_permyriad": observation.loss_permyriad, "flights": flights,
         "container_reports": sizing.columns.container > 0, "key_changes": ordering.changes != "never",
         "score_by_node": placement.score_by == "node", "oracle": sizing.clairvoyant,
         "has_executors": bool((workload.stages["kind"] == EXECUTORS).any()),
@@ -351,6 +360,8 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         job_before=job_before,
         heartbeat_order=np.lexsort((np.arange(n_nodes), node_run["heartbeat_phase_ms"])).astype(np.int32),
         report_order=np.lexsort((np.arange(n_nodes), node_run["report_phase_ms"])).astype(np.int32),
+        flight=np.zeros((n_nodes * flights, 2 + 2 * n_resources), np.int64),
+        flight_container=np.zeros((n_slots * flights if sizing.columns.container else 0, n_resources), np.int64),
         level_first=level_first,
         level=level,
         prefers=prefers,
@@ -399,6 +410,7 @@ def grown(sim: Sim, workload: Workload) -> Sim:
         due_place=np.concatenate([sim.due_place, np.full(after - before, -1, np.int32)]),
         timer=longer(sim.timer, 2 * len(sim.timer)),
         endings=longer(sim.endings, 4 * after + 16),
+        flight_container=longer(sim.flight_container, len(sim.flight_container) // before * after),
         starts=longer(sim.starts, 2 * after + 16),
         asks=longer(sim.asks, list_rows(after, workload)),
         rekeys=longer(sim.rekeys, 2 * list_rows(after, workload)),
