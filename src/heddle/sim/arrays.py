@@ -13,6 +13,7 @@ import numpy as np
 from heddle.model.view import LeverState, View
 
 FOREVER: Final = np.int64(1 << 62)
+NEVER: Final = -FOREVER  # where an instant may lie before 0
 
 # Phases of a container's row (slot).
 FREE: Final = 0
@@ -323,6 +324,9 @@ class Sim(NamedTuple):
     level_first: Any  # CSR: background levels of a node
     level: Any  # from_at_ms, then use per resource
     prefers: Any  # [tasks] or [0]
+    running_jobs: Any  # jobs that have containers when the run begins
+    running_on: Any  # [tasks] or [0]: the node where it runs then; -1: none
+    running_since_ms: Any  # [tasks] or [0]
     tree: Any  # over the nodes
     full: Any  # wants for which there is no room
     gained: Any  # nodes

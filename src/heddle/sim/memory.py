@@ -49,7 +49,7 @@ FIXED: Final = frozenset(
     {
         "setting", "increment", "shape", "job_spec", "stage_spec", "task_spec", "segment", "stage_combo", "leaf_bases",
         "after", "before_first", "before", "job_before_first", "job_before", "heartbeat_order", "report_order",
-        "level_first", "level", "prefers",
+        "level_first", "level", "prefers", "running_jobs", "running_on", "running_since_ms",
     }
 )  # fmt: skip
 HEADER: Final = len(HOOKS) + len(UNITS)  # addresses of code
@@ -75,12 +75,12 @@ def _fields(n_resources: int) -> dict[str, tuple[int, np.dtype[Any], int]]:
         "bucket": (arrays.BUCKET, 1), "lane": (arrays.LANE, 1), "want": (arrays.WANT, 1),
         "queue_tried": (i64, 1), "level": (i64, 2), "tree": (arrays.tree_dtype(n_resources), 1), "full": (i64, 1),
         "endings": (i64, 1), "scratch": (i64, 1), "log": (arrays.LOG_ROW, 1),
-        "flight": (i64, 2), "flight_container": (i64, 2),
+        "flight": (i64, 2), "flight_container": (i64, 2), "running_since_ms": (i64, 1),
     }  # fmt: skip
     for name in (
         "due_place", "stage_combo", "leaf_bases", "after", "before_first", "before", "job_before_first", "job_before",
         "heartbeat_order", "report_order", "level_first", "prefers", "gained", "stale", "touched", "starts", "asks",
-        "rekeys",
+        "rekeys", "running_jobs", "running_on",
     ):  # fmt: skip
         found[name] = (i32, 1)
     return {name: (entry, dtype, axes) for entry, (name, (dtype, axes)) in enumerate(found.items())}

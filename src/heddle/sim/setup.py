@@ -11,7 +11,7 @@ import numpy.typing as npt
 from heddle.model.cluster import CPU_RULES, LEAF_ORDERS, OOM_RULES, Cluster, Observation, Queue
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, STREAM_SLOW_NODE, STREAM_USAGE_REPORT, draw
 from heddle.model.view import EVENT_REPORTED, LeverState, View, view_dtypes
-from heddle.model.workload import AM, EXECUTORS, NO_PREFERENCE, NO_SEGMENTS, Workload
+from heddle.model.workload import AM, EXECUTORS, NO_PREFERENCE, NO_SEGMENTS, NOT_RUNNING, Workload
 from heddle.policy.lever import Lever, Question
 from heddle.policy.policy import Policy, Setup
 from heddle.sim import arrays
@@ -108,13 +108,13 @@ def _node_rows(cluster: Cluster, workload: Workload, dtype: np.dtype[Any]) -> np
     return rows
 
 
-def _preferred_nodes(workload: Workload, cluster: Cluster) -> npt.NDArray[np.int32]:
-    """The node that each task prefers; empty where no task prefers any. Hosts outside the cluster do not count."""
-    if workload.prefers is None:
+def _nodes_of(hosts: npt.NDArray[np.int32] | None, workload: Workload, cluster: Cluster) -> npt.NDArray[np.int32]:
+    """Nodes in place of the workload's numbers of hosts, one per task; those outside the cluster do not count."""
+    if hosts is None:
         return np.zeros(0, np.int32)
     number = {node.name: i for i, node in enumerate(cluster.nodes)}
     node_of_host = np.array([number.get(name, NO_PREFERENCE) for name in workload.hosts] + [NO_PREFERENCE], np.int32)
-    return node_of_host[workload.prefers]
+    return node_of_host[hosts]
 
 
 def _preferred_by_stage(
@@ -201,7 +201,14 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     n_pools = levers[Question.PARTITION].n_pools
     shape = np.zeros(len(workload.shapes), dtypes.shape)
     shape["demand"] = workload.shapes
-    n_slots = _slot_count(workload, cluster)
+    running_on, since = _nodes_of(workload.running_on, workload, cluster), workload.started_at_ms
+    running = np.flatnonzero(running_on != NOT_RUNNING)
+    stage_of_running = np.repeat(np.arange(n_stages), workload.stages["n_tasks"])[running]
+    held = np.zeros_like(node["allowance"])
+    np.add.at(held, running_on[running], workload.shapes[workload.stages["shape"][stage_of_running]])
+    # Totals are never below what is allocated: they change where a node begins with more than its allowance.
+    sizing_changes = sizing.changes != "never" or bool((held > node["allowance"]).any())
+    n_slots = _slot_count(workload, cluster) + len(running)
     view = View(
         clock=clock, node=node, queue=queue, member=member, pool=np.zeros(n_pools, dtypes.pool), shape=shape,
         container=np.zeros(n_slots, dtypes.container), job_spec=workload.jobs, job=job,
@@ -252,7 +259,8 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     counted = ~np.isin(workload.stages["kind"], (AM, EXECUTORS))
     job_run["stages_left"] = np.bincount(workload.stages["job"], weights=counted, minlength=n_jobs)
     task = np.zeros(n_tasks, arrays.TASK_RUN)
-    task["started_at_ms"] = task["ended_at_ms"] = task["node"] = task["link"] = -1
+    task["started_at_ms"] = arrays.NEVER
+    task["ended_at_ms"] = task["node"] = task["link"] = -1
 
     node_run = np.zeros(n_nodes, arrays.node_run_dtype(n_resources))
     node_run["heartbeat_phase_ms"] = _phases(seed, STREAM_NODE_HEARTBEAT, timing.node_heartbeat_ms, n_nodes)
@@ -302,7 +310,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         # Whether one head of a bucket may be refused where another would not be: then a new head is news for all nodes.
         "heads_differ": has_gate or any("allows" in lever.hooks for lever in (ordering, placement)),
         "veto_ms": round(1000 * float(placement.parameter(placement.waits))) if placement.waits else 0,
-        "sizing_changes": sizing.changes != "never",
+        "sizing_changes": sizing_changes,
         "reports_matter": reports_matter, "observed": observed, "poll_ms": observation.poll_ms,
         "lag_ms": observation.lag_ms, "loss_permyriad": observation.loss_permyriad, "flights": flights,
         "container_reports": sizing.columns.container > 0, "key_changes": ordering.changes != "never",
@@ -320,7 +328,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
 
     states = {question: lever_state(lever, n_nodes, n_jobs, n_slots) for question, lever in levers.items()}
     params = {question: np.array(lever.in_thousandths(), np.int64) for question, lever in levers.items()}
-    prefers = _preferred_nodes(workload, cluster)
+    prefers = _nodes_of(workload.prefers, workload, cluster)
     first_preferred, preferred = _preferred_by_stage(workload, prefers, n_nodes)
     for question, lever in levers.items():
         if lever.prepare is not None:
@@ -365,6 +373,9 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         level_first=level_first,
         level=level,
         prefers=prefers,
+        running_jobs=np.unique(workload.stages["job"][stage_of_running]).astype(np.int32),
+        running_on=running_on,
+        running_since_ms=np.zeros(len(running_on), np.int64) if since is None else since,
         tree=tree,
         full=np.zeros(len(want), np.int64),
         gained=np.zeros(n_nodes, np.int32),
