@@ -1,10 +1,28 @@
-"""Lets tests of any folder import the reference simulator and what compares the engine with it."""
+"""Lets tests of any folder import what several share, and open pages in a real browser."""
 
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 TESTS = Path(__file__).resolve().parent
 
 for shared in (TESTS, TESTS / "property"):
     if str(shared) not in sys.path:
         sys.path.insert(0, str(shared))
+
+from browser.chromium import Chromium, browser_path  # noqa: E402  # found by the lines above
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Chromium]:
+    """A Chromium without a network; where there is none the test is skipped, and in CI that is a failure."""
+    if browser_path() is None:
+        reason = "no Chromium here: scripts/install-chromium installs Debian's"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with Chromium() as started:
+        yield started

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from heddle.cli.main import run
 from heddle.traces.clusters import load_cluster
 from heddle.traces.load import load_workload
 
@@ -41,8 +43,36 @@ def test_the_python_of_the_guide_runs(
     assert capsys.readouterr().out.startswith("65.0\n")
 
 
+def test_the_sweep_of_its_page_can_be_run_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (text,) = blocks("sweeps.md", "yaml")
+    (tmp_path / "sizing.yaml").write_text(text.replace("seeds: 5 ", "seeds: 1 ").replace("[20]", "[5]"))
+    monkeypatch.chdir(tmp_path)
+    assert run(["sweep", "run", "sizing.yaml", "-o", "results", "--on", "local:1"]) == 0
+    names: dict[str, Any] = {}
+    (code,) = blocks("sweeps.md", "python")
+    *before, last = code.strip().splitlines()
+    exec("\n".join(before), names)
+    assert eval(last, names).height == 3 * 3
+
+
+def test_the_settings_of_the_guide_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (text,) = blocks("guide.md", "toml")
+    (tmp_path / "heddle.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert run(["policies"]) == 0
+
+
 @pytest.mark.parametrize(
-    "page", ["README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/architecture.md", "docs/glossary.md"]
+    "page",
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/guide.md",
+        "docs/architecture.md",
+        "docs/glossary.md",
+        "docs/statistics.md",
+        "docs/sweeps.md",
+    ],
 )
 def test_links_lead_somewhere(page: str) -> None:
     targets = re.findall(r"\]\(([^)#]+)", (ROOT / page).read_text())

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from heddle.analysis.edges import Edges
 from heddle.analysis.metrics import run_metrics
 from heddle.record.run import Run
 from record.hand_made import TWO_JOBS, Job, run_of, with_manifest
@@ -96,3 +97,12 @@ def test_pending_area_counts_attempts_that_never_ran() -> None:
     )
     more = Run(**{**vars(run), "attempts": pl.concat([run.attempts, lost])})
     assert run_metrics(more)["pending_area_s"] == 1.0 + 3.0
+
+
+def test_jobs_in_the_edges_are_left_out_of_what_is_about_jobs() -> None:
+    run = run_of([Job(0, 0, 1000), Job(5000, 5000, 8000), Job(10_000, 10_000, 11_000)])
+    found = run_metrics(run, Edges(warm_up_s=1, cool_down_s=0.5))
+    assert found["jct_s"]["mean"] == 3.0
+    assert (found["left_out_jobs"], found["warm_up_s"], found["cool_down_s"]) == (2, 1, 0.5)
+    assert (found["jobs"], found["finished_jobs"], found["makespan_s"]) == (3, 3, 11.0)
+    assert "left_out_jobs" not in run_metrics(run)

@@ -20,7 +20,20 @@ COMMANDS = [
     ["workload", "make"],
     ["simulate"],
     ["compare"],
+    ["explain"],
+    ["sweep", "run"],
+    ["sweep", "show"],
+    ["bound"],
+    ["cluster", "import"],
+    ["doctor"],
     ["bench"],
+    ["efficiency"],
+    ["ledger"],
+    ["advise"],
+    *(
+        ["traces", tool]
+        for tool in ("import", "formats", "describe", "slice", "scale", "sample", "export", "fit", "share")
+    ),
 ]
 
 

@@ -90,3 +90,13 @@ def test_a_record_is_not_written_over_something_else(tasks: str, tmp_path: Path)
     (tmp_path / "precious" / "letter.txt").write_text("keep me")
     assert run(["simulate", tasks, "--cluster", "1x2048x2", "--record", str(tmp_path / "precious")]) == 2
     assert [entry.name for entry in (tmp_path / "precious").iterdir()] == ["letter.txt"]
+
+
+def test_one_run_can_have_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, policy, said in (("mix(jobs=10)", "capacity", "Nothing was compared"), ("am-storm", "fifo", "stalled")):
+        report = tmp_path / "report.html"
+        run(["simulate", name, "--policy", policy, "--seed", "3", "--report", str(report)])
+        text = report.read_text()
+        assert said in text
+        assert "Delayed jobs, and why" in text
+        assert "Who got worse" not in text

@@ -1,10 +1,6 @@
 """On random small workloads the compiled engine's every start, finish and crash equals the reference simulator's.
 
 The reference (tests/reference) was written from docs/semantics.md by somebody who had not seen the engine.
-Not compared: with executors, `srpt` and `tetris` (the engine does not count the work of inner tasks that finished) and
-`ffd-dp` (when an inner task ends it does not offer nodes that got room in the offer before). With faults,
-`capacity` that reserves nodes (a heartbeat at which nothing waits should drop the reservation; the engine keeps
-it). There the engine departs from the page.
 """
 
 from __future__ import annotations
@@ -12,7 +8,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine_trace import differences, engine_trace, policy_text
@@ -20,7 +16,6 @@ from reference import simulate
 from reference.strategies import Features, pairs, policies
 
 UNTIL_MS = 200_000  # some runs never end: nodes that come and go, reduces that are preempted for ever
-NOT_WITH_EXECUTORS = {"ffd-dp", "srpt", "tetris"}
 EXAMPLES = int(os.environ.get("HEDDLE_EXAMPLES", "60"))
 
 FEATURES = {
@@ -45,8 +40,6 @@ def test_engine_equals_reference(features: Features) -> None:
     @given(pairs(features), policies(), st.integers(0, 5))
     def compare(pair, policy, seed):  # type: ignore[no-untyped-def]
         workload, cluster = pair
-        assume(not (features.executors and policy.ordering[0] in NOT_WITH_EXECUTORS))
-        assume(not (features.faults and features.heartbeats and policy.ordering == ("capacity", {})))
         reference = simulate(workload, cluster, policy, seed, until_ms=UNTIL_MS)
         engine = engine_trace(workload, cluster, policy, seed, UNTIL_MS)
         found = differences(engine, reference)

@@ -388,6 +388,8 @@ class Lives:
     def _withdraw(self, job: Job) -> None:
         for task in job.tasks():
             task.asked, task.ask_at = False, None
+        for stage in job.stages:
+            self.world.drop_reservations(stage)
 
     def _end_all(self, job: Job, outcome: Outcome) -> None:
         for run in self.world.runs_of(job):

@@ -99,6 +99,8 @@ class Offers:
             if not first.asked:
                 first.asked, task.asked, task = True, False, first
         self.lives.allocate(task, node)
+        if not stage.waiting():
+            self.world.drop_reservations(stage)
 
     # A node's heartbeat
 
@@ -106,14 +108,11 @@ class Offers:
         given, most = 0, self.world.cluster.off_switch_per_heartbeat
         if node.reserved_for is not None:
             stage = node.reserved_for
-            if stage.waiting():
-                if not (self._may_have_one(stage) and self._fits(stage, node)):
-                    return
-                node.reserved_for = None
-                self._allocate(stage, node)
-                given += 1
-            else:
-                node.reserved_for = None
+            if not (self._may_have_one(stage) and self._fits(stage, node)):
+                return
+            node.reserved_for = None
+            self._allocate(stage, node)
+            given += 1
         while most == 0 or given < most:
             stage_or_none = self._packed(node) if self.ordering.packs else self._first(node)
             if stage_or_none is None:

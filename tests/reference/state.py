@@ -203,6 +203,11 @@ class World:
         self.attempts: list[Attempt] = []
         self.allocations = 0
 
+    def drop_reservations(self, stage: Stage) -> None:
+        for node in self.nodes:
+            if node.reserved_for is stage:
+                node.reserved_for = None
+
     def _node(self, number: int, spec: NodeSpec) -> Node:
         faults = self.cluster.faults
         slow = draw(self.seed, STREAM_SLOW_NODE, number) % 1000 < faults.slow_node_permille

@@ -20,7 +20,8 @@ def test_table_shows_policies_and_changes() -> None:
     assert "cluster one-node, 3 seeds" in lines[0]
     (baseline,) = [line for line in lines if line.split()[:1] == ["fifo"]]
     assert baseline.rstrip().endswith("baseline")
-    (quick,) = [line for line in lines if "quick(n=5)" in line]
+    quick, worse = (line for line in lines if "quick(n=5)" in line)
+    assert worse.split()[1:3] == ["0", "%"], "no job got worse"
     assert "−45 ±" in quick
     assert "50" in quick  # efficiency: 500 of 1000 MB
 
@@ -37,7 +38,7 @@ def test_everything_fits_eighty_columns() -> None:
 
 def test_words_where_little_is_known() -> None:
     row = {"metric": "jct_s.mean", "vs_baseline_pct": -12.0, "vs_ci95": None}
-    assert change_words(row) == "−12 % (one seed)"
+    assert change_words(row) == "−12 % (no interval)"
     assert change_words(row | {"vs_baseline_pct": None}) == "not known"
     assert change_words(row | {"vs_ci95": (-14.0, -10.0)}) == "[green]−12 ± 2.0 %[/green]"
     assert change_words(row | {"vs_baseline_pct": 12.0, "vs_ci95": (10.0, 14.0)}) == "[red]+12 ± 2.0 %[/red]"

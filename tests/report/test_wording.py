@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from heddle.analysis.compare import compare_runs
 from heddle.report.wording import METRIC, NO_DIFFERENCE, Scale, judgement, number, pct, time_scale, verdict
 from report.made_comparison import comparison, stalling
 
@@ -73,9 +74,22 @@ def test_verdict_on_one_seed_claims_nothing() -> None:
     assert "One seed cannot tell this from chance" in said.sentence
 
 
+def test_verdict_where_only_the_baseline_stalls() -> None:
+    made = stalling()
+    runs = [run for run in made.runs if run.seed == 2]
+    turned = compare_runs(runs, "stuck", "heddle compare")
+    said = verdict(turned, "one-node")
+    assert said.policy == "fifo"
+    assert said.sentence.startswith(
+        "stuck does not get the work done: it stalled in all of its 1 runs. Under fifo jobs"
+    )
+
+
 def test_verdict_with_one_policy() -> None:
     said = verdict(comparison(policies={"fifo": 100}), "one-node")
-    assert said.sentence == "Nothing can be said against fifo: only one policy was run."
+    assert said.sentence == (
+        "Under fifo jobs complete in 1.12 s on average, and all are done after 3.02 s. Nothing was compared."
+    )
 
 
 def test_stalled_runs_are_a_caution() -> None:

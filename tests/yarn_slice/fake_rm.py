@@ -7,11 +7,12 @@ are strings, a list of one container is the object itself, and a lost node is si
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 CLUSTER_AT_MS = 1_700_000_000_000
 ROOT = "/ws/v1/cluster"
@@ -29,6 +30,8 @@ class FakeNode:
     used_cores: float = 0.0
     containers_memory_mb: int = 0
     containers_vcores: float = 0.0
+    http: str = ""
+    memory_share: float = 0.2
 
 
 @dataclass
@@ -51,6 +54,7 @@ class FakeApp:
     next_container: int = 1
     containers: dict[str, FakeContainer] = field(default_factory=dict)
     asks: list[tuple[int, int, int, int]] = field(default_factory=list)  # priority, memory, vcores, containers
+    finished_at_ms: int = 0
 
     @property
     def id(self) -> str:
@@ -70,6 +74,9 @@ class FakeRm:
         self.posts: list[tuple[str, dict[str, Any]]] = []
         self.instead: dict[str, tuple[int, str]] = {}  # path under the root -> (status, text) to answer
         self.gives_attempt_ids = True
+        self.now_ms = CLUSTER_AT_MS
+        self.on_post: Callable[[], None] = lambda: None
+        self.configured: dict[str, str] = {}  # what the fake answers as a NodeManager, at /conf
         self._lock = Lock()
         rm = self
 
@@ -78,8 +85,9 @@ class FakeRm:
             disable_nagle_algorithm = True
 
             def do_GET(self) -> None:
+                parts = urlsplit(self.path)
                 with rm._lock:
-                    self._answer(*rm.get(unquote(urlsplit(self.path).path)))
+                    self._answer(*rm.get(unquote(parts.path), parse_qs(parts.query)))
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -139,6 +147,7 @@ class FakeRm:
     def end_app(self, app: FakeApp, final_status: str = "SUCCEEDED") -> None:
         app.state = "FINISHED" if final_status == "SUCCEEDED" else final_status
         app.final_status = final_status
+        app.finished_at_ms = self.now_ms
         app.containers, app.asks = {}, []
 
     def lose(self, node: str) -> None:
@@ -148,10 +157,13 @@ class FakeRm:
 
     # What the server answers.
 
-    def get(self, path: str) -> tuple[int, str]:
+    def get(self, path: str, query: dict[str, list[str]]) -> tuple[int, str]:
         path = path.removeprefix(ROOT)
         if path in self.instead:
             return self.instead[path]
+        if path == "/conf":
+            name = query["name"][0]
+            return 200, json.dumps({"property": {"key": name, "value": self.configured[name], "isFinal": False}})
         parts = path.strip("/").split("/")
         if parts == ["nodes"]:
             held: dict[str, list[FakeContainer]] = {name: [] for name in self.nodes}
@@ -161,7 +173,13 @@ class FakeRm:
             rows = [_node(name, node, held[name]) for name, node in self.nodes.items() if not node.lost]
             return 200, json.dumps({"nodes": {"node": rows} if rows else {}})
         if parts == ["apps"]:
-            rows = [self._app(app) for app in self.apps.values() if app.state in ("ACCEPTED", "RUNNING")]
+            states = query["states"][0].split(",")
+            since_ms = int(query.get("finishedTimeBegin", ["0"])[0])
+            rows = [
+                self._app(app)
+                for app in self.apps.values()
+                if app.state in states and (not since_ms or app.finished_at_ms >= since_ms)
+            ]
             return 200, json.dumps({"apps": {"app": rows} if rows else None})
         if parts == ["scheduler"]:
             return 200, json.dumps({"scheduler": {"schedulerInfo": self._queues()}})
@@ -175,6 +193,7 @@ class FakeRm:
 
     def post(self, path: str, body: dict[str, Any]) -> tuple[int, str]:
         path = path.removeprefix(ROOT)
+        self.on_post()
         self.posts.append((path, body))
         if path in self.instead:
             return self.instead[path]
@@ -195,6 +214,11 @@ class FakeRm:
             "finalStatus": app.final_status,
             "priority": app.priority,
             "startedTime": CLUSTER_AT_MS + app.number,
+            "finishedTime": app.finished_at_ms,
+            "elapsedTime": self.now_ms - CLUSTER_AT_MS - app.number,
+            "applicationType": "TEST",
+            "memorySeconds": 0,
+            "vcoreSeconds": 0,
             "amContainerLogs": f"http://h:8042/node/containerlogs/container_{CLUSTER_AT_MS}_{app.number:04d}_01_000001/ann",
             "runningContainers": len(app.containers),
             "unmanagedApplication": False,
@@ -260,7 +284,8 @@ def _node(name: str, node: FakeNode, held: list[FakeContainer]) -> dict[str, Any
         "state": node.state,
         "id": name,
         "nodeHostName": node.host,
-        "nodeHTTPAddress": f"{node.host}:8042",
+        "nodeHTTPAddress": node.http,
+        "memUtilization": 100 * node.memory_share,
         "lastHealthUpdate": CLUSTER_AT_MS,
         "version": "3.4.2",
         "healthReport": "",

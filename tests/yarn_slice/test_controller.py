@@ -79,8 +79,6 @@ def test_shadow_posts_nothing(rm: FakeRm, control: Callable[..., Controller]) ->
     controller = control(HALF, shadow=True)
     step = controller.step()
     assert [(resize.wanted, resize.verdict) for resize in step.resizes] == [((7192, 7000), Verdict.SHADOW)]
-    rm.nodes["a:1"].memory_mb = 4000
-    assert [resize.verdict for resize in controller.restore()] == [Verdict.SHADOW]
     assert rm.posts == []
 
 
@@ -165,20 +163,6 @@ def test_a_decommissioning_node_is_left_to_the_rm(rm: FakeRm, control: Callable[
     use(rm, "a:1", 1000, 0)
     assert [resize.verdict for resize in control(HALF).step().resizes] == [Verdict.AWAY]
     assert rm.posts == []
-
-
-def test_restore_puts_the_first_sizes_back(rm: FakeRm, control: Callable[..., Controller], clock: Clock) -> None:
-    for name in ("a:1", "b:1", "c:1"):
-        rm.add_node(name, 8192, 8)
-    use(rm, "a:1", 1000, 2)
-    use(rm, "c:1", 1000, 2)
-    controller = control(HALF)
-    controller.step()
-    assert (rm.nodes["a:1"].memory_mb, rm.nodes["a:1"].vcores) == (7192, 6)
-    rm.lose("c:1")
-    assert [resize.verdict for resize in controller.restore()] == [Verdict.POSTED, Verdict.UNCHANGED, Verdict.AWAY]
-    assert (rm.nodes["a:1"].memory_mb, rm.nodes["a:1"].vcores) == (8192, 8)
-    assert rm.posts[-1][1]["overCommitTimeout"] == -1
 
 
 def test_a_failed_poll_changes_nothing(rm: FakeRm, control: Callable[..., Controller], clock: Clock) -> None:

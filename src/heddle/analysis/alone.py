@@ -28,6 +28,16 @@ _ALL_BEFORE = 1000  # slow start, in permille, that waits for every predecessor
 
 def alone_ms(workload: Workload, cluster: Cluster) -> npt.NDArray[np.int64]:
     """For each job, the lower bound of its time alone on the empty cluster."""
+    return _bound_ms(workload, cluster, np.array(cluster.total_allowance(), dtype=np.float64))
+
+
+def longest_path_ms(workload: Workload, cluster: Cluster) -> npt.NDArray[np.int64]:
+    """The first of the two bounds alone, which holds even where more is promised than allowed."""
+    return _bound_ms(workload, cluster, np.zeros(len(cluster.resources)))
+
+
+def _bound_ms(workload: Workload, cluster: Cluster, allowance: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """With an allowance of 0 the area of that resource is not looked at."""
     out = np.zeros(workload.n_jobs, dtype=np.int64)
     if workload.n_jobs == 0:
         return out
@@ -38,7 +48,7 @@ def alone_ms(workload: Workload, cluster: Cluster) -> npt.NDArray[np.int64]:
         workload.tasks,
         workload.stage_after,
         workload.shapes,
-        np.array(cluster.total_allowance(), dtype=np.float64),
+        allowance,
         cluster.timing.launch_ms,
         cluster.timing.am_start_ms,
         max((node.speed_permille for node in cluster.nodes), default=_FULL_SPEED),

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from heddle.analysis.edges import NO_EDGES, Edges
 from heddle.analysis.metrics import completion_s, wait_s
-from heddle.model.resources import display_name
+from heddle.model.resources import MEMORY, display_name
 from heddle.model.workload import INNER
 from heddle.record.run import Run
 
@@ -21,6 +22,8 @@ Floats = npt.NDArray[np.float64]
 
 QUANTILE_POINTS: Final = 200
 TIME_BINS: Final = 300
+QUEUES_SHOWN: Final = 7
+OTHER_QUEUES: Final = "all others"
 _ROWS_AT_ONCE: Final = 1 << 20  # bounds the memory that ten million attempts would take
 
 
@@ -44,11 +47,12 @@ class Curves:
     running: Floats  # containers running, mean per bin
     pending: Floats  # containers asked for and not yet running
     levels: dict[str, ResourceLevels]  # by the name people read
+    queues: dict[str, Floats]  # memory reserved by each leaf queue, mean per bin; the largest queues, then the others
     complete: bool  # False: attempts that were repeated are missing from what is over time
 
 
-def run_curves(run: Run) -> Curves:
-    """The curves of a run."""
+def run_curves(run: Run, edges: Edges = NO_EDGES) -> Curves:
+    """The curves of a run; distributions leave out the jobs in the edges, levels over time show everything."""
     quantiles = np.linspace(0.0, 1.0, QUANTILE_POINTS)
     begin_ms, end_ms = _horizon_ms(run)
     edges_ms = np.linspace(begin_ms, end_ms, TIME_BINS + 1)
@@ -57,6 +61,8 @@ def run_curves(run: Run) -> Curves:
     running, pending = _Level(edges_ms), _Level(edges_ms)
     reserved = [_Level(edges_ms) for _ in run.resources]
     used = [_Level(edges_ms) for _ in run.resources]
+    queue_names, queue_of = _shown_queues(run)
+    held = [_Level(edges_ms) for _ in queue_names]
     for part in run.attempts.iter_slices(_ROWS_AT_ONCE):
         ended = part["ended_at_ms"].fill_null(int(end_ms)).to_numpy()  # still there when the run stalled
         started = part["started_at_ms"].fill_null(pl.Series(ended)).to_numpy()  # never ran: an empty interval
@@ -64,6 +70,10 @@ def run_curves(run: Run) -> Curves:
         container = (part["kind"] != INNER).to_numpy().astype(np.float64)
         running.add(started, ended, container)
         pending.add(asked, started, container)
+        of_queue = queue_of[part["job"].to_numpy()]
+        memory = container * shapes[part["shape"].to_numpy(), MEMORY]
+        for q, level in enumerate(held):
+            level.add(allocated, ended, np.where(of_queue == q, memory, 0.0))
         for r, name in enumerate(run.resources):
             reserved[r].add(allocated, ended, container * shapes[part["shape"].to_numpy(), r])
             if run.manifest["use_known"]:
@@ -81,14 +91,25 @@ def run_curves(run: Run) -> Curves:
     }
     return Curves(
         quantiles=quantiles,
-        completion_s=_at_quantiles(completion_s(run), quantiles),
-        wait_s=_at_quantiles(wait_s(run), quantiles),
+        completion_s=_at_quantiles(completion_s(run, edges), quantiles),
+        wait_s=_at_quantiles(wait_s(run, edges), quantiles),
         edges_s=(edges_ms - begin_ms) / 1000,
         running=running.means(),
         pending=pending.means(),
         levels=levels,
+        queues={name: level.means() for name, level in zip(queue_names, held, strict=True)},
         complete=run.manifest["complete_attempts"],
     )
+
+
+def _shown_queues(run: Run) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """The queues with the most tasks, in order of name, and for each job the number of its own among them."""
+    sizes = run.jobs.group_by("queue").agg(pl.col("tasks").sum()).sort("tasks", "queue", descending=[True, False])
+    names = sorted(sizes["queue"].head(QUEUES_SHOWN).to_list())
+    if sizes.height > QUEUES_SHOWN:
+        names.append(OTHER_QUEUES)
+    number = {name: q for q, name in enumerate(names)}
+    return names, np.array([number.get(queue, len(names) - 1) for queue in run.jobs["queue"]], np.int64)
 
 
 class _Level:

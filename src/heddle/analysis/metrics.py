@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from heddle.analysis.edges import NO_EDGES, Edges
 from heddle.model.resources import display_name
 from heddle.model.workload import INNER
 from heddle.record.run import Run
@@ -21,10 +22,13 @@ from heddle.record.run import Run
 _PERCENTILES: Final = (50, 95, 99)
 
 
-def run_metrics(run: Run) -> dict[str, Any]:
-    """Everything heddle says about a run, ready for JSON."""
+def run_metrics(run: Run, edges: Edges = NO_EDGES) -> dict[str, Any]:
+    """Everything heddle says about a run, ready for JSON.
+
+    Jobs in the edges are left out of completion, wait, slowdown and fairness; everything else is of the whole run.
+    """
     manifest, totals = run.manifest, run.manifest["totals"]
-    finished = run.jobs.filter(pl.col("outcome") == "finished")
+    finished = run.jobs.filter((pl.col("outcome") == "finished") & edges.counted(run))
     outcomes = run.jobs["outcome"]
     tasks = int(run.jobs["tasks"].sum())
     makespan_ms = _makespan_ms(run)
@@ -42,9 +46,10 @@ def run_metrics(run: Run) -> dict[str, Any]:
         "reason": manifest["reason"],
         "jobs": run.jobs.height,
         "tasks": tasks,
-        "finished_jobs": finished.height,
+        "finished_jobs": int((outcomes == "finished").sum()),
         "failed_jobs": int((outcomes == "failed").sum()),
         "unfinished_jobs": int((outcomes == "unfinished").sum()),
+        **edges.as_json(run),
         "makespan_s": None if makespan_ms is None else makespan_ms / 1000,
         "jct_s": _spread(_between(finished, "submit_at_ms", "ended_at_ms"), 1000),
         "wait_s": _spread(_between(finished, "submit_at_ms", "started_at_ms"), 1000),
@@ -67,14 +72,16 @@ def run_metrics(run: Run) -> dict[str, Any]:
     }
 
 
-def completion_s(run: Run) -> npt.NDArray[np.float64]:
-    """Submission to end of each finished job."""
-    return _between(run.jobs.filter(pl.col("outcome") == "finished"), "submit_at_ms", "ended_at_ms") / 1000
+def completion_s(run: Run, edges: Edges = NO_EDGES) -> npt.NDArray[np.float64]:
+    """Submission to end of each finished job that counts."""
+    finished = run.jobs.filter((pl.col("outcome") == "finished") & edges.counted(run))
+    return _between(finished, "submit_at_ms", "ended_at_ms") / 1000
 
 
-def wait_s(run: Run) -> npt.NDArray[np.float64]:
-    """Submission to the first task or executor of each finished job."""
-    return _between(run.jobs.filter(pl.col("outcome") == "finished"), "submit_at_ms", "started_at_ms") / 1000
+def wait_s(run: Run, edges: Edges = NO_EDGES) -> npt.NDArray[np.float64]:
+    """Submission to the first task or executor of each finished job that counts."""
+    finished = run.jobs.filter((pl.col("outcome") == "finished") & edges.counted(run))
+    return _between(finished, "submit_at_ms", "started_at_ms") / 1000
 
 
 def _between(jobs: pl.DataFrame, start: str, end: str) -> npt.NDArray[np.int64]:

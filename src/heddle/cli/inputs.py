@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
+import typer
+
+from heddle.cli.completion import workload_names
 from heddle.cli.output import say
 from heddle.model.errors import BadInput, Problem
 
@@ -12,6 +16,20 @@ if TYPE_CHECKING:
     from heddle.model.cluster import Cluster
     from heddle.policy.policy import Policy
 
+WorkloadArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="WORKLOAD",
+        help="A built-in name, a .csv of tasks, or a .parquet file.",
+        autocompletion=workload_names,
+    ),
+]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", "-c", help="NODESxMEMORY_MBxVCORES or a YAML/JSON file [default: what the workload suggests]."
+    ),
+]
 COMPILE_S: Final = 20  # about; for the message
 
 
@@ -30,17 +48,22 @@ def read_all(*readers: Callable[[], Any]) -> list[Any]:
 
 
 def cluster_for(workload: str, cluster: str | None) -> Cluster:
-    """The cluster that was named or, for a built-in workload, the one that it suggests."""
+    """The cluster that was named or the one that comes with the workload: built-in and imported ones have some."""
     from heddle.traces.catalogue import suggested_cluster
     from heddle.traces.clusters import load_cluster
+    from heddle.traces.imports.store import cluster_beside
     from heddle.traces.load import is_built_in
 
     if cluster is not None:
         return load_cluster(cluster)
     if is_built_in(workload):
         return suggested_cluster(workload)
+    if (beside := cluster_beside(Path(workload))) is not None:
+        return load_cluster(str(beside))
     raise BadInput.of(
-        "--cluster", f"{workload} suggests no cluster: say NODESxMEMORY_MBxVCORES (150x65536x24) or a file"
+        "--cluster",
+        f"{workload} suggests no cluster: say NODESxMEMORY_MBxVCORES (150x65536x24) or a file; "
+        f"`heddle traces describe` computes one",
     )
 
 

@@ -5,12 +5,30 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from heddle.cli import bench, compare, policies, simulate, workload
-from heddle.cli.output import BAD_INPUT, DONE, INTERRUPTED, report, say, show_warnings_briefly
+from heddle.cli import (
+    advise,
+    bench,
+    bound,
+    cluster,
+    compare,
+    doctor,
+    efficiency,
+    explain,
+    ledger,
+    policies,
+    simulate,
+    sweep,
+    traces,
+    workload,
+    yarn,
+)
+from heddle.cli.output import BAD_INPUT, DONE, INTERRUPTED, be_quiet, complain, report, show_warnings_briefly
+from heddle.cli.settings import option_defaults, read_settings_file
 from heddle.model.errors import HeddleError
 
 app = typer.Typer(
@@ -20,18 +38,29 @@ app = typer.Typer(
     "  heddle compare                      baselines of your choice on the built-in mix\n"
     "  heddle compare --policy fifo --policy drf --seeds 5 --report report.html\n"
     "  heddle simulate tasks.csv --policy capacity --cluster 10x65536x24\n"
-    "  heddle policies                     all policies, with their parameters",
+    "  heddle policies                     all policies, with their parameters\n"
+    "  heddle doctor                       is everything here?\n\n"
+    "Defaults of options can come from heddle.toml, with a table for each command; flags win over it.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("policies")(policies.policies)
 app.add_typer(workload.app, name="workload")
+app.add_typer(traces.app, name="traces")
+app.add_typer(cluster.app, name="cluster")
 app.command("simulate")(simulate.simulate)
 app.command("compare")(compare.compare)
+app.add_typer(sweep.app, name="sweep")
+app.command("explain")(explain.explain)
+app.command("bound")(bound.bound)
+app.command("efficiency")(efficiency.efficiency)
+app.command("ledger")(ledger.ledger)
+app.command("advise")(advise.advise)
+app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)
+app.add_typer(yarn.app, name="yarn")
 
 
 def _print_version(wanted: bool) -> None:
@@ -44,18 +73,30 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def heddle(
+    context: typer.Context,
+    config: Annotated[
+        Path | None, typer.Option(help="Defaults of options, as TOML [default: heddle.toml, if it is here].")
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Results and errors only. May also stand behind the command.")
+    ] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Options that stand before the command."""
+    path, said = read_settings_file(config)
+    if path is not None:
+        context.default_map = option_defaults(path, said, context.command)
+    be_quiet(quiet or said.get("quiet") is True)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code: 0 done, 1 stalled or a check failed, 2 bad input, 130 interrupted."""
     show_warnings_briefly()
+    be_quiet(False)
     try:
-        code: Any = app(args=None if arguments is None else list(arguments), standalone_mode=False)
+        code: Any = app(args=_quiet_first(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
         sys.stdout.flush()
     except HeddleError as error:
         return report(error)
@@ -70,8 +111,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
         show()
         return BAD_INPUT
     if code == INTERRUPTED:
-        say("interrupted; nothing half-written is left behind")
+        complain("interrupted; nothing half-written is left behind")
     return code if isinstance(code, int) else DONE
+
+
+def _quiet_first(arguments: Sequence[str]) -> list[str]:
+    """--quiet is an option of `heddle` itself, but people write it at the end."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    rest = [one for one in arguments[:end] if one not in ("--quiet", "-q")]
+    asked = len(rest) < end
+    return [*(["--quiet"] if asked else []), *rest, *arguments[end:]]
 
 
 def main() -> None:

@@ -20,8 +20,29 @@ DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout instead of tables.")]
 
 
+class _Loudness:
+    """What --quiet sets: the one thing of the command line that every message depends on."""
+
+    quiet = False
+
+
+def be_quiet(wanted: bool) -> None:
+    """With --quiet only results and errors are printed."""
+    _Loudness.quiet = wanted
+
+
+def is_quiet() -> bool:
+    return _Loudness.quiet
+
+
 def say(text: str) -> None:
-    """A message for people; never part of the result."""
+    """A message for people; never part of the result, and left out with --quiet."""
+    if not _Loudness.quiet:
+        complain(text)
+
+
+def complain(text: str) -> None:
+    """An error or a warning: shown even with --quiet."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -29,10 +50,10 @@ def print_json(document: Any) -> None:
     print(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
 
 
-def print_tables(tables: Iterable[Table]) -> None:
+def print_tables(tables: Iterable[Table], *, to_stderr: bool = False) -> None:
     from rich.console import Console
 
-    console = Console()
+    console = Console(stderr=to_stderr)
     for table in tables:
         console.print(table)
 
@@ -55,13 +76,13 @@ def report(error: HeddleError) -> int:
     """Say what was wrong; the exit code that it means."""
     if isinstance(error, BadInput):
         for problem in error.problems:
-            say(f"error: {problem}")
+            complain(f"error: {problem}")
         return BAD_INPUT
     if isinstance(error, CheckFailed):
         for found in error.found:
-            say(f"check failed: {found}")
+            complain(f"check failed: {found}")
         return FAILED
-    say(f"error: {error}")
+    complain(f"error: {error}")
     return BAD_INPUT
 
 
@@ -69,6 +90,6 @@ def show_warnings_briefly() -> None:
     """A warning is one line for the user, without the place in our sources."""
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        say(f"warning: {message}")
+        complain(f"warning: {message}")
 
     warnings.showwarning = show

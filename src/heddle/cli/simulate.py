@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,26 +10,27 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from heddle.cli.inputs import cluster_for, compile_with_message, read_all
+from heddle.cli.completion import policy_names
+from heddle.cli.inputs import ClusterOption, WorkloadArgument, cluster_for, compile_with_message, read_all
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from heddle.model.cluster import Cluster
+    from heddle.model.workload import Workload
+    from heddle.record.run import Run
+
 
 def simulate(
-    workload: Annotated[
-        str, typer.Argument(metavar="WORKLOAD", help="A built-in name, a .csv of tasks, or a .parquet file.")
-    ],
-    policy: Annotated[str, typer.Option("--policy", "-p", help="See `heddle policies`.")] = "fifo",
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster", "-c", help="NODESxMEMORY_MBxVCORES or a YAML/JSON file [default: what the workload suggests]."
-        ),
-    ] = None,
+    workload: WorkloadArgument,
+    policy: Annotated[
+        str, typer.Option("--policy", "-p", help="See `heddle policies`.", autocompletion=policy_names)
+    ] = "fifo",
+    cluster: ClusterOption = None,
     seed: Annotated[int, typer.Option(help="Seed of the run, and of a built-in workload.", min=0)] = 0,
     record: Annotated[Path | None, typer.Option(help="Write the run record into this folder.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Verify afterwards that the run can be right.")] = False,
     executor: Annotated[
         Literal["native", "yarn-knobs"], typer.Option(help="Who turns the plan into containers.")
@@ -44,7 +46,7 @@ def simulate(
       heddle simulate mix --policy drf
       heddle simulate tasks.csv --policy "fair+n-sigma(n=3)" --cluster 20x65536x24 --seed 7
       heddle simulate am-storm --policy "fifo+am-share(percent=0.3)" --check
-      heddle simulate mix --policy ./mine.py:shortest_first --record my-run
+      heddle simulate mix --policy ./mine.py:shortest_first --record my-run --report my-run.html
     """
     from heddle.analysis.metrics import run_metrics
     from heddle.policy.parse import parse_policy
@@ -58,12 +60,15 @@ def simulate(
     )
     check_run(loaded, on, seed, executor)
     compile_s = compile_with_message([chosen], len(on.resources))
-    run = run_simulation(loaded, on, chosen, seed=seed, record=record is not None, check=check, executor=executor)
+    keep = record is not None or report is not None
+    run = run_simulation(loaded, on, chosen, seed=seed, record=keep, check=check, executor=executor)
     started_by = ["heddle", *sys.argv[1:]]
     run = replace(run, manifest=run.manifest | {"started_by": started_by, "compile_s": compile_s})
     if record is not None:
         write_record(run, record)
         say(f"wrote the record {record}")
+    if report is not None:
+        _write_report(report, run, loaded, on)
     metrics = run_metrics(run)
     if json:
         print_json(metrics)
@@ -72,6 +77,20 @@ def simulate(
         if check:
             say("check: every invariant holds")
     return DONE if metrics["outcome"] == "finished" else FAILED
+
+
+def _write_report(path: Path, run: Run, workload: Workload, cluster: Cluster) -> None:
+    """The report of a comparison of one: how it went, beside what no scheduler can beat."""
+    from heddle.analysis.bounds import bounds
+    from heddle.analysis.compare import ComparedRun, compare_runs
+    from heddle.experiments.compare import EXPLAINED
+    from heddle.report.comparison import write_comparison_report
+    from heddle.traces.align import in_resources_of
+
+    best = bounds(in_resources_of(workload, cluster), cluster)
+    alone = ComparedRun.of(run, explained=EXPLAINED, bounds=best)
+    write_comparison_report(path, compare_runs([alone], alone.policy, shlex.join(run.manifest["started_by"])))
+    say(f"wrote {path}")
 
 
 def _table(metrics: dict[str, Any]) -> Table:

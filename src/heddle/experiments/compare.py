@@ -1,45 +1,68 @@
-"""Policies against each other: the same workloads, clusters and seeds for all, in parallel processes."""
+"""Policies against each other: the same workloads, clusters and seeds for all, wherever an engine computes them."""
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
-import threading
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
+from typing import Final
 
+from heddle.analysis.bounds import bounds
 from heddle.analysis.compare import ComparedRun
+from heddle.analysis.edges import NO_EDGES, Edges
+from heddle.analysis.sampling import THE_TRACE, Sampling
+from heddle.experiments.rearrange import FEWEST_BLOCKS, at_load, block_length_ms, n_blocks_of, resampled
 from heddle.model.cluster import Cluster
-from heddle.model.errors import RunRefused
+from heddle.model.errors import BadInput
 from heddle.model.workload import Workload
 from heddle.run import Executor, simulate
-from heddle.traces.load import load_workload
+from heddle.traces.align import in_resources_of
+from heddle.traces.cluster_import.imported import read_queues_xml
+from heddle.traces.clusters import load_cluster
+from heddle.traces.load import is_built_in, load_workload
+
+EXPLAINED: Final = 12  # most delayed jobs of a run whose reasons go into the report
+
+
+@dataclass(frozen=True)
+class Source:
+    """Which jobs: small enough to be sent to another process, which makes them of it."""
+
+    workload: str
+    load: float = 1.0  # how much faster they are submitted
+    block_ms: int | None = None  # of a trace that is resampled
+
+    def jobs(self, seed: int) -> Workload:
+        """The jobs of this seed."""
+        loaded = at_load(load_workload(self.workload, seed), self.load)
+        if self.block_ms is None or seed == THE_TRACE:
+            return loaded
+        return resampled(loaded, self.block_ms, seed)
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run of a comparison, small enough to be sent to another process."""
+    """One run of a comparison: a pure function of this, wherever it is computed."""
 
-    workload: str
+    source: Source
     cluster: Cluster
     policy: str
     seed: int
-    complete: bool  # keep every attempt: curves over time are then exact
-    executor: Executor
+    label: str = ""  # what the comparison calls this policy; empty: its own name
+    complete: bool = False  # keep every attempt: curves over time are exact, and waits have reasons
+    executor: Executor = "native"
+    edges: Edges = NO_EDGES
+    is_baseline: bool = False  # then bring along what is the same for all: names of jobs, bounds
 
 
 @lru_cache(maxsize=1)
-def _workload(text: str, seed: int) -> Workload:
-    return load_workload(text, seed)
+def _jobs(source: Source, seed: int) -> Workload:
+    return source.jobs(seed)
 
 
 def run_one(planned: PlannedRun) -> ComparedRun:
     """The metrics and curves of one run; its large tables are gone afterwards."""
-    workload = _workload(planned.workload, planned.seed)
+    workload = _jobs(planned.source, planned.seed)
     run = simulate(
         workload,
         planned.cluster,
@@ -48,43 +71,35 @@ def run_one(planned: PlannedRun) -> ComparedRun:
         record=planned.complete,
         executor=planned.executor,
     )
-    return ComparedRun.of(run)
+    return ComparedRun.of(
+        run,
+        policy=planned.label or None,
+        edges=planned.edges,
+        explained=EXPLAINED if planned.complete and planned.seed == 0 else 0,
+        with_jobs=planned.is_baseline,
+        bounds=bounds(in_resources_of(workload, planned.cluster), planned.cluster) if planned.is_baseline else (),
+    )
 
 
-def run_all(planned: Sequence[PlannedRun], processes: int) -> Iterator[tuple[int, ComparedRun]]:
-    """Every run with its position in `planned`, as they end. The first error ends it all."""
-    if processes <= 1 or len(planned) == 1:
-        for number, one in enumerate(planned):
-            yield number, run_one(one)
-        return
-    # Spawned, not forked: compiled code and threads of the parent do not survive a fork.
-    pool = ProcessPoolExecutor(min(processes, len(planned)), multiprocessing.get_context("spawn"))
-    others = set(multiprocessing.active_children())
-    try:
-        with (
-            _interrupts_ignored()
-        ):  # workers inherit this: after Ctrl-C the parent decides, and says what is to be said
-            numbers = {pool.submit(run_one, one): number for number, one in enumerate(planned)}
-        for future in as_completed(numbers):
-            yield numbers[future], future.result()
-    except BrokenProcessPool as error:
-        raise RunRefused("a worker process was killed, perhaps for want of memory: try fewer with --jobs") from error
-    except BaseException:  # Ctrl-C above all: nobody wants what the workers still do
-        for worker in set(multiprocessing.active_children()) - others:
-            worker.terminate()
-        raise
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+def sampling_of(
+    workload: str, first: Workload, cluster: Cluster, seeds: int, resample: bool, block_s: float | None
+) -> tuple[Sampling, int | None]:
+    """How the seeds of this workload differ, and the length of blocks in ms where a trace is resampled."""
+    if is_built_in(workload):
+        if block_s is not None:
+            raise BadInput.of("--block-s", f"{workload} is made anew for each seed: there is no trace to resample")
+        return Sampling("seeds"), None
+    if not resample or seeds == 1:
+        return Sampling("chance"), None
+    length = block_length_ms(first, cluster) if block_s is None else round(1000 * block_s)
+    blocks = n_blocks_of(first, length)
+    if blocks < FEWEST_BLOCKS:
+        raise BadInput.of("--block-s", f"blocks of {block_s} s cut the trace into {blocks}: at least {FEWEST_BLOCKS}")
+    return Sampling("blocks", blocks, length / 1000), length
 
 
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Only the main thread may set signals; elsewhere there is nothing to ignore."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+def with_queues(cluster: Cluster, file: str) -> Cluster:
+    """The cluster with the queue tree of another cluster file, or of a scheduler's XML."""
+    if file.endswith(".xml"):
+        return replace(cluster, queues=read_queues_xml(Path(file), cluster.total_allowance()).queues)
+    return replace(cluster, queues=load_cluster(file).queues)

@@ -39,8 +39,10 @@ EVENT_STOPPED: Final = 4  # it ended otherwise; value as above
 EVENT_REPORTED: Final = 5  # `node` reported its use; value = this many reports in a row said the same
 EVENT_NODE_LOST: Final = 6
 EVENT_NODE_RETURNED: Final = 7
+EVENT_INNER_FINISHED: Final = 8  # a task inside an executor, which no scheduler sees: for clairvoyant levers only
 EVENT_NAMES: Final = (
     "arrived", "allocated", "started", "finished", "stopped", "reported", "node-lost", "node-returned",
+    "inner-finished",
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ WIDTH: Final = 400
 _HEIGHT: Final = 250
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 26, 40
 _ROW: Final = 36  # of a bar with its label above it
-_LABEL_CHARACTERS: Final = 44
+LABEL_CHARACTERS: Final = 44
 _NEAR: Final = 0.4  # points closer than this to the last drawn one cannot be seen
 
 
@@ -61,7 +61,9 @@ class Line:
     y: Floats
     band_x: tuple[Floats, Floats] | None = None  # lowest and highest x for each y, filled
     dashed: bool = False
-    filled: bool = False  # down to the axis
+    down_to: Floats | None = None  # filled from y down to this
+    edge: bool = True  # draw the line itself, not only what is filled
+    kind: Literal["s", "q", "p"] = "s"  # what the slot counts: policies that can be hidden, queues, or just lines
 
 
 @dataclass(frozen=True)
@@ -107,20 +109,22 @@ def line_chart(title: str, x: Axis, y: Axis, lines: Sequence[Line], guide: float
     floor = _TOP + inner_height
     parts = []
     for tick in y.ticks():
-        at = _coordinate(down(np.array([tick]))[0])
+        at = coordinate(down(np.array([tick]))[0])
         parts.append(f'<path class="grid" d="M{_LEFT} {at}H{WIDTH - _RIGHT}"/>')
-        parts.append(f'<text class="tick" x="{_LEFT - 6}" y="{at}" dy=".35em" text-anchor="end">{_tick(tick)}</text>')
+        parts.append(
+            f'<text class="tick" x="{_LEFT - 6}" y="{at}" dy=".35em" text-anchor="end">{tick_text(tick)}</text>'
+        )
     for tick in x.ticks():
-        at = _coordinate(across(np.array([tick]))[0])
+        at = coordinate(across(np.array([tick]))[0])
         parts.append(f'<path class="axis" d="M{at} {floor}v4"/>')
-        parts.append(f'<text class="tick" x="{at}" y="{floor + 17}" text-anchor="middle">{_tick(tick)}</text>')
+        parts.append(f'<text class="tick" x="{at}" y="{floor + 17}" text-anchor="middle">{tick_text(tick)}</text>')
     parts.append(f'<path class="axis" d="M{_LEFT} {floor}H{WIDTH - _RIGHT}"/>')
     parts.append(f'<text class="label" x="4" y="14">{escape(y.label)}</text>')
     parts.append(
         f'<text class="label" x="{WIDTH - _RIGHT}" y="{_HEIGHT - 6}" text-anchor="end">{escape(x.label)}</text>'
     )
     if guide is not None:
-        parts.append(f'<path class="guide" d="M{_LEFT} {_coordinate(down(np.array([guide]))[0])}H{WIDTH - _RIGHT}"/>')
+        parts.append(f'<path class="guide" d="M{_LEFT} {coordinate(down(np.array([guide]))[0])}H{WIDTH - _RIGHT}"/>')
     for line in lines:
         marks = []
         if line.band_x is not None:
@@ -128,17 +132,20 @@ def line_chart(title: str, x: Axis, y: Axis, lines: Sequence[Line], guide: float
             outline_x, outline_y = np.concatenate([low, high[::-1]]), np.concatenate([line.y, line.y[::-1]])
             marks.append(f'<path class="band" d="{_path(across(outline_x), down(outline_y))}Z"/>')
         px, py = across(line.x), down(line.y)
-        if line.filled:
-            closed_x, closed_y = np.concatenate([px, [px[-1], px[0]]]), np.concatenate([py, [floor, floor]])
+        if line.down_to is not None:
+            closed_x, closed_y = np.concatenate([px, px[::-1]]), np.concatenate([py, down(line.down_to)[::-1]])
             marks.append(f'<path class="band" d="{_path(closed_x, closed_y)}Z"/>')
-        marks.append(f'<path class="line{" dashed" if line.dashed else ""}" d="{_path(px, py)}"/>')
-        parts.append(f'<g class="s s{line.slot}"><title>{escape(line.label)}</title>{"".join(marks)}</g>')
-    return _svg(title, _HEIGHT, parts)
+        if line.edge:
+            marks.append(f'<path class="line{" dashed" if line.dashed else ""}" d="{_path(px, py)}"/>')
+        parts.append(
+            f'<g class="{line.kind} {line.kind}{line.slot}"><title>{escape(line.label)}</title>{"".join(marks)}</g>'
+        )
+    return svg(title, _HEIGHT, parts)
 
 
 def bar_chart(title: str, axis: Axis, bars: Sequence[Bar]) -> str:
     """Horizontal bars from 0, each with its label above it and the interval of its value."""
-    left, right, floor = 14, 14, _ROW * len(bars) + 6
+    left, right, floor = 20, 20, _ROW * len(bars) + 6  # half a tick's text fits beside the axis
     inner_width = WIDTH - left - right
 
     def across(value: float) -> float:
@@ -146,21 +153,21 @@ def bar_chart(title: str, axis: Axis, bars: Sequence[Bar]) -> str:
 
     parts = []
     for tick in axis.ticks():
-        at = _coordinate(across(tick))
+        at = coordinate(across(tick))
         parts.append(f'<path class="{"axis" if abs(tick) < 1e-9 else "grid"}" d="M{at} 2V{floor}"/>')
-        parts.append(f'<text class="tick" x="{at}" y="{floor + 16}" text-anchor="middle">{_tick(tick)}</text>')
+        parts.append(f'<text class="tick" x="{at}" y="{floor + 16}" text-anchor="middle">{tick_text(tick)}</text>')
     for row, bar in enumerate(bars):
         top = _ROW * row + 4
         begin, end = sorted((across(0.0), across(bar.value)))
-        label = bar.label if len(bar.label) <= _LABEL_CHARACTERS else bar.label[: _LABEL_CHARACTERS - 1] + "…"
+        label = shortened(bar.label)
         marks = [
             f'<text class="name" x="{left}" y="{top + 12}">{escape(label)} '
             f'<tspan class="note">{escape(bar.note)}</tspan></text>',
-            f'<rect class="bar" x="{_coordinate(begin)}" y="{top + 17}" width="{_coordinate(max(0.8, end - begin))}" '
+            f'<rect class="bar" x="{coordinate(begin)}" y="{top + 17}" width="{coordinate(max(0.8, end - begin))}" '
             'height="12"/>',
         ]
         if bar.interval is not None:
-            low, high = (_coordinate(across(bound)) for bound in bar.interval)
+            low, high = (coordinate(across(bound)) for bound in bar.interval)
             middle = top + 23
             marks.append(
                 f'<path class="whisker" d="M{low} {middle - 5}v10M{low} {middle}H{high}M{high} {middle - 5}v10"/>'
@@ -171,19 +178,23 @@ def bar_chart(title: str, axis: Axis, bars: Sequence[Bar]) -> str:
     parts.append(
         f'<text class="label" x="{WIDTH - right}" y="{floor + 34}" text-anchor="end">{escape(axis.label)}</text>'
     )
-    return _svg(title, floor + 40, parts)
+    return svg(title, floor + 40, parts)
 
 
-def _svg(title: str, height: int, parts: Iterable[str]) -> str:
+def shortened(label: str, characters: int = LABEL_CHARACTERS) -> str:
+    return label if len(label) <= characters else label[: characters - 1] + "…"
+
+
+def svg(title: str, height: int, parts: Iterable[str]) -> str:
     name = escape(title, quote=True)
     return f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{name}">{"".join(parts)}</svg>'
 
 
-def _coordinate(value: float) -> str:
+def coordinate(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _tick(value: float) -> str:
+def tick_text(value: float) -> str:
     rounded = round(value, 10)
     text = f"{rounded:,.0f}" if rounded == int(rounded) else f"{rounded:g}"
     return text.replace("-", "−")
@@ -196,6 +207,6 @@ def _path(x: Floats, y: Floats) -> str:
     for i, (px, py) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
         if abs(px - last_x) < _NEAR and abs(py - last_y) < _NEAR and i < len(x) - 1:
             continue
-        drawn.append(f"{_coordinate(px)} {_coordinate(py)}")
+        drawn.append(f"{coordinate(px)} {coordinate(py)}")
         last_x, last_y = px, py
     return "M" + "L".join(drawn) if drawn else ""

@@ -2,54 +2,48 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from heddle.analysis.compare import COMPARED, Comparison, cluster_of
-from heddle.model.errors import BadInput
-from heddle.report.figures import change_figure, count_figure, distribution_figure, level_figures, slots
-from heddle.report.style import SCRIPT, repeats, style_sheet
-from heddle.report.wording import LEAD, Scale, judgement, range_pct, scales, signed_pct, verdict
-
-# The page can load nothing, even if a name in it tried to.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+from heddle.report.figures import (
+    change_figure,
+    count_figure,
+    distribution_figure,
+    level_figures,
+    queue_figures,
+    slots,
+)
+from heddle.report.gantt import delayed_figure
+from heddle.report.page import page, write_page
+from heddle.report.style import repeats
+from heddle.report.wording import (
+    LEAD,
+    Scale,
+    best_possible,
+    judgement,
+    range_pct,
+    runs_phrase,
+    scales,
+    signed_pct,
+    verdict,
+)
+from heddle.report.worse import worse_section
 
 
 def write_comparison_report(path: str | Path, comparison: Comparison) -> None:
     """Write the report; the file appears whole or not at all. BadInput if the place cannot be written."""
-    target = Path(path)
-    text = comparison_html(comparison)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.chmod(name, 0o644)  # mkstemp makes it private
-            os.replace(name, target)
-        finally:
-            Path(name).unlink(missing_ok=True)
-    except OSError as error:
-        raise BadInput.of(str(target), f"cannot write the report: {error.strerror or error}") from error
+    write_page(path, comparison_html(comparison))
 
 
 def comparison_html(comparison: Comparison) -> str:
     """The text of the report. The same comparison gives the same text."""
     workloads = ", ".join(dict.fromkeys(str(run.metrics["workload"]) for run in comparison.runs))
-    title = f"{len(comparison.policies)} policies on {workloads}"
+    n_policies = len(comparison.policies)
+    title = f"{n_policies} policies on {workloads}" if n_policies > 1 else f"{comparison.baseline} on {workloads}"
     sections = [_cluster_section(comparison, cluster) for cluster in comparison.clusters]
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        f"<title>heddle: {escape(title)}</title>"
-        f"<style>{style_sheet(len(comparison.policies))}</style></head>\n<body><main>"
-        f"<h1>{escape(title)}</h1>{''.join(sections)}{_reproduce(comparison)}</main>"
-        f"<script>{SCRIPT}</script></body></html>\n"
-    )
+    return page(title, f"{''.join(sections)}{_reproduce(comparison)}", n_policies)
 
 
 def _cluster_section(comparison: Comparison, cluster: str) -> str:
@@ -67,19 +61,24 @@ def _cluster_section(comparison: Comparison, cluster: str) -> str:
     rest = [policy for policy in comparison.policies if policy not in first]
     shown, folded = ("".join(level_figures(comparison, cluster, policy) for policy in some) for some in (first, rest))
     more = f'<details><summary>The other policies</summary><div class="figures">{folded}</div></details>'
-    seeds = len(comparison.seeds)
-    where = f'<p class="quiet">Cluster {escape(cluster)}; {seeds} seed{"s" if seeds > 1 else ""}.</p>'
+    lives = "".join(delayed_figure(comparison, cluster, policy) for policy in first)
+    where = f'<p class="quiet">Cluster {escape(cluster)}; {escape(runs_phrase(comparison))}.</p>'
+    best = best_possible(comparison, cluster)
     if len(comparison.clusters) > 1:
         where = f"<h2>On {escape(cluster)}</h2>{where}"
     legend = _legend(comparison)
     return (
-        f'<section>{where}<p class="verdict">{escape(said.sentence)}</p><div class="tiles">{tiles}</div>{cautions}'
+        f'<section>{where}<p class="verdict">{escape(said.sentence)}</p><div class="tiles">{tiles}</div>'
+        f"{f'<p>{escape(best)}</p>' if best else ''}{cautions}"
         f"{_table(comparison, cluster)}"
         + _group("Against the baseline", "", changes)
+        + worse_section(comparison, cluster, said.policy)
         + _group("All jobs", legend, distributions)
         + _group("Over time", legend, counts)
         + _group("Reserved and used", "", shown)
         + (more if folded else "")
+        + _group("Shares of queues", "", queue_figures(comparison, cluster, first))
+        + _group("Delayed jobs, and why", "", lives)
         + "</section>"
     )
 
@@ -111,11 +110,13 @@ def _table(comparison: Comparison, cluster: str) -> str:
         name = escape(policy, quote=True)
         broken = name.replace("+", "+<wbr>").replace("(", "<wbr>(")  # long names break between their parts
         body.append(f'<tr><th scope="row" data-v="{name}">{broken}{note}</th>{cells}</tr>')
+    what = "Of the trace itself" if comparison.sampling.kind == "blocks" else "Mean over seeds"
     return (
         '<h2>All numbers</h2><div class="scroll" tabindex="0" role="region" aria-label="policies and metrics"><table>'
         f'<thead><tr><th scope="col"><button>Policy</button></th>{heads}</tr></thead><tbody>{"".join(body)}</tbody>'
-        "</table></div><p><small>Mean over seeds ± half of its 95 % interval; below, the change against the baseline, "
-        "paired on the seed, with its 95 % interval. Click a heading to sort.</small></p>"
+        f"</table></div><p><small>{what} ± half of its 95 % interval; below, the change against the baseline, "
+        "paired on the seed, with its 95 % interval; and how far above the bound that no scheduler can beat (of two "
+        "figures: one that honours reservations / any at all). Click a heading to sort.</small></p>"
     )
 
 
@@ -128,6 +129,9 @@ def _cell(row: dict[str, Any], scale: Scale) -> str:
         says = judgement(row)
         text += f"<small>{escape(signed_pct(change) + spread)}</small>"
         text += f'<small class="{says if says in ("better", "worse") else ""}">{escape(says)}</small>'
+    if above := row.get("above_bound_pct"):
+        figures = dict.fromkeys(signed_pct(one).removeprefix("+") for one in above.values())
+        text += f"<small>{escape(' / '.join(figures))} above bound</small>"
     return f'<td data-v="{value}">{text}</td>'
 
 

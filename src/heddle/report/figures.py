@@ -40,7 +40,8 @@ def change_figure(comparison: Comparison, cluster: str, metric: str) -> str:
     step = nice_step((high - low) / 4 or 1.0)
     axis = Axis("change (%)", float(np.floor(low / step) * step), float(np.ceil(high / step) * step or step))
     spread = [row for row in rows if row["vs_ci95"]]
-    caption = "Bar: mean over seeds; line across its end: 95 % interval." if spread else "One seed: no interval."
+    bar = "the trace itself" if comparison.sampling.kind == "blocks" else "mean over seeds"
+    caption = f"Bar: {bar}; line across its end: 95 % interval." if spread else "One seed: no interval."
     return _figure(title, bar_chart(title, axis, bars), caption)
 
 
@@ -72,9 +73,9 @@ def distribution_figure(comparison: Comparison, cluster: str, what: Literal["com
     ]  # fmt: skip
     title = "When jobs are done" if what == "completion" else "When the first task of a job runs"
     verb = "completed" if what == "completion" else "had a task or executor running"
-    band = (
-        "Line: mean over seeds; band: lowest to highest seed. " if any(len(curves) > 1 for _, curves in found) else ""
-    )
+    which = "the trace and its resamples" if comparison.sampling.kind == "blocks" else "seeds"
+    several = any(len(curves) > 1 for _, curves in found)
+    band = f"Line: mean over {which}; band: lowest to highest of them. " if several else ""
     caption = f"Share of finished jobs that {verb} within the time. {band}The slowest 0.5 % lie beyond the right edge."
     return _figure(title, line_chart(title, x_axis, Axis("jobs (%)", 0.0, 100.0), lines), caption)
 
@@ -126,10 +127,35 @@ def level_figures(comparison: Comparison, cluster: str, policy: str) -> str:
         caption = f"Solid: reserved. Seed {seed}. Use was not recorded."
         if level.used is not None:
             used = stairs(curves.edges_s / divisor, 100 * level.used / level.capacity)
-            lines.append(Line(f"{policy}: used", slot, *used, dashed=True, filled=True))
+            lines.append(Line(f"{policy}: used", slot, *used, dashed=True, down_to=np.zeros(len(used[0]))))
             caption = f"Solid: reserved; dashed, filled: used. Seed {seed}."
         chart = line_chart(title, x_axis, y_axis, lines, guide=100.0)
         found.append(_figure(title, chart, caption + _incomplete(runs)))
+    return "".join(found)
+
+
+def queue_figures(comparison: Comparison, cluster: str, policies: Sequence[str]) -> str:
+    """Memory reserved by each queue over time, one upon the other, one figure per policy."""
+    seed = shown_seed(comparison, cluster)
+    everyone = [run for run in _on(comparison, cluster) if run.seed == seed]
+    divisor, unit = time_scale(max(float(run.curves.edges_s[-1]) for run in everyone))
+    x_axis = _time_axis([run.curves for run in everyone], divisor, unit)
+    found = []
+    for run in everyone:
+        capacity = run.curves.levels["memory"].capacity
+        if run.policy not in policies or not capacity:
+            continue
+        lines, below = [], np.zeros(2 * len(run.curves.edges_s) - 2)
+        for number, (queue, held) in enumerate(run.curves.queues.items()):
+            x, own = stairs(run.curves.edges_s / divisor, 100 * held / capacity)
+            lines.append(Line(queue, number, x, below + own, down_to=below, kind="q"))
+            below = below + own
+        title = f"Memory by queue: {run.policy}"
+        y_axis = Axis("share of hardware (%)", 0.0, max(100.0, nice_top(float(below.max()))))
+        chart = line_chart(title, x_axis, y_axis, lines[::-1], guide=100.0)
+        names = "".join(f'<span class="q{q}"><i></i>{escape(name)}</span>' for q, name in enumerate(run.curves.queues))
+        caption = f"Reserved memory, queue upon queue. Seed {seed}." + _incomplete([run])
+        found.append(_figure(title, f'<p class="key">{names}</p>{chart}', caption))
     return "".join(found)
 
 

@@ -45,6 +45,13 @@ svg text{font-size:12px;fill:var(--quiet)}svg text.name{fill:var(--text);
 .legend button[aria-pressed=false]{color:var(--quiet);text-decoration:line-through}
 .legend i{display:inline-block;width:18px;border-top:3px solid var(--c);vertical-align:middle;margin-right:7px}
 .legend i.again{border-top-style:dashed}
+.key{display:flex;flex-wrap:wrap;gap:2px 14px;font-size:.85rem;margin:0}.key i{display:inline-block;width:12px;
+ height:12px;background:var(--c);opacity:.8;vertical-align:-1px;margin-right:5px}
+.q .band{opacity:.5}.q .line{stroke-width:.8}
+.heat{fill:var(--c2)}svg text.cell{fill:var(--text)}
+.life rect{fill:var(--c)}.life .part{opacity:.45}.key .part i{opacity:.45}.run{--c:var(--c1)}.start{--c:var(--rule)}
+.said td:last-child{text-align:left;white-space:normal}.said th:last-child{text-align:left}
+table.text td:last-child{white-space:normal;min-width:9em}
 .scroll{overflow-x:auto;border:1px solid var(--rule);border-radius:8px}
 table{border-collapse:collapse;width:100%;font-size:.88rem}
 th,td{padding:7px 10px;text-align:right;vertical-align:top;border-bottom:1px solid var(--rule);white-space:nowrap}
@@ -72,7 +79,7 @@ document.querySelectorAll("thead button").forEach(b=>b.onclick=()=>{
  const th=b.parentNode,i=th.cellIndex,body=th.closest("table").tBodies[0],up=th.getAttribute("aria-sort")!="ascending";
  th.parentNode.querySelectorAll("th").forEach(h=>h.removeAttribute("aria-sort"));
  th.setAttribute("aria-sort",up?"ascending":"descending");
- const key=r=>r.cells[i].dataset.v,val=r=>key(r)===""?Infinity:i?+key(r):key(r);
+ const key=r=>r.cells[i].dataset.v,val=r=>{const k=key(r);return k===""?Infinity:i&&!isNaN(k)?+k:k};
  [...body.rows].sort((x,y)=>{const a=val(x),b=val(y);
   if(a===b)return 0;if(a===Infinity)return 1;if(b===Infinity)return -1;return (a<b?-1:1)*(up?1:-1)})
  .forEach(r=>body.append(r))});
@@ -92,6 +99,7 @@ def style_sheet(n_slots: int) -> str:
         slots.append(f".s{slot}{{--c:var(--c{slot % N_COLOURS})}}.hide{slot} .s.s{slot}{{display:none}}")
         if repeats(slot):
             slots.append(f".s{slot} .line{{stroke-dasharray:8 2}}")
+    slots += [f".q{slot},.p{slot}{{--c:var(--c{(slot + 1) % N_COLOURS})}}" for slot in range(N_COLOURS)]
     return modes + _RULES + "\n".join(slots)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich import box
@@ -9,7 +10,20 @@ from rich.markup import escape
 from rich.table import Table
 
 from heddle.analysis.compare import Comparison
-from heddle.report.wording import LEAD, NO_DIFFERENCE, Scale, judgement, pct, scales
+from heddle.analysis.losers import Group, WorseJob
+from heddle.report.wording import (
+    LEAD,
+    NO_DIFFERENCE,
+    Scale,
+    best_possible,
+    covers_zero,
+    edges_note,
+    judgement,
+    pct,
+    runs_phrase,
+    scales,
+    write_s,
+)
 
 _COLUMNS = (
     ("makespan_s", "makespan"),
@@ -22,8 +36,18 @@ _COLUMNS = (
 
 
 def comparison_tables(comparison: Comparison) -> list[Table]:
-    """One table per cluster; JCT is a job's completion time, efficiency is memory used of what was reserved."""
-    return [_cluster_table(comparison, cluster) for cluster in comparison.clusters]
+    """Per cluster the numbers and who got worse; JCT is a job's completion time, efficiency memory used of reserved."""
+    found = []
+    for cluster in comparison.clusters:
+        found.append(_cluster_table(comparison, cluster))
+        if any(one.cluster == cluster for one in comparison.losers):
+            found.append(_losers_table(comparison, cluster))
+    return found
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """What must be said below the tables."""
+    return [*dict.fromkeys(note for note in (comparison.sampling.caution, edges_note(comparison)) if note)]
 
 
 def change_words(row: dict[str, Any]) -> str:
@@ -32,7 +56,7 @@ def change_words(row: dict[str, Any]) -> str:
     if change is None:
         return "not known"
     if interval is None:
-        return f"{pct(change)} % (one seed)"
+        return f"{pct(change)} % (no interval)"
     half = pct((interval[1] - interval[0]) / 2).removeprefix("+")
     says = judgement(row)
     if says == NO_DIFFERENCE:
@@ -42,9 +66,11 @@ def change_words(row: dict[str, Any]) -> str:
 
 
 def _cluster_table(comparison: Comparison, cluster: str) -> Table:
-    seeds = len(comparison.seeds)
-    title = escape(f"cluster {cluster}, {seeds} seed{'s' if seeds > 1 else ''}")
-    caption = "means over seeds; ± half of the 95 % interval; changes are paired on the seed"
+    title = escape(f"cluster {cluster}, {runs_phrase(comparison)}")
+    what = "the trace itself" if comparison.sampling.kind == "blocks" else "means over seeds"
+    caption = (
+        f"{what}; ± half of the 95 % interval; changes are paired on the seed\n{best_possible(comparison, cluster)}"
+    )
     table = Table(title=title, title_justify="left", caption=caption, caption_justify="left", box=box.SIMPLE_HEAD)
     table.collapse_padding, table.pad_edge = True, False  # with this, all columns fit a terminal of 80
     table.add_column("policy", overflow="fold", min_width=12)
@@ -61,6 +87,48 @@ def _cluster_table(comparison: Comparison, cluster: str) -> Table:
         change = "baseline" if policy == comparison.baseline else change_words(rows[LEAD])
         table.add_row(name, *cells, change)
     return table
+
+
+def _losers_table(comparison: Comparison, cluster: str) -> Table:
+    title = escape(f"who got worse than under {comparison.baseline}, on {cluster}")
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    table.collapse_padding, table.pad_edge = True, False
+    table.add_column("policy", overflow="fold", min_width=12)
+    for heading in ("jobs\nlater", "by, on\naverage"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in ("worst queue", "worst user", "worst job"):
+        table.add_column(heading, overflow="fold")
+    for one in comparison.losers:
+        if one.cluster != cluster:
+            continue
+        share = "–" if one.later_pct is None else f"{one.later_pct:.0f} %"
+        by = "–" if one.mean_later_s is None else write_s(one.mean_later_s)
+        table.add_row(
+            escape(one.policy),
+            share,
+            by,
+            escape(_worst_group(one.queues)),
+            escape(_worst_group(one.users)),
+            escape(_worst_job(one.jobs)),
+        )
+    return table
+
+
+def _worst_group(groups: Sequence[Group]) -> str:
+    if not groups or groups[0].change_pct is None or groups[0].change_pct <= 0:
+        return "none"
+    worst = groups[0]
+    unsure = "" if worst.interval is None or not covers_zero(worst.interval) else " (?)"
+    return f"{worst.name} {pct(worst.change_pct or 0.0)} %{unsure}"
+
+
+def _worst_job(jobs: Sequence[WorseJob]) -> str:
+    if not jobs:
+        return "none"
+    worst = jobs[0]
+    if worst.policy_s is None:
+        return f"{worst.name} no longer finishes"
+    return f"{worst.name} +{write_s(worst.later_s)}"
 
 
 def _value(row: dict[str, Any], scale: Scale) -> str:

@@ -76,7 +76,8 @@ def signed_pct(value: float) -> str:
 
 
 def range_pct(interval: tuple[float, float]) -> str:
-    return f"{pct(interval[0])} to {pct(interval[1])} %"
+    """An interval of a change; nothing can fall by more than all of it."""
+    return f"{pct(max(-100.0, interval[0]))} to {pct(max(-100.0, interval[1]))} %"
 
 
 def covers_zero(interval: tuple[float, float]) -> bool:
@@ -94,6 +95,60 @@ def judgement(row: dict[str, Any]) -> str:
     if not wanted:
         return "different"
     return "better" if (change < 0) == (wanted == "lower") else "worse"
+
+
+def write_s(seconds: float) -> str:
+    """A time alone, in the unit that suits it."""
+    divisor, unit = time_scale(abs(seconds))
+    return f"{number(seconds / divisor)} {unit}"
+
+
+def runs_phrase(comparison: Comparison) -> str:
+    """What was run with each policy: `5 seeds`, `the trace and 9 resamples of it`."""
+    seeds = len(comparison.seeds)
+    if comparison.sampling.kind == "blocks":
+        return f"the trace and {seeds - 1} resamples of it"
+    return f"{seeds} seed{'s' if seeds > 1 else ''}"
+
+
+def edges_note(comparison: Comparison) -> str:
+    """What --warm-up and --cool-down left out; empty where nothing was."""
+    first = comparison.runs[0].metrics
+    if "left_out_jobs" not in first:
+        return ""
+    counts = [run.metrics["left_out_jobs"] for run in comparison.runs]
+    left = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+    return (
+        f"Left out of completion, wait, slowdown and fairness: {left} of {first['jobs']} jobs, submitted in the first "
+        f"{first['warm_up_s']:g} s or the last {first['cool_down_s']:g} s. Everything else is of whole runs."
+    )
+
+
+BOUND_WORDS: Final = {
+    "reservations": "what any scheduler that honours reservations could do at best",
+    "any": "what any scheduler at all could do at best",
+}
+
+
+def above_bound(row: dict[str, Any]) -> list[str]:
+    """`12 % above what any scheduler at all could do at best`, for each kind of bound that is known."""
+    known = dict(row.get("above_bound_pct") or {})
+    if len(known) > 1 and pct(known["any"]) == pct(known["reservations"]):
+        del known["reservations"]  # the stronger statement says it all
+    return [
+        f"{pct(above).removeprefix('+')} % {'above' if above >= 0 else 'below'} {BOUND_WORDS[kind]}"
+        for kind, above in known.items()
+    ]
+
+
+def best_possible(comparison: Comparison, cluster: str) -> str:
+    """The bounds beside the best policy, in one sentence; empty where they are not known."""
+    best = verdict(comparison, cluster).policy
+    parts = []
+    for name, words in ((LEAD, "mean completion"), ("makespan_s", "makespan")):
+        if said := above_bound(comparison.row(cluster, best, name)):
+            parts.append(f"{words} is {' and '.join(said)}")
+    return f"{best}: {'; '.join(parts)}." if parts else ""
 
 
 @dataclass(frozen=True)
@@ -120,7 +175,14 @@ def verdict(comparison: Comparison, cluster: str) -> Verdict:
     rivals = [policy for policy in comparison.policies if policy != comparison.baseline]
     changes = {policy: comparison.row(cluster, policy, LEAD)["vs_baseline_pct"] for policy in rivals}
     known = {policy: change for policy, change in changes.items() if change is not None}
-    best = min(known, key=lambda policy: known[policy]) if known else comparison.baseline
+    means = {policy: comparison.row(cluster, policy, LEAD)["mean"] for policy in comparison.policies}
+    ended = {policy: mean for policy, mean in means.items() if mean is not None}
+    if known:
+        best = min(known, key=lambda policy: known[policy])
+    elif comparison.baseline in ended or not ended:
+        best = comparison.baseline
+    else:
+        best = min(ended, key=lambda policy: ended[policy])  # the baseline stalled, which they do not
     scale = scales(comparison, cluster)
     return Verdict(
         policy=best,
@@ -132,21 +194,36 @@ def verdict(comparison: Comparison, cluster: str) -> Verdict:
 
 def _sentence(comparison: Comparison, cluster: str, best: str, n_rivals: int) -> str:
     base = comparison.baseline
+    if n_rivals == 0:
+        return _alone(comparison, cluster)
     if best == base:
-        why = "only one policy was run" if n_rivals == 0 else "no other policy finished on a seed that the baseline did"
-        return f"Nothing can be said against {base}: {why}."
+        return f"Nothing can be said against {base}: no other policy finished on a seed that the baseline did."
     row = comparison.row(cluster, best, LEAD)
     change, interval = row["vs_baseline_pct"], row["vs_ci95"]
+    if change is None:
+        stalled = comparison.row(cluster, base, LEAD)["stalled_runs"]
+        took = f"jobs complete in {scales(comparison, cluster)[LEAD].write(row['mean'])} on average"
+        return f"{base} does not get the work done: it stalled in all of its {stalled} runs. Under {best} {took}."
     size = f"{pct(abs(change)).removeprefix('+')} % {'sooner' if change < 0 else 'later'} than {base}"
     who = best if n_rivals == 1 else f"the best of {n_rivals}, {best},"
     if interval is None:
         return f"On this one seed {who} finishes jobs {size} on average. One seed cannot tell this from chance."
-    over = f"over {row['pairs']} seeds (95 % interval {range_pct(interval)})"
+    over = f"{comparison.sampling.over(row['pairs'])} (95 % interval {range_pct(interval)})"
     if covers_zero(interval):
         return f"No difference in completion is shown: {who} finishes jobs {size} on average {over}, which includes 0."
     if change < 0:
         return f"{who[0].upper() + who[1:] if n_rivals > 1 else who} finishes jobs {size} on average {over}."
     return f"{base} finishes jobs soonest: {who} finishes them {size} on average {over}."
+
+
+def _alone(comparison: Comparison, cluster: str) -> str:
+    """Of one policy there is no verdict, only how it went."""
+    base, scale = comparison.baseline, scales(comparison, cluster)
+    mean, makespan = (comparison.row(cluster, base, name)["mean"] for name in (LEAD, "makespan_s"))
+    if mean is None or makespan is None:
+        return f"Under {base} the work does not get done: the run stalled."
+    done = f"Under {base} jobs complete in {scale[LEAD].write(mean)} on average"
+    return f"{done}, and all are done after {scale['makespan_s'].write(makespan)}. Nothing was compared."
 
 
 def _headline(comparison: Comparison, cluster: str, policy: str, name: str, scale: Scale) -> Headline:
@@ -168,6 +245,7 @@ def _cautions(comparison: Comparison, cluster: str, best: str, n_rivals: int) ->
         mine, base = (comparison.row(cluster, which, name)["mean"] for which in (best, comparison.baseline))
         if mine is not None and base is not None and mine > base:
             found.append(f"{best} has more {words} per run: {number(mine)} against {number(base)}.")
+    found += [note for note in (comparison.sampling.caution, edges_note(comparison)) if note]
     if n_rivals > 1:
         found.append(
             "The best of several policies is partly luck: intervals are per policy, not corrected for choosing."

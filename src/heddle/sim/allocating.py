@@ -6,7 +6,7 @@ from heddle.model.compiled import compiled
 from heddle.model.view import EVENT_ALLOCATED, JOB_ADMITTED, JOB_ARRIVED
 from heddle.model.workload import AM
 from heddle.sim.arrays import LOG_ADMITTED, LOG_ALLOCATED
-from heddle.sim.asking import ask_soon, rekey_later
+from heddle.sim.asking import ask_soon, drop_reservations, rekey_later
 from heddle.sim.books import count_allocated, count_waiting, next_am, note, start_later, take_task, take_this_task
 from heddle.sim.choosing import wait
 from heddle.sim.codes import WAIT_NONE
@@ -75,6 +75,7 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
     count_allocated(sim, job, stage, n, 1)
     if view.stage["waiting"][stage] == 0:
         remove(sim, stage)
+        drop_reservations(sim, stage)
         wait(sim, stage, WAIT_NONE)
     if view.job["state"][job] == JOB_ARRIVED:
         view.job["state"][job] = JOB_ADMITTED

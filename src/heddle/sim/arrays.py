@@ -41,6 +41,16 @@ TIMER_RETRY: Final = 5
 TIMER_STARVED: Final = 6
 TIMER_WAKE: Final = 7
 
+# Phases of an instant (docs/semantics.md, "Time"). NEXT is between two instants.
+NEXT: Final = 0
+CONTAINERS: Final = 1
+NODES: Final = 2
+REPORTS: Final = 3  # has no turn of its own: reports are read when somebody needs to know
+ARRIVALS: Final = 4
+ASKS: Final = 5
+OFFERS: Final = 6
+CRASHES: Final = 7
+
 # Why advance() came back.
 RUNNING: Final = 0
 FINISHED: Final = 1
@@ -236,7 +246,7 @@ def control_dtype(n_resources: int) -> np.dtype[Any]:
     whole = [
         "phase", "next_arrival", "jobs_left", "waiting", "n_due", "n_timers", "free_slot", "n_free", "n_log",
         "walk", "passes", "epoch", "n_fresh", "fresh_epoch", "next_reporter", "next_report_ms",
-        "news", "n_gained", "n_stale", "n_touched",
+        "news", "ended_in_pass", "n_gained", "n_stale", "n_touched",
         "n_endings", "n_starts", "n_asks", "n_rekeys", "n_no_room", "crashed", "killed", "retried", "preempted",
         "failed_jobs", "integrated_at_ms", "last_progress_ms", "offer_node", "offered", "heartbeats_at_ms",
         "broken", "finished",

@@ -104,6 +104,7 @@ def stage_asks(sim, stage):  # type: ignore[no-untyped-def]
     count_waiting(sim, job, count)
     if stage_run["bucket"][stage] < 0:
         key = hooks.key(sim, stage)
+        # A new head is news for every node: behind one that blocks or was refused there was no telling what fits.
         if insert(sim, bucket_of(sim, stage), stage, key) or sim.setting["heads_differ"][0]:
             sim.control["epoch"][0] += 1
         sim.control["news"][0] = 1
@@ -133,10 +134,20 @@ def rekey_job(sim, job):  # type: ignore[no-untyped-def]
             else:
                 remove(sim, stage)
                 insert(sim, wanted, stage, key)
-            if wanted != at or sim.setting["heads_differ"][0]:
+            if wanted != at or sim.setting["heads_differ"][0] or sim.setting["blocking"][0]:
                 sim.control["epoch"][0] += 1
                 sim.control["news"][0] = 1
     return 0
+
+
+@compiled
+def drop_reservations(sim, stage):  # type: ignore[no-untyped-def]
+    """The stage waits for nothing any more: no node is kept for it."""
+    if sim.setting["reserves"][0]:
+        reserved_for = sim.shown.node["reserved_for"]
+        for n in range(sim.shown.node.shape[0]):
+            if reserved_for[n] == stage:
+                reserved_for[n] = -1
 
 
 @unit
@@ -150,6 +161,7 @@ def withdraw(sim, job):  # type: ignore[no-untyped-def]
         count_waiting(sim, job, -view.stage["waiting"][stage])
         view.stage["waiting"][stage] = 0
         stage_run["to_ask"][stage] = 0
+        drop_reservations(sim, stage)
     sim.control["news"][0] = 1
     sim.control["epoch"][0] += 1
     return 0

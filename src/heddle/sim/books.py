@@ -36,6 +36,19 @@ def end_later(sim, s, outcome):  # type: ignore[no-untyped-def]
     sim.slot["doomed"][s] = 1
 
 
+@compiled
+def order_endings(sim, first):  # type: ignore[no-untyped-def]
+    """Containers that end together do so in order of number: sorts the list of endings from this entry on."""
+    endings, task = sim.endings, sim.slot["task"]
+    for i in range(first + 1, sim.control["n_endings"][0]):
+        s, outcome = endings[2 * i], endings[2 * i + 1]
+        at = i
+        while at > first and task[endings[2 * at - 2]] > task[s]:
+            endings[2 * at], endings[2 * at + 1] = endings[2 * at - 2], endings[2 * at - 1]
+            at -= 1
+        endings[2 * at], endings[2 * at + 1] = s, outcome
+
+
 @inlined
 def start_later(sim, s):  # type: ignore[no-untyped-def]
     """Puts slot s on the list of starts."""

@@ -171,13 +171,12 @@ def choose(sim, n):  # type: ignore[no-untyped-def]
     walk = control["walk"][0]
     if n >= 0 and view.node["reserved_for"][n] >= 0:
         stage = view.node["reserved_for"][n]
-        b = sim.stage_run["bucket"][stage]
-        if b >= 0:
-            if _held_back(sim, b, stage) == 0 and fits(sim, n, view.stage_spec["shape"][stage]):
-                view.node["reserved_for"][n] = -1
-                return stage
-            return ENOUGH
-        view.node["reserved_for"][n] = -1
+        if _held_back(sim, sim.stage_run["bucket"][stage], stage) == 0 and fits(
+            sim, n, view.stage_spec["shape"][stage]
+        ):
+            view.node["reserved_for"][n] = -1
+            return stage
+        return ENOUGH
     leaf = 0
     while True:
         if setting["by_queue"][0]:

@@ -71,12 +71,17 @@ def maps_starve(sim, stage):  # type: ignore[no-untyped-def]
 def look_for_starvation(sim, stage):  # type: ignore[no-untyped-def]
     """A container of an early stage started, or one before it ended: do its maps starve from now on?"""
     if sim.stage_run["starvation_watched"][stage] == 0 and maps_starve(sim, stage) != 0:
-        sim.stage_run["starvation_watched"][stage] = 1
-        timer_push(sim, sim.shown.clock["now_ms"][0] + sim.setting["starved_ms"][0], TIMER_STARVED, stage)
+        _watch(sim, stage)
+
+
+@inlined
+def _watch(sim, stage):  # type: ignore[no-untyped-def]
+    sim.stage_run["starvation_watched"][stage] = 1
+    timer_push(sim, sim.shown.clock["now_ms"][0] + sim.setting["starved_ms"][0], TIMER_STARVED, stage)
 
 
 @unit
-def give_way_to_maps(sim, stage, now):  # type: ignore[no-untyped-def]
+def give_way_to_maps(sim, stage):  # type: ignore[no-untyped-def]
     """The maps before an early stage have starved long enough: its newest idle container gives way."""
     sim.stage_run["starvation_watched"][stage] = 0
     if maps_starve(sim, stage) == 0:
@@ -89,6 +94,5 @@ def give_way_to_maps(sim, stage, now):  # type: ignore[no-untyped-def]
             newest = s
     if newest >= 0:
         end_later(sim, newest, END_PREEMPTED)
-        sim.stage_run["starvation_watched"][stage] = 1
-        timer_push(sim, now + sim.setting["starved_ms"][0], TIMER_STARVED, stage)
+        _watch(sim, stage)
     return 0

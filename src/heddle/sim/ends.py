@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heddle.model.compiled import inlined
-from heddle.model.view import EVENT_FINISHED, EVENT_STOPPED, JOB_FAILED, JOB_FINISHED
+from heddle.model.view import EVENT_FINISHED, EVENT_INNER_FINISHED, EVENT_STOPPED, JOB_FAILED, JOB_FINISHED
 from heddle.model.workload import AM, EXECUTORS, INNER
 from heddle.sim.arrays import (
     ASKED,
@@ -14,12 +14,13 @@ from heddle.sim.arrays import (
     LIVELOCK,
     LOG_ENDED,
     LOG_USED,
+    OFFERS,
     RETURNING,
     TIMER_RETRY,
     UNASKED,
 )
 from heddle.sim.asking import ask_now, ask_soon, rekey_later, withdraw
-from heddle.sim.books import count_allocated, end_later, give_back, next_am, note
+from heddle.sim.books import count_allocated, end_later, give_back, next_am, note, order_endings
 from heddle.sim.codes import (
     END_AM_LOST,
     END_CRASHED,
@@ -51,9 +52,11 @@ def _am_lost(sim, job, outcome):  # type: ignore[no-untyped-def]
             finish_job(sim, job, JOB_FAILED)
             return
     withdraw(sim, job)
+    ending = sim.control["n_endings"][0]
     for s in range(slot.shape[0]):
         if slot["phase"][s] != FREE and slot["job"][s] == job and slot["doomed"][s] == 0:
             end_later(sim, s, END_AM_LOST)
+    order_endings(sim, ending)
     am_task = view.stage_spec["first_task"][view.job_spec["first_stage"][job]]
     _retry(sim, job, am_task)
 
@@ -88,13 +91,14 @@ def come_back(sim, task, stage):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _tell_followers(sim, stage, at_ms):  # type: ignore[no-untyped-def]
-    """Early stages behind this one look again at what they may ask for."""
+def _tell_followers(sim, stage, at_ms, am_is_there):  # type: ignore[no-untyped-def]
+    """A container of the stage ended: early stages behind it look again at what they may ask for, and at their maps."""
     if sim.setting["has_dag"][0]:
         for i in range(sim.before_first[stage], sim.before_first[stage + 1]):
             follower = sim.before[i]
             if sim.stage_run["runnable"][follower] and is_early(sim, follower):
-                ask_soon(sim, follower, at_ms)
+                if am_is_there:
+                    ask_soon(sim, follower, at_ms)
                 look_for_starvation(sim, follower)
 
 
@@ -143,6 +147,9 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
     else:
         view.stage["held"][stage] -= 1
         if outcome == END_FINISHED:
+            if sim.setting["listens"][0] >> EVENT_INNER_FINISHED & 1:
+                tell_levers(sim, EVENT_INNER_FINISHED, n, stage, s, 0)
+                rekey_later(sim, job)
             slot["inner"][host] -= 1
             timeout = view.stage_spec["idle_timeout_ms"][view.container["stage"][host]]
             if slot["inner"][host] == 0 and timeout > 0 and slot["doomed"][host] == 0:
@@ -153,6 +160,8 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
             resize(sim, n)
         node_changed(sim, n)
         mark_gained(sim, n)
+        if sim.control["phase"][0] == OFFERS:
+            sim.control["ended_in_pass"][0] = 1
     over = view.job["state"][job] >= JOB_FINISHED
     if outcome == END_FINISHED:
         task_run["state"][task] = DONE
@@ -162,7 +171,7 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
         if view.stage["done"][stage] == view.stage_spec["n_tasks"][stage]:
             stage_done(sim, stage)
         if view.job["state"][job] < JOB_FINISHED:
-            _tell_followers(sim, stage, now)
+            _tell_followers(sim, stage, now, True)
         if host >= 0 and view.job["state"][job] < JOB_FINISHED:
             fill_executors(sim, job)
         return 0
@@ -188,6 +197,7 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
         return 0
     if outcome == END_AM_LOST:
         task_run["state"][task] = RETURNING  # the next AM asks for it
+        _tell_followers(sim, stage, now, False)
         return 0
     if outcome in (END_LIMIT_KILLED, END_FAILED):
         task_run["failures"][task] += 1
@@ -195,7 +205,7 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
             finish_job(sim, job, JOB_FAILED)
             return 0
     _retry(sim, job, task)
-    _tell_followers(sim, stage, now)
+    _tell_followers(sim, stage, now, True)
     return 0
 
 

@@ -12,11 +12,18 @@ from heddle.sim.allocating import allocate
 from heddle.sim.arrays import (
     AM_READY,
     AM_STARTING,
+    ARRIVALS,
+    ASKS,
+    CONTAINERS,
+    CRASHES,
     EXECUTOR,
     FINISHED,
     FOREVER,
     LAUNCHING,
     LOG_FULL,
+    NEXT,
+    NODES,
+    OFFERS,
     PAUSED,
     SLOTS_FULL,
     STALLED,
@@ -47,15 +54,6 @@ from heddle.sim.timeline import due_clear, timer_pop, timer_push
 from heddle.sim.units import unit
 from heddle.sim.working import pass_mark
 
-# Phases of an instant. NEXT is between two instants.
-NEXT = 0
-CONTAINERS = 1
-NODES = 2
-ARRIVALS = 4  # reports, 3, need no phase of their own: they are read when somebody needs to know
-ASKS = 5
-OFFERS = 6
-CRASHES = 7
-
 
 @inlined
 def _next_instant(sim):  # type: ignore[no-untyped-def]
@@ -74,6 +72,14 @@ def _next_instant(sim):  # type: ignore[no-untyped-def]
         elif setting["reports_matter"][0]:
             at = min(at, max(now + 1, control["next_report_ms"][0]))
     return at
+
+
+@inlined
+def _only_polls(sim):  # type: ignore[no-untyped-def]
+    """Whether nothing is to come but heartbeats and reports, or nodes that are lost and return for ever."""
+    control = sim.control
+    timers_end = control["n_timers"][0] > 0 and sim.setting["node_mtbf_ms"][0] == 0
+    return control["n_due"][0] == 0 and control["next_arrival"][0] == sim.shown.job.shape[0] and not timers_end
 
 
 @inlined
@@ -208,7 +214,7 @@ def serve_timer(sim, now):  # type: ignore[no-untyped-def]
         control["last_progress_ms"][0] = now
         come_back(sim, subject, _stage_of_task(sim.shown.stage_spec, subject))
     elif kind == TIMER_STARVED:
-        give_way_to_maps(sim, subject, now)
+        give_way_to_maps(sim, subject)
     else:
         control["news"][0] = 1
         control["epoch"][0] += 1
@@ -238,7 +244,7 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
             if control["jobs_left"][0] == 0:
                 return FINISHED
             at = _next_instant(sim)
-            if at == FOREVER or at - control["last_progress_ms"][0] > setting["quiet_ms"][0]:
+            if at == FOREVER or (_only_polls(sim) and at - control["last_progress_ms"][0] > setting["quiet_ms"][0]):
                 return STALLED
             if at > until_ms:
                 return PAUSED
@@ -264,6 +270,8 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
                     return short
                 kind, subject = sim.timer["kind"][0], sim.timer["subject"][0]
                 timer_pop(sim)
+                if setting["node_mtbf_ms"][0] == 0:  # else nodes come and go for ever
+                    control["last_progress_ms"][0] = now
                 node_event(sim, kind, subject, now)
                 settle(sim)
             if control["n_touched"][0] > 0:

@@ -9,7 +9,7 @@ from heddle.model.draw import STREAM_NODE_FAULT, draw
 from heddle.model.resources import ONE
 from heddle.model.view import EVENT_NODE_LOST, EVENT_NODE_RETURNED
 from heddle.sim.arrays import LOG_NODE_LOST, LOG_NODE_RETURNED, TIMER_BACKGROUND, TIMER_NODE_LOSS, TIMER_NODE_RETURN
-from heddle.sim.books import end_later, note
+from heddle.sim.books import end_later, note, order_endings
 from heddle.sim.codes import END_NODE_LOST
 from heddle.sim.events import tell_levers
 from heddle.sim.observation import miss_reports
@@ -48,11 +48,13 @@ def node_event(sim, kind, n, now):  # type: ignore[no-untyped-def]
         view.node["reserved_for"][n] = -1
         if sim.setting["logging"][0]:
             note(sim, LOG_NODE_LOST, 0, -1, -1, -1, n, 0, 0)
+        ending = sim.control["n_endings"][0]
         s = view.node["first_container"][n]
         while s >= 0:
             if sim.slot["host"][s] < 0 and sim.slot["doomed"][s] == 0:
                 end_later(sim, s, END_NODE_LOST)
             s = view.container["next"][s]
+        order_endings(sim, ending)
         tell_levers(sim, EVENT_NODE_LOST, n, -1, -1, 0)
         plan_fault(sim, n, now)
     elif kind == TIMER_NODE_RETURN:

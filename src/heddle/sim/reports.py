@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.sim import hooks
-from heddle.sim.arrays import LOG_RESIZED
+from heddle.sim.arrays import LOG_RESIZED, REPORTS
 from heddle.sim.books import note
 from heddle.sim.cycles import first_after, next_in_cycle
 from heddle.sim.events import tell_reported
@@ -16,8 +16,6 @@ from heddle.sim.node_tree import tree_update
 from heddle.sim.observation import observe
 from heddle.sim.oracle import future_peak
 from heddle.sim.units import unit
-
-PHASE_REPORTS = 3  # reports of an instant come after phases 1 and 2 of it
 
 
 @compiled
@@ -30,7 +28,7 @@ def reports_until(phase_ms, interval_ms, at_ms):  # type: ignore[no-untyped-def]
 def _reported_until(sim):  # type: ignore[no-untyped-def]
     """The last instant whose reports have been made."""
     now = sim.shown.clock["now_ms"][0]
-    return now if sim.control["phase"][0] >= PHASE_REPORTS else now - 1
+    return now if sim.control["phase"][0] >= REPORTS else now - 1
 
 
 @inlined

@@ -102,16 +102,17 @@ def _find_head(sim, b):  # type: ignore[no-untyped-def]
 
 @unit
 def insert(sim, b, stage, key):  # type: ignore[no-untyped-def]
-    """Puts the stage into bucket b. Says whether that was empty before."""
+    """Puts the stage into bucket b. Says whether it goes first there."""
     bucket, lane = sim.bucket, sim.lane
     sim.stage_run["bucket"][stage] = b
     n = bucket["size"][b]
     bucket["size"][b] = n + 1
     _put(sim, b, stage, key)
     if n > 0:
-        if pair_before(key, stage, bucket["head_key"][b], bucket["head"][b]):
-            bucket["head_key"][b], bucket["head"][b] = key, stage
-        return 0
+        if not pair_before(key, stage, bucket["head_key"][b], bucket["head"][b]):
+            return 0
+        bucket["head_key"][b], bucket["head"][b] = key, stage
+        return 1
     bucket["head_key"][b], bucket["head"][b] = key, stage
     la = bucket["lane"][b]
     first = lane["first"][la]

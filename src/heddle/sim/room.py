@@ -192,3 +192,10 @@ def close_pass(sim):  # type: ignore[no-untyped-def]
         sim.node_run["gained"][sim.gained[i]] = 0
     control["n_gained"][0] = 0
     control["news"][0] = 0
+    if control["ended_in_pass"][0]:
+        control["ended_in_pass"][0] = 0
+        if sim.setting["uses_fit"][0]:  # a node may have gained room after its turn: the next pass begins afresh
+            for i in range(control["n_no_room"][0]):
+                sim.want["no_room"][sim.full[i]] = 0
+            control["n_no_room"][0] = 0
+            control["news"][0] = 1

@@ -7,23 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from heddle.model.errors import BadInput
-from heddle.model.resources import BASE_RESOURCES, MEMORY, VCORES
-from heddle.model.workload import AM, JOB, NO_SEGMENTS, NOT_RUNNING, PERMYRIAD, STAGE, TASK, Workload, segment_dtype
+from heddle.model.workload import AM, NOT_RUNNING, Workload
+from heddle.traces.assemble import DEFAULT_QUEUE, DEFAULT_STAGE, DEFAULT_USER, TaskTable, assemble
 from heddle.traces.csv_columns import NOT_GIVEN, Columns, Numbers
 from heddle.traces.cycles import find_cycles, in_words
 from heddle.traces.problems import SHOWN_PER_KIND
 from heddle.traces.starting_state import running_problems
-
-DEFAULT_STAGE: Final = "tasks"
-DEFAULT_QUEUE: Final = "root.default"
-DEFAULT_USER: Final = "nobody"
 
 
 def read_csv_tasks(path: Path) -> Workload:
@@ -38,7 +34,7 @@ def read_csv_tasks(path: Path) -> Workload:
     edges = _edges(columns, jobs, stages)
     columns.problems.raise_if_any()
     name = path.name.removesuffix(".gz").removesuffix(".csv")
-    return _assemble(name, columns, jobs, stages, edges)
+    return _with_running(_assemble(name, columns, jobs, stages, edges), columns, jobs, stages)
 
 
 @dataclass
@@ -185,82 +181,50 @@ def _edges(columns: Columns, jobs: _Groups, stages: _Groups) -> _Edges:
 
 
 def _assemble(name: str, columns: Columns, jobs: _Groups, stages: _Groups, edges: _Edges) -> Workload:
-    numbers = columns.numbers
-    am_row = jobs.first_given(numbers["am_vcores"] != NOT_GIVEN) if "am_vcores" in numbers else np.full(len(jobs), -1)
-    has_am = am_row >= 0
-    ams_so_far = np.cumsum(has_am)  # how far a job's own stages and tasks are pushed back
-    own_job = jobs.of_row[stages.first_row]
-    stage_place = np.arange(len(stages)) + ams_so_far[own_job]
-    am_place = np.flatnonzero(np.isin(np.arange(len(stages) + int(has_am.sum())), stage_place, invert=True))
+    """The checked columns as the table that every format makes."""
+    numbers, text = columns.numbers, columns.text
+    frame: dict[str, Any] = {
+        "job": text["job"],
+        "submit_at_ms": numbers["submit_ms"],
+        "duration_ms": numbers["duration_ms"],
+        "memory_mb": numbers["memory_mb"],
+        "vcores_milli": numbers["vcores"],
+        "stage": _stage_names(columns, stages).gather(stages.of_row),
+    }
+    for prefix in ("used", "am"):
+        if f"{prefix}_vcores" in numbers:
+            for resource, column in (("memory_mb", "memory_mb"), ("vcores_milli", "vcores")):
+                values = pl.Series(numbers[f"{prefix}_{column}"])
+                frame[f"{prefix}_{resource}"] = values.set(values == NOT_GIVEN, None)
+    for column, default in (("queue", DEFAULT_QUEUE), ("user", DEFAULT_USER)):
+        if column in text:
+            row = jobs.first_given(text[column].is_not_null().to_numpy())
+            of_job = text[column].gather(np.maximum(row, 0)).set(pl.Series(row < 0), default)
+            frame[column] = of_job.gather(jobs.of_row)
+    names = _stage_names(columns, stages)
+    job_of_stage = text["job"].gather(stages.first_row)
+    after = {
+        "job": job_of_stage.gather(edges.stage),
+        "stage": names.gather(edges.stage),
+        "before": names.gather(edges.before),
+    }
+    table = TaskTable(pl.DataFrame(frame), stage_after=pl.DataFrame(after), about={"source": "csv"})
+    return assemble(name, table)
 
-    stage = np.zeros(len(stages) + len(am_place), STAGE)
-    stage["slots"] = 1
-    stage["slow_start_permille"] = -1
-    stage["job"][stage_place] = own_job
-    stage["job"][am_place] = np.flatnonzero(has_am)
-    stage["kind"][am_place] = AM
-    stage["n_tasks"][stage_place] = np.bincount(stages.of_row, minlength=len(stages))
-    stage["n_tasks"][am_place] = 1
-    stage["first_task"] = _starts(stage["n_tasks"])
-    stage["n_after"][stage_place] = np.bincount(edges.stage, minlength=len(stages))
-    stage["first_after"] = _starts(stage["n_after"])
-    demand = np.zeros((len(stage), len(BASE_RESOURCES)), np.int64)
-    for resource, column in ((MEMORY, "memory_mb"), (VCORES, "vcores")):
-        demand[stage_place, resource] = numbers[column][stages.first_row]
-        if len(am_place):
-            demand[am_place, resource] = numbers[f"am_{column}"][am_row[has_am]]
-    stage["shape"], shapes = _distinct(demand)
 
-    job = np.zeros(len(jobs), JOB)
-    job["submit_at_ms"] = numbers["submit_ms"][jobs.first_row]
-    job["has_am"] = has_am
-    job["n_stages"] = np.bincount(stage["job"], minlength=len(jobs))
-    job["first_stage"] = _starts(job["n_stages"])
-    job["queue"], queues = _named(columns, jobs, "queue", DEFAULT_QUEUE)
-    job["user"], users = _named(columns, jobs, "user", DEFAULT_USER)
-
-    by_stage = np.argsort(stages.of_row, kind="stable")  # rows in the order of their tasks
-    task_place = np.arange(len(by_stage)) + ams_so_far[jobs.of_row[by_stage]]
-    task = np.zeros(len(by_stage) + len(am_place), TASK)
-    task["first_segment"] = NO_SEGMENTS
-    task["duration_ms"][task_place] = numbers["duration_ms"][by_stage]
-    segments = _uses(numbers, by_stage, task, task_place)
-
-    stage_names = np.empty(len(stage), dtype=object)
-    stage_names[am_place] = "am"
-    stage_names[stage_place] = _stage_names(columns, stages).to_numpy()
-    workload = Workload(
-        name=name,
-        resources=BASE_RESOURCES,
-        queues=tuple(queue if queue.split(".")[0] == "root" else f"root.{queue}" for queue in queues),
-        users=users,
-        labels=("",),
-        shapes=shapes,
-        jobs=job,
-        stages=stage,
-        tasks=task,
-        segments=segments,
-        stage_after=stage_place[edges.before].astype(np.int32),
-        job_after=np.zeros(0, np.int32),
-        job_names=columns.text["job"].gather(jobs.first_row).alias("job"),
-        stage_names=pl.Series("stage", stage_names, dtype=pl.String),
-        about={"source": "csv"},
-    )
+def _with_running(workload: Workload, columns: Columns, jobs: _Groups, stages: _Groups) -> Workload:
+    """The workload with the containers that it begins with, and what is wrong with them by row."""
     if not {"node", "am_node"} & columns.text.keys():
         return workload
-    am_runs = jobs.first_given(_given(columns, "am_node"))
-    rows_of_ams = np.where(am_runs >= 0, am_runs, am_row)[has_am]
-    return _with_running(workload, columns, by_stage, task_place, rows_of_ams, stage["first_task"][am_place])
-
-
-def _with_running(
-    workload: Workload, columns: Columns, row: Numbers, task: Numbers, am_row: Numbers, am_task: Numbers
-) -> Workload:
-    """The workload with the containers that it begins with: tasks and AMs, each with the row that describes it."""
+    is_am = np.repeat(workload.stages["kind"] == AM, workload.stages["n_tasks"])
+    has_am = workload.jobs["has_am"] != 0
+    am_row = jobs.first_given(_given(columns, "am_node"))
+    am_row = np.where(am_row >= 0, am_row, jobs.first_row)[has_am]
     since = np.zeros(len(workload.tasks), np.int64)
     where = np.full(len(workload.tasks), None, dtype=object)
     row_of = np.zeros(len(workload.tasks), np.int64)
-    for prefix, rows, tasks in (("", row, task), ("am_", am_row, am_task)):
+    by_stage = np.argsort(stages.of_row, kind="stable")  # rows in the order of their tasks
+    for prefix, rows, tasks in (("", by_stage, np.flatnonzero(~is_am)), ("am_", am_row, np.flatnonzero(is_am))):
         row_of[tasks] = rows
         if f"{prefix}node" in columns.text:
             given = _given(columns, f"{prefix}node")[rows]
@@ -275,45 +239,3 @@ def _with_running(
         columns.report(at, what, "node")
     columns.problems.raise_if_any()
     return found
-
-
-def _starts(counts: npt.NDArray[Any]) -> Numbers:
-    starts: Numbers = np.cumsum(counts, dtype=np.int64) - counts
-    return starts
-
-
-def _distinct(demand: Numbers) -> tuple[Numbers, Numbers]:
-    """(row of the distinct shapes for each stage, the distinct shapes in order of first appearance)."""
-    memory, vcores = (np.unique(column, return_inverse=True)[1] for column in demand.T)
-    _, first, code = np.unique(memory * (int(vcores.max()) + 1) + vcores, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    number = np.empty_like(order)
-    number[order] = np.arange(len(order))
-    return number[code], demand[first[order]]
-
-
-def _named(columns: Columns, jobs: _Groups, name: str, default: str) -> tuple[Numbers, tuple[str, ...]]:
-    """(number of each job's queue or user, their names in order of first appearance)."""
-    if name not in columns.text:
-        return np.zeros(len(jobs), np.int64), (default,)
-    row = jobs.first_given(columns.text[name].is_not_null().to_numpy())
-    values = columns.text[name].gather(np.maximum(row, 0)).set(pl.Series(row < 0), default)
-    names = values.unique(maintain_order=True)
-    return values.replace_strict(names, np.arange(len(names)), return_dtype=pl.Int64).to_numpy(), tuple(names)
-
-
-def _uses(
-    numbers: dict[str, Numbers], by_stage: Numbers, task: npt.NDArray[Any], task_place: Numbers
-) -> npt.NDArray[Any]:
-    """The true uses, one constant level each; writes where they begin into `task`."""
-    dtype = segment_dtype(len(BASE_RESOURCES))
-    if "used_vcores" not in numbers:
-        return np.zeros(0, dtype)
-    known = numbers["used_vcores"][by_stage] != NOT_GIVEN
-    task["first_segment"][task_place[known]] = np.arange(int(known.sum()))
-    segments = np.zeros(int(known.sum()), dtype)
-    segments["use"][:, MEMORY] = numbers["used_memory_mb"][by_stage[known]]
-    segments["use"][:, VCORES] = numbers["used_vcores"][by_stage[known]]
-    segments["until_permyriad"] = PERMYRIAD
-    segments["last"] = 1
-    return segments

@@ -52,13 +52,17 @@ class RmClient:
     def close(self) -> None:
         self._connection.close()
 
+    def get(self, path: str, **query: str) -> dict[str, Any]:
+        """Any page that answers with JSON: of the RM outside /ws/v1/cluster, or of another daemon at this address."""
+        return self._call("GET", path, query=query, root="")
+
     def nodes(self) -> dict[str, Any]:
         """Nodes that the RM counts as part of the cluster; lost ones are not in it."""
         return self._call("GET", "/nodes")
 
-    def apps(self) -> dict[str, Any]:
-        """Applications that wait or run, with their outstanding requests."""
-        return self._call("GET", "/apps", query={"states": LIVE_STATES})
+    def apps(self, states: str = LIVE_STATES, **query: str) -> dict[str, Any]:
+        """Applications in these states; those that wait or run come with their outstanding requests."""
+        return self._call("GET", "/apps", query={"states": states, **query})
 
     def app(self, app_id: str) -> dict[str, Any] | None:
         """One application in any state; None if the RM has forgotten it."""
@@ -80,22 +84,45 @@ class RmClient:
     def scheduler(self) -> dict[str, Any]:
         return self._call("GET", "/scheduler")
 
-    def resize_node(self, node_id: str, memory_mb: int, vcores: int) -> tuple[int, int]:
-        """Changes what may be promised on a node, killing nothing. Returns the (memory, vcores) the RM now has."""
+    def new_application(self) -> str:
+        """The id under which an application can be submitted."""
+        answer = self._call("POST", "/apps/new-application")
+        if not isinstance(answer.get("application-id"), str):
+            raise YarnError(f"{self.address}{ROOT}/apps/new-application", f"no application-id in the answer {answer}")
+        return str(answer["application-id"])
+
+    def submit(self, application: dict[str, Any]) -> None:
+        """Submits an application; the RM goes on to answer before it runs."""
+        self._call("POST", "/apps", body=application, empty_answer=True)
+
+    def kill(self, app_id: str) -> None:
+        """For applications that heddle itself submitted, and no others."""
+        self._call("PUT", f"/apps/{quote(app_id)}/state", body={"state": "KILLED"})
+
+    def resize_node(self, node_id: str, memory_mb: int, vcores: int) -> None:
+        """Changes what may be promised on a node, killing nothing.
+
+        The RM changes it a moment after it has answered, and the answer often still holds the size before: only a
+        later look at the nodes tells what became of it.
+        """
         body = {"resource": {"memory": memory_mb, "vCores": vcores}, "overCommitTimeout": KEEP_CONTAINERS}
         path = f"/nodes/{quote(node_id, safe=':')}/resource"
         answer = self._call("POST", path, body=body)
-        held = answer.get("resourceInfo", answer)
-        try:
-            return int(held["memory"]), int(held["vCores"])
-        except (KeyError, TypeError, ValueError):
-            raise YarnError(self.address + ROOT + path, f"no memory and vCores in the answer {answer}") from None
+        if "memory" not in answer.get("resourceInfo", answer):
+            raise YarnError(self.address + ROOT + path, f"no size in the answer {answer}")
 
     def _call(
-        self, method: str, path: str, *, query: dict[str, str] | None = None, body: dict[str, Any] | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: dict[str, str] | None = None,
+        body: dict[str, Any] | None = None,
+        root: str = ROOT,
+        empty_answer: bool = False,
     ) -> dict[str, Any]:
         asked = {**(query or {}), **({"user.name": self._user} if self._user else {})}
-        target = ROOT + path + (f"?{urlencode(asked, safe=',')}" if asked else "")
+        target = root + path + (f"?{urlencode(asked, safe=',')}" if asked else "")
         url = self.address + target
         headers = {"Accept": "application/json"}
         if body is not None:
@@ -103,6 +130,8 @@ class RmClient:
         status, text = self._exchange(method, target, url, json.dumps(body) if body is not None else None, headers)
         if not 200 <= status < 300:
             raise YarnError(url, text[:EXCERPT] or "no explanation", status)
+        if empty_answer and not text:
+            return {}
         try:
             answer = json.loads(text)
         except ValueError:

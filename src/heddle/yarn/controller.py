@@ -1,14 +1,14 @@
 """The controller: observe, let the levers decide, act on a live cluster; one step at a time.
 
 It has one actuator, the size of nodes; what the other levers say is in the plan, for the record, and not acted on. In
-shadow mode, the default, it decides and records and never posts. It keeps no lease and has no watchdog: whoever runs
-it must call restore(), and must see to it that some node stays as large as the largest request.
+shadow mode, the default, it decides and records and never posts. It puts nothing back by itself: steering/session.py
+runs it with a lease, a watchdog and a baseline.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from time import perf_counter
 
@@ -25,7 +25,8 @@ from heddle.yarn.client import RmClient, YarnError
 from heddle.yarn.differ import Change, differences
 from heddle.yarn.levers import LiveLevers
 from heddle.yarn.live_view import CapacityOf, LiveView
-from heddle.yarn.snapshot import Size, Snapshot, read_nodes, take_snapshot
+from heddle.yarn.snapshot import NodeSeen, Size, Snapshot, take_snapshot
+from heddle.yarn.steering.limits import Cause, Guards, Limits, keep_one_large
 
 
 class Verdict(StrEnum):
@@ -37,6 +38,7 @@ class Verdict(StrEnum):
     DEAD_BAND = "dead-band"  # too small a change to trouble the RM with
     AWAY = "away"  # the node is lost, or being decommissioned
     FAILED = "failed"  # the RM refused or did not answer
+    LEFT_ALONE = "left-alone"  # not ours to change
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Resize:
     before: Size
     wanted: Size
     verdict: Verdict
+    cause: Cause = Cause.LEVER
     problem: str = ""
 
 
@@ -72,6 +75,8 @@ class Settings:
     increment: Size = (1, MILLI)  # node sizes are multiples of this; YARN knows whole vcores only
     dead_band: Size = (256, MILLI)  # smaller changes than this are not posted
     shadow: bool = True
+    young_ms: int = 0  # a container younger than this counts in full beside what its node reports
+    limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         if self.report_ms <= 0:
@@ -84,14 +89,36 @@ class Controller:
     """Runs one policy against one ResourceManager. `clock_ms` gives the time of each poll, in ms from any origin."""
 
     def __init__(
-        self, client: RmClient, policy: Policy, capacity_of: CapacityOf, clock_ms: Callable[[], int], settings: Settings
+        self,
+        client: RmClient,
+        policy: Policy,
+        capacity_of: CapacityOf,
+        clock_ms: Callable[[], int],
+        settings: Settings,
+        before_post: Callable[[str], None] = lambda _: None,
+        own_size_of: CapacityOf = lambda seen: seen.total,
+        guards: Guards | None = None,
     ) -> None:
+        """`before_post` is called with a node's name before each change of its size.
+
+        `own_size_of`: what a node may promise without us; by default, what it may when it is first seen.
+        `guards`: those of an earlier controller, which know what it changed.
+        """
         self._client = client
         self._clock_ms = clock_ms
         self.settings = settings
         self._levers = LiveLevers(policy, settings.increment)
         n_pools = policy.by_question[Question.PARTITION].n_pools
-        self.live = LiveView(capacity_of, report_ms=settings.report_ms, n_pools=n_pools, calculator=settings.calculator)
+        self._guards = guards or Guards(settings.limits)
+        self._before_post = before_post
+        self.live = LiveView(
+            capacity_of,
+            report_ms=settings.report_ms,
+            n_pools=n_pools,
+            calculator=settings.calculator,
+            young_ms=settings.young_ms,
+            own_size_of=own_size_of,
+        )
         self._before: Snapshot | None = None
 
     def step(self) -> Step:
@@ -113,51 +140,53 @@ class Controller:
         acted = perf_counter()
         return Step(snapshot, changes, plan, resizes, observed - began, decided - observed, acted - decided)
 
-    def restore(self) -> list[Resize]:
-        """Puts every node that is there back to the size it had when first seen. In shadow mode nothing was changed."""
-        nodes = read_nodes(self._client.nodes(), self._client.address)
+    def own_sizes(self) -> dict[str, Size]:
+        """Every node with the size that it has without us."""
         allowance = self.live.view.node["allowance"]
-        resizes = []
-        for name, row in self.live.node_row.items():
-            baseline = (int(allowance[row, MEMORY]), int(allowance[row, VCORES]))
-            node = nodes.get(name)
-            if node is None:
-                resizes.append(Resize(name, baseline, baseline, Verdict.AWAY))
-            elif node.total == baseline:
-                resizes.append(Resize(name, baseline, baseline, Verdict.UNCHANGED))
-            else:
-                resizes.append(self._post(name, node.total, baseline))
-        return resizes
+        return {
+            name: (int(allowance[row, MEMORY]), int(allowance[row, VCORES])) for name, row in self.live.node_row.items()
+        }
 
     def _act(self, snapshot: Snapshot, plan: Plan) -> list[Resize]:
         if plan.node_totals is None:
             return []
-        resizes = []
+        own = self.own_sizes()
+        resizes: dict[str, Resize] = {}
+        judged: dict[str, tuple[Size, Cause]] = {}
         for name, row in self.live.node_row.items():
             node = snapshot.nodes.get(name)
             decided = (int(plan.node_totals[row, MEMORY]), int(plan.node_totals[row, VCORES]))
             if node is None or not node.resizable:
-                resizes.append(Resize(name, node.total if node else decided, decided, Verdict.AWAY))
-                continue
-            # The RM may have allocated more than was seen when the containers were listed.
-            wanted = max(decided[MEMORY], node.allocated[MEMORY]), max(decided[VCORES], node.allocated[VCORES])
-            step = tuple(abs(wanted[r] - node.total[r]) for r in (MEMORY, VCORES))
-            if step == (0, 0):
-                resizes.append(Resize(name, node.total, wanted, Verdict.UNCHANGED))
-            elif step[MEMORY] < self.settings.dead_band[MEMORY] and step[VCORES] < self.settings.dead_band[VCORES]:
-                resizes.append(Resize(name, node.total, wanted, Verdict.DEAD_BAND))
+                resizes[name] = Resize(name, node.total if node else decided, decided, Verdict.AWAY)
             else:
-                resizes.append(self._post(name, node.total, wanted))
-        return resizes
+                judged[name] = self._guards.judge(node, decided, own[name], snapshot.at_ms)
+        if self.settings.limits.keep_largest:
+            lifted = keep_one_large({name: size for name, (size, _) in judged.items()}, own)
+            judged |= {name: (size, Cause.LARGEST) for name, size in lifted.items()}
+        resizes |= {name: self._settle(snapshot.nodes[name], *judgement) for name, judgement in judged.items()}
+        return [resizes[name] for name in self.live.node_row]
 
-    def _post(self, node: str, before: Size, wanted: Size) -> Resize:
-        """The only place that changes anything on the cluster."""
+    def _settle(self, node: NodeSeen, wanted: Size, cause: Cause) -> Resize:
+        """Posts a size, unless it is not worth a call."""
+        if cause in (Cause.STRANGE, Cause.FOREIGN, Cause.OUTSIDE):
+            return Resize(node.id, node.total, wanted, Verdict.LEFT_ALONE, cause)
+        step = tuple(abs(wanted[r] - node.total[r]) for r in (MEMORY, VCORES))
+        if step == (0, 0):
+            return Resize(node.id, node.total, wanted, Verdict.UNCHANGED, cause)
+        small = step[MEMORY] < self.settings.dead_band[MEMORY] and step[VCORES] < self.settings.dead_band[VCORES]
+        if small and cause in (Cause.LEVER, Cause.CAP, Cause.RISE):
+            return Resize(node.id, node.total, wanted, Verdict.DEAD_BAND, cause)
+        verdict, problem = self._post(node, wanted)
+        return Resize(node.id, node.total, wanted, verdict, cause, problem)
+
+    def _post(self, node: NodeSeen, wanted: Size) -> tuple[Verdict, str]:
+        """The only place where levers change anything on the cluster."""
         if self.settings.shadow:
-            return Resize(node, before, wanted, Verdict.SHADOW)
+            return Verdict.SHADOW, ""
+        self._before_post(node.id)
+        self._guards.posting(node.id, wanted)
         try:
-            held = self._client.resize_node(node, wanted[MEMORY], wanted[VCORES] // MILLI)
+            self._client.resize_node(node.id, wanted[MEMORY], wanted[VCORES] // MILLI)
         except YarnError as error:
-            return Resize(node, before, wanted, Verdict.FAILED, str(error))
-        if held != (wanted[MEMORY], wanted[VCORES] // MILLI):
-            return Resize(node, before, wanted, Verdict.FAILED, f"the RM now has {held}")
-        return Resize(node, before, wanted, Verdict.POSTED)
+            return Verdict.FAILED, str(error)
+        return Verdict.POSTED, ""

@@ -39,6 +39,8 @@ class NodeSeen:
     physical_cores_used: float
     containers_memory_mb: int
     container_vcores_used: float
+    http: str = ""  # where its NodeManager answers
+    memory_share: float | None = None  # of the machine's memory in use; None: not told
 
     @property
     def alive(self) -> bool:
@@ -142,9 +144,13 @@ def read_apps(answer: dict[str, Any], where: str) -> dict[str, AppSeen]:
 
 def read_containers(answer: dict[str, Any], app: AppSeen, where: str) -> dict[str, ContainerSeen]:
     with _Reading(f"{where}: containers of {app.id}"):
-        rows = _rows(answer.get("containers", answer), "container")
-        found = (_container(row, app) for row in rows if row.get("containerState") != "COMPLETE")
+        found = (_container(row, app) for row in _container_rows(answer) if row.get("containerState") != "COMPLETE")
         return {container.id: container for container in found}
+
+
+def read_container_starts(answer: dict[str, Any]) -> dict[str, int]:
+    """When each container of an attempt was allocated, by the RM's clock."""
+    return {str(row["containerId"]): int(row["startedTime"]) for row in _container_rows(answer)}
 
 
 def read_queues(answer: dict[str, Any], where: str) -> tuple[QueueSeen, ...]:
@@ -183,6 +189,10 @@ def _rows(answer: Any, *keys: str) -> list[Any]:
     return answer if isinstance(answer, list) else [answer]
 
 
+def _container_rows(answer: dict[str, Any]) -> list[Any]:
+    return _rows(answer.get("containers", answer), "container")
+
+
 def _size(resource: Any) -> Size:
     return int(resource["memory"]), int(resource["vCores"]) * MILLI
 
@@ -207,6 +217,8 @@ def _node(row: Any) -> NodeSeen:
         physical_cores_used=float(used.get("nodeCPUUsage", 0)),
         containers_memory_mb=int(used.get("aggregatedContainersPhysicalMemoryMB", 0)),
         container_vcores_used=float(used.get("containersCPUUsage", 0)),
+        http=str(row.get("nodeHTTPAddress") or ""),
+        memory_share=float(row["memUtilization"]) / 100 if "memUtilization" in row else None,
     )
 
 

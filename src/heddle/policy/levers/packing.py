@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heddle.model.resources import ONE
-from heddle.model.view import EVENT_FINISHED
+from heddle.model.view import EVENT_FINISHED, EVENT_INNER_FINISHED
 from heddle.policy.lever import Columns, Lever, Parameter, Question
 from heddle.policy.levers.remaining_work import finished, prepare, total_work
 from heddle.policy.shares import submission_rank
@@ -50,7 +50,7 @@ TETRIS = Lever(
     hooks={"key": total_work, "fit": alignment, "combine": fit_and_remaining, "on_event": finished},
     parameters=(Parameter("weight", 1.0, "of remaining work against fit", low=0, high=1000),),
     columns=Columns(job=1),
-    listens=(EVENT_FINISHED,),
+    listens=(EVENT_FINISHED, EVENT_INNER_FINISHED),
     prepare=prepare,
     clairvoyant=True,
     changes="allocation",

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from heddle.model.compiled import callable_too
 from heddle.model.resources import ONE
-from heddle.model.view import EVENT_FINISHED
+from heddle.model.view import EVENT_FINISHED, EVENT_INNER_FINISHED
 from heddle.model.workload import EXECUTORS, INNER, TASKS
 from heddle.policy.lever import Columns, Lever, Question
 from heddle.policy.policy import Setup
@@ -43,17 +44,31 @@ def total_work(view, state, params, stage):  # type: ignore[no-untyped-def]
     return state.job[view.stage_spec["job"][stage], WORK]
 
 
+@callable_too
+def executors_of(view, job):  # type: ignore[no-untyped-def]
+    """The stage of the job's executors."""
+    stage = view.job_spec["first_stage"][job]
+    while view.stage_spec["kind"][stage] != EXECUTORS:
+        stage += 1
+    return stage
+
+
 def finished(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
     """A task of the job is done: its share x the time it ran is no longer to do."""
     job = view.stage_spec["job"][stage]
-    if view.stage_spec["kind"][stage] == TASKS:
-        ran_ms = view.clock["now_ms"][0] - view.container["started_at_ms"][container]
-        shape = view.stage_spec["shape"][stage]
-        share = 0
-        for r in range(view.shape["demand"].shape[1]):
-            if view.clock["counts"][0, r] and view.clock["allowance"][0, r] > 0:
-                share = max(share, view.shape["demand"][shape, r] * ONE // view.clock["allowance"][0, r])
-        state.job[job, WORK] = max(0, state.job[job, WORK] - share * ran_ms)
+    holder, slots = stage, 1
+    if kind == EVENT_INNER_FINISHED:
+        holder = executors_of(view, job)
+        slots = view.stage_spec["slots"][holder]
+    elif view.stage_spec["kind"][stage] != TASKS:
+        return 0
+    ran_ms = view.clock["now_ms"][0] - view.container["started_at_ms"][container]
+    shape = view.stage_spec["shape"][holder]
+    share = 0
+    for r in range(view.shape["demand"].shape[1]):
+        if view.clock["counts"][0, r] and view.clock["allowance"][0, r] > 0:
+            share = max(share, view.shape["demand"][shape, r] // slots * ONE // view.clock["allowance"][0, r])
+    state.job[job, WORK] = max(0, state.job[job, WORK] - share * ran_ms)
     return 0
 
 
@@ -73,7 +88,7 @@ SRPT = Lever(
     summary="shortest remaining work first (clairvoyant)",
     hooks={"key": total_work, "on_event": finished},
     columns=Columns(job=1),
-    listens=(EVENT_FINISHED,),
+    listens=(EVENT_FINISHED, EVENT_INNER_FINISHED),
     prepare=prepare,
     clairvoyant=True,
     changes="allocation",

@@ -1,0 +1,248 @@
+"""Why a job took as long as it did: its life in spans, each with what it waited for, from a run's record.
+
+A span is a piece of time in which nothing about the job changes: how it stands (`state`), and why its requests wait
+(`reason`, as the scheduler logged it when it passed them over). Neighbouring equal spans are one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from heddle.model.errors import BadInput, RunRefused
+from heddle.model.reasons import Outcome, Reason
+from heddle.model.workload import AM, INNER
+from heddle.record.run import Run
+from heddle.traces.problems import did_you_mean
+
+Numbers = npt.NDArray[np.int64]
+State = Literal["comes after", "waits for its AM", "waits", "partly waits", "starts", "runs"]
+
+# What each state means; a span of the first four is time that another decision might have saved.
+STATES: Final[dict[State, str]] = {
+    "comes after": "jobs that it depends on are not done",
+    "waits for its AM": "its application master has no container",
+    "waits": "nothing of it runs, requests wait",
+    "partly waits": "some of it runs, further requests wait",
+    "starts": "containers launch, the application master starts or asks",
+    "runs": "all that can run now runs",
+}
+NOT_REACHED: Final = "not reached yet, others come first"  # the scheduler ended its look before this request
+_LOST: Final = (
+    Outcome.CRASHED, Outcome.LIMIT_KILLED, Outcome.FAILED, Outcome.NODE_LOST, Outcome.PREEMPTED, Outcome.AM_LOST,
+)  # fmt: skip
+_NAMES_SEARCHED: Final = 5000  # for a name that is close: more would take seconds
+_NEVER: Final = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Span:
+    """A piece of a job's life."""
+
+    from_ms: int
+    to_ms: int
+    state: State
+    reason: Reason  # NONE where nothing waits, or where the scheduler has not come to it yet
+    stage: int  # the stage that waits, -1 for none; of several the one with the most tasks waiting
+    waiting: int  # containers asked for and not given, at most
+    running: int  # containers of work, at most
+
+    @property
+    def length_ms(self) -> int:
+        return self.to_ms - self.from_ms
+
+    @property
+    def cause(self) -> str:
+        """What this time went to, in words that add up over the spans."""
+        if self.state in ("comes after", "starts", "runs"):
+            return self.state if self.state != "comes after" else "waits for jobs it depends on"
+        why = self.reason.phrase if self.reason is not Reason.NONE else NOT_REACHED
+        return f"{self.state}: {why}"
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The life of one job in one run."""
+
+    job: int
+    name: str
+    queue: str
+    user: str
+    policy: str
+    outcome: str
+    submit_at_ms: int
+    end_ms: int  # of the job, or of the run where the job did not end
+    alone_ms: int
+    spans: tuple[Span, ...]
+    lost: dict[str, tuple[int, int]]  # outcome -> attempts that ended so, and the ms that they had run
+
+    @property
+    def taken_ms(self) -> int:
+        return self.end_ms - self.submit_at_ms
+
+    @property
+    def causes_ms(self) -> dict[str, int]:
+        """Where the time went, the largest first; adds up to `taken_ms`."""
+        total: Counter[str] = Counter()
+        for span in self.spans:
+            total[span.cause] += span.length_ms
+        return dict(total.most_common())
+
+    @property
+    def main_wait(self) -> str:
+        """The cause of most of its waiting; empty if it never waited."""
+        waits = {cause: ms for cause, ms in self.causes_ms.items() if cause not in ("starts", "runs") and ms > 0}
+        return max(waits, key=lambda cause: waits[cause]) if waits else ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "job": self.job, "name": self.name, "queue": self.queue, "user": self.user, "policy": self.policy,
+            "outcome": self.outcome, "submit_s": self.submit_at_ms / 1000, "taken_s": self.taken_ms / 1000,
+            "alone_s": self.alone_ms / 1000,
+            "causes_s": {cause: ms / 1000 for cause, ms in self.causes_ms.items()},
+            "spans": [
+                {
+                    "from_s": span.from_ms / 1000, "to_s": span.to_ms / 1000, "state": span.state,
+                    "reason": span.reason.name, "cause": span.cause, "stage": span.stage, "waiting": span.waiting,
+                    "running": span.running,
+                }
+                for span in self.spans
+            ],
+            "lost": {name: {"attempts": count, "run_s": ms / 1000} for name, (count, ms) in self.lost.items()},
+        }  # fmt: skip
+
+
+def find_job(run: Run, text: str) -> int:
+    """The number of the job with this name, or with this number."""
+    found = run.jobs.filter(pl.col("name") == text)["job"]
+    if found.len() == 0 and text.isdecimal() and int(text) < run.jobs.height:
+        return int(text)
+    if found.len() != 1:
+        names = run.jobs["name"].head(_NAMES_SEARCHED).to_list()
+        what = "several jobs have this name: say the number" if found.len() else "no job of this name in the record"
+        raise BadInput.of(text, what + ("" if found.len() else did_you_mean(text, names)))
+    return int(found[0])
+
+
+def explain(run: Run, job: int) -> Explained:
+    """The spans of a job. RunRefused if the run was not recorded with everything that this needs."""
+    if run.events is None or not run.manifest["complete_attempts"]:
+        raise RunRefused("this record has no reasons of waits: record the run with `heddle simulate ... --record`")
+    row = run.jobs.row(job, named=True)
+    attempts = run.attempts.filter((pl.col("job") == job) & (pl.col("kind") != INNER))
+    events = run.events.filter(pl.col("job") == job)
+    end = row["ended_at_ms"] if row["ended_at_ms"] is not None else _last_ms(run)
+    spans = _spans(attempts, events, row["submit_at_ms"], end)
+    if row["outcome"] == "unfinished":
+        _never_reached(spans, attempts, (run.stages.filter(pl.col("job") == job)["kind"] == AM).any())
+    lost = {}
+    for outcome in _LOST:
+        ended = attempts.filter((pl.col("outcome") == int(outcome)) & pl.col("started_at_ms").is_not_null())
+        if ended.height:
+            lost[outcome.name.lower()] = (ended.height, int((ended["ended_at_ms"] - ended["started_at_ms"]).sum()))
+    return Explained(
+        job=job,
+        name=row["name"],
+        queue=row["queue"],
+        user=row["user"],
+        policy=run.manifest["policy"],
+        outcome=row["outcome"],
+        submit_at_ms=row["submit_at_ms"],
+        end_ms=end,
+        alone_ms=row["alone_ms"],
+        spans=tuple(spans),
+        lost=lost,
+    )
+
+
+def most_delayed(run: Run, count: int) -> list[int]:
+    """The jobs that took longest beyond the time they would take alone, the worst first."""
+    end = pl.col("ended_at_ms").fill_null(_last_ms(run))
+    delay = (end - pl.col("submit_at_ms") - pl.col("alone_ms")).alias("delay")
+    return run.jobs.with_columns(delay).sort("delay", "job", descending=[True, False])["job"].head(count).to_list()
+
+
+def _last_ms(run: Run) -> int:
+    instants = [run.jobs["submit_at_ms"].max(), run.attempts["ended_at_ms"].max(), run.attempts["asked_at_ms"].max()]
+    if run.events is not None:
+        instants.append(run.events["at_ms"].max())
+    return max(instant for instant in instants if isinstance(instant, int))
+
+
+def _never_reached(spans: list[Span], attempts: pl.DataFrame, has_am: bool) -> None:
+    """A request that the scheduler never came to before the run stalled left no trace but this: nothing goes on."""
+    alive = attempts.filter(pl.col("ended_at_ms").is_null())
+    if spans and spans[-1].state == "starts" and alive["started_at_ms"].null_count() == 0:
+        am_runs = bool((alive["kind"] == AM).any())
+        spans[-1] = replace(spans[-1], state="waits for its AM" if has_am and not am_runs else "waits")
+
+
+class _Counts:
+    """How many of some intervals hold at each of many instants."""
+
+    def __init__(self, begins: Numbers, ends: Numbers) -> None:
+        self._begins, self._ends = np.sort(begins), np.sort(ends)
+
+    def at(self, instants: Numbers) -> Numbers:
+        begun = np.searchsorted(self._begins, instants, side="right")
+        over = np.searchsorted(self._ends, instants, side="right")
+        return begun - over
+
+
+def _spans(attempts: pl.DataFrame, events: pl.DataFrame, submit: int, end: int) -> list[Span]:
+    ended = attempts["ended_at_ms"].fill_null(_NEVER)
+    started = attempts["started_at_ms"].fill_null(ended).to_numpy()
+    asked, allocated = attempts["asked_at_ms"].to_numpy(), attempts["allocated_at_ms"].to_numpy()
+    over, is_am, of_stage = ended.to_numpy(), attempts["kind"].to_numpy() == AM, attempts["stage"].to_numpy()
+
+    arrivals = events.filter(pl.col("kind") == "job_arrived")["at_ms"]
+    arrived = int(arrivals[0]) if arrivals.len() else end
+    waits = events.filter(pl.col("kind") == "wait")
+    points = np.unique(np.concatenate([asked, allocated, started, over, waits["at_ms"].to_numpy(), [arrived, submit]]))
+    points = points[(points >= submit) & (points < end)]
+
+    running = _Counts(started[~is_am], over[~is_am]).at(points)
+    am_running = _Counts(started[is_am], over[is_am]).at(points)
+    waiting = np.zeros(len(points), np.int64)
+    most = np.zeros(len(points), np.int64)  # of any one stage
+    stage = np.full(len(points), -1, np.int64)
+    reason = np.zeros(len(points), np.int64)
+    for one in np.unique(np.concatenate([of_stage, waits["stage"].to_numpy()])).tolist():
+        own = of_stage == one
+        here = _Counts(asked[own], allocated[own]).at(points)
+        logged = waits.filter(pl.col("stage") == one)
+        place = np.searchsorted(logged["at_ms"].to_numpy(), points, side="right") - 1
+        why = np.where(place >= 0, logged["reason"].to_numpy()[np.maximum(place, 0)], 0) if logged.height else 0 * here
+        here = np.where(why != 0, np.maximum(here, 1), here)  # what never got a container is in no attempt
+        larger = here > most
+        most, stage, reason = (np.where(larger, a, b) for a, b in ((here, most), (one, stage), (why, reason)))
+        waiting += here
+
+    am_stages = set(of_stage[is_am].tolist())
+    found: list[Span] = []
+    for i, begin in enumerate(points.tolist()):
+        until = int(points[i + 1]) if i + 1 < len(points) else end
+        state: State
+        if begin < arrived:
+            state = "comes after"
+        elif waiting[i]:
+            needs_am = int(stage[i]) in am_stages or (not am_stages and not len(of_stage) and not running[i])
+            state = "partly waits" if running[i] else "waits for its AM" if needs_am and not am_running[i] else "waits"
+        else:
+            state = "runs" if running[i] else "starts"
+        span = Span(
+            begin, until, state, Reason(int(reason[i])), int(stage[i]) if waiting[i] else -1,
+            int(waiting[i]), int(running[i]),
+        )  # fmt: skip
+        last = found[-1] if found else None
+        if last is not None and (last.state, last.reason, last.stage) == (span.state, span.reason, span.stage):
+            most_w, most_r = max(last.waiting, span.waiting), max(last.running, span.running)
+            found[-1] = replace(last, to_ms=until, waiting=most_w, running=most_r)
+        else:
+            found.append(span)
+    return found

@@ -1,0 +1,168 @@
+"""`heddle advise`: requests that would have been enough, and the policy that would help most."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heddle.cli.amounts import hours
+from heddle.cli.inputs import cluster_for, compile_with_message
+from heddle.cli.output import Json, print_json, print_tables, say, table
+from heddle.model.errors import BadInput
+from heddle.model.resources import MEMORY_MB
+
+if TYPE_CHECKING:
+    from heddle.analysis.advice import Advice
+    from heddle.model.workload import Workload
+
+_POLICIES = ("fifo", "capacity", "drf", "fifo+usage-feedback")
+
+
+def advise(
+    workload: Annotated[str, typer.Argument(metavar="OUT", help="An imported trace, a .csv, or a built-in name.")],
+    percentile: Annotated[float, typer.Option(help="Of the peaks seen so far.", min=1, max=100)] = 95.0,
+    head_room: Annotated[float, typer.Option(help="Added to it, as a share.", min=0, max=10)] = 0.1,
+    top: Annotated[int, typer.Option(help="How many kinds of tasks to show.", min=1, max=1000)] = 15,
+    policies: Annotated[
+        list[str] | None, typer.Option("--policy", "-p", help="Policies to try; the first is the baseline. Repeatable.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", "-c", help="Where to try them [default: what comes with the workload].")
+    ] = None,
+    windows: Annotated[
+        int, typer.Option(help="Parts of the trace in which policies are tried; 0: no simulations.", min=0, max=100)
+    ] = 5,
+    tasks: Annotated[int, typer.Option(help="Tasks of each part at most.", min=1)] = 20_000,
+    json: Json = False,
+) -> None:
+    """Say which memory requests would have been enough, at which risk, and which policy would help most.
+
+    Every request is predicted from the past of the trace alone; a miss counts as a lost attempt. Policies are simulated
+    on parts of the trace, paired, with 95 % intervals.
+
+    \b
+    Examples:
+      heddle advise trace.parquet --windows 0
+      heddle advise trace.parquet --cluster 20x65536x24 -p capacity -p capacity+usage-feedback
+    """
+    from heddle.analysis.advice import Rule, advise_requests, document
+    from heddle.traces.load import load_workload
+
+    loaded = load_workload(workload)
+    rule = Rule(percentile, head_room)
+    found, left = advise_requests(loaded, rule)
+    tried = _try(loaded, workload, cluster, policies or list(_POLICIES), windows, tasks) if windows else []
+    if json:
+        print_json({**document(found, left, rule), "policies": tried})
+        return
+    if found:
+        print_tables([_table(found[:top], rule)])
+        _in_words(found)
+    if left:
+        say(f"{left} tasks recur too rarely, or their use was not recorded: no advice on those")
+    if tried:
+        rows = [(one["policy"], _change(one), str(one["windows"]), str(one["stalled"])) for one in tried]
+        print_tables(
+            [table(("policy", "mean completion", "parts", "stalled"), rows, title="policies on parts of the trace")]
+        )
+
+
+def _table(found: list[Advice], rule: Any) -> Any:
+    rows = [
+        (
+            one.kind,
+            f"{one.tasks:,}",
+            f"{one.reserved_mb:,}",
+            f"{one.request_mb:,}",
+            f"{hours(one.saved, MEMORY_MB):,.1f} of {hours(one.reserved, MEMORY_MB):,.1f}",
+            f"{one.missed} of {one.predicted} ({100 * one.risk_low:.1f}-{100 * one.risk_high:.1f} %)",
+        )
+        for one in found
+    ]
+    title = f"requests by the {rule.percentile:g}th percentile of past peaks + {100 * rule.head_room:g} %"
+    headings = ("kind", "tasks", "asked MB", "enough MB", "saved GB-h", "would have failed")
+    return table(headings, rows, title=title)
+
+
+def _in_words(found: list[Advice]) -> None:
+    best = found[0]
+    total, reserved = sum(max(0, one.saved) for one in found), sum(one.reserved for one in found)
+    if best.saved <= 0 or not reserved:
+        say("nothing would have been saved: requests are already close to what is used")
+        return
+    share = (
+        f"{hours(total, MEMORY_MB):,.0f} of {hours(reserved, MEMORY_MB):,.0f} GB-hours ({100 * total / reserved:.0f} %)"
+    )
+    say(
+        f"Following this where it saves would have saved {share}, re-runs included. Most of it by {best.kind}: ask for "
+        f"{best.request_mb:,} MB instead of {best.reserved_mb:,} MB; {best.missed} of {best.predicted} tasks would "
+        "have needed a second attempt."
+    )
+
+
+def _try(
+    loaded: Workload, text: str, cluster: str | None, policies: list[str], windows: int, tasks: int
+) -> list[dict[str, Any]]:
+    """Each policy on the same parts of the trace: change of the mean completion against the first, with interval."""
+    from statistics import fmean
+
+    from heddle.analysis.metrics import run_metrics
+    from heddle.analysis.student import t_interval
+    from heddle.policy.parse import parse_policy
+    from heddle.run import check_run, simulate
+
+    on = cluster_for(text, cluster)
+    chosen = [parse_policy(policy) for policy in policies]
+    if loaded.n_jobs < windows:
+        raise BadInput.of("--windows", f"the trace has only {loaded.n_jobs} jobs")
+    parts = _parts(loaded, windows, tasks)
+    for part in parts:
+        check_run(part, on, 0, "native")
+    compile_with_message(chosen, len(on.resources))
+    means: list[list[float | None]] = []
+    for policy in chosen:
+        runs = [run_metrics(simulate(part, on, policy)) for part in parts]
+        means.append([one["jct_s"]["mean"] if one["outcome"] == "finished" else None for one in runs])
+    found = []
+    for name, own in zip(policies, means, strict=True):
+        pairs = [(a, b) for a, b in zip(own, means[0], strict=True) if a is not None and b]
+        changes = [100 * (a - b) / b for a, b in pairs]
+        found.append(
+            {
+                "policy": name,
+                "mean_jct_change_pct": fmean(changes) if changes else None,
+                "ci95": t_interval(changes),
+                "windows": len(changes),
+                "stalled": sum(one is None for one in own),
+            }
+        )
+    return found
+
+
+def _parts(loaded: Workload, windows: int, tasks: int) -> list[Workload]:
+    """Windows of equally many jobs, each cut where it has enough tasks."""
+    import numpy as np
+
+    from heddle.traces.tools.select import select_jobs
+
+    of_job = np.bincount(loaded.stages["job"], loaded.stages["n_tasks"], loaded.n_jobs)
+    parts = []
+    for numbers in np.array_split(np.arange(loaded.n_jobs), windows):
+        enough = max(1, int(np.searchsorted(np.cumsum(of_job[numbers]), tasks, side="right")))
+        mask = np.zeros(loaded.n_jobs, bool)
+        mask[numbers[:enough]] = True
+        parts.append(select_jobs(loaded, mask)[0])
+    return parts
+
+
+def _change(one: dict[str, Any]) -> str:
+    if one["mean_jct_change_pct"] is None:
+        return "no part ended"
+    interval = one["ci95"]
+    if interval is None:
+        return f"{one['mean_jct_change_pct']:+.1f} %"
+    if interval[0] == interval[1] == 0:
+        return "baseline"
+    shown = f"{one['mean_jct_change_pct']:+.1f} % ({interval[0]:+.1f} to {interval[1]:+.1f})"
+    return shown if interval[0] > 0 or interval[1] < 0 else f"no difference shown ({shown})"

@@ -1,0 +1,138 @@
+"""`heddle cluster import|show`: a cluster file from a real YARN, and what is in one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heddle.cli.output import Json, print_json, print_tables, say, table
+from heddle.model.errors import BadInput
+
+if TYPE_CHECKING:
+    from heddle.model.cluster import Cluster
+    from heddle.traces.cluster_import.imported import ImportedQueues, Left
+
+app = typer.Typer(
+    help="Make a cluster file from a real YARN's configuration.\n\n"
+    "\b\nExamples:\n"
+    "  heddle cluster import --rm rm.example.org:8088 -o cluster.yaml\n"
+    "  heddle cluster import capacity-scheduler.xml --nodes 40x65536x24 -o cluster.yaml",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def cluster() -> None:
+    """Keeps `import` a word of its own, as long as it is the only one."""
+
+
+@app.command("import")
+def import_cluster(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="capacity-scheduler.xml or fair-scheduler.xml.")
+    ] = None,
+    rm: Annotated[
+        str | None, typer.Option(metavar="URL", help="A running ResourceManager: its nodes, and its queues if no FILE.")
+    ] = None,
+    nodes: Annotated[
+        str | None, typer.Option(help="The nodes, where no RM tells them: NODESxMEMORY_MBxVCORES or a cluster file.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here [default: print it].")] = None,
+    json: Json = False,
+) -> None:
+    """Import nodes and queue tree of a YARN cluster.
+
+    Everything that is said there and not modelled by heddle is listed, and kept in the file under `about`.
+
+    \b
+    Examples:
+      heddle cluster import --rm rm.example.org:8088 -o cluster.yaml
+      heddle cluster import capacity-scheduler.xml --nodes 40x65536x24 -o cluster.yaml
+      heddle cluster import fair-scheduler.xml --rm rm.example.org:8088 -o cluster.yaml --json
+    """
+    from heddle.traces.clusters import dump_cluster
+
+    made, imported, left = _imported(file, rm, nodes)
+    text = dump_cluster(made)
+    if output is not None:
+        _write(output, text)
+    if json:
+        listed = [{"setting": one.setting, "value": one.value, "why": one.why} for one in left]
+        facts = {"nodes": made.n_nodes, "queues": len(made.queues), "policy": imported.scheduler}
+        print_json({"file": None if output is None else str(output), **facts, "not_modelled": listed, "cluster": text})
+        return
+    if output is None:
+        print(text, end="")
+    if left:
+        rows = [(one.setting, one.value, one.why) for one in left]
+        print_tables([table(("not taken over, or not as it was", "value", "why"), rows)], to_stderr=output is None)
+    say(f"{made.n_nodes} nodes, {len(made.queues)} queues; simulate it with --policy {imported.scheduler}")
+
+
+def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Cluster, ImportedQueues, list[Left]]:
+    from dataclasses import replace
+
+    from heddle.model.cluster import YARN, Cluster
+    from heddle.traces.cluster_import.imported import read_queues_xml
+    from heddle.traces.clusters import load_cluster
+    from heddle.yarn.client import RmClient
+    from heddle.yarn.cluster_import import nodes_of, queues_of
+
+    if (rm is None) == (nodes is None):
+        what = "say either --rm (a ResourceManager) or --nodes (40x65536x24): one of them has the nodes"
+        raise BadInput.of("heddle cluster import", what)
+    if rm is None and file is None:
+        raise BadInput.of("heddle cluster import", "name the scheduler's XML file, or a ResourceManager with --rm")
+    if file is not None and not file.is_file():
+        raise BadInput.of(str(file), "no such file")
+    left: list[Left] = []
+    if rm is not None:
+        with RmClient(rm) as client:
+            found, resources, untold = nodes_of(client)
+            left += untold.found
+            imported = queues_of(client) if file is None else None
+        base = Cluster(nodes=found, resources=resources, exclusive=resources[2:], increment=(1,) * len(resources))
+    else:
+        base, imported = load_cluster(nodes or ""), None
+    if imported is None:
+        assert file is not None
+        imported = read_queues_xml(file, base.total_allowance())
+    left += imported.left
+    about = {
+        "imported_from": ", ".join(part for part in (rm, str(file) if file else None) if part),
+        "policy": imported.scheduler,
+        "not_modelled": [str(one) for one in left],
+    }
+    made = replace(
+        base,
+        queues=tuple(replace(one, min_share=_padded(one.min_share, len(base.resources))) for one in imported.queues),
+        calculator=imported.calculator,
+        off_switch_per_heartbeat=imported.off_switch_per_heartbeat,
+        timing=YARN,
+        name=file.stem if file is not None else "imported",
+        about=about,
+    )
+    return made, imported, left
+
+
+def _padded(amounts: tuple[int, ...], n_resources: int) -> tuple[int, ...]:
+    """Memory and vcores are what schedulers' files speak of; nothing of the rest."""
+    return amounts and (*amounts, *(0,) * (n_resources - len(amounts)))
+
+
+def _write(output: Path, text: str) -> None:
+    if output.suffix not in (".yaml", ".yml"):
+        raise BadInput.of(str(output), "the name must end in .yaml", field="--output")
+    partial = output.with_name(f".{output.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, output)
+    except OSError as error:
+        raise BadInput.of(str(output), f"cannot be written: {error.strerror or error}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    say(f"wrote {output}")

@@ -1,0 +1,116 @@
+"""`heddle doctor`: is everything here that heddle needs, and what of the rest?"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, table
+from heddle.cli.settings import FILE
+
+_NEEDED = ("numba", "numpy", "polars", "pyarrow", "pyyaml", "rich", "typer")
+_PATIENCE_S = 10
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    state: str  # ok, absent (something optional is not there), wrong
+    detail: str
+
+
+def doctor(json: Json = False) -> int:
+    """Look at this machine: versions, cores, memory, the cache of compiled code, Java and Hadoop.
+
+    What is only needed for a part of heddle is `absent`, with what it would be for. Exit code 1 means that something
+    which every run needs is wrong.
+
+    \b
+    Examples:
+      heddle doctor
+      heddle doctor --json
+    """
+    findings = list(_findings())
+    wrong = [one for one in findings if one.state == "wrong"]
+    if json:
+        print_json({"well": not wrong, "findings": [asdict(one) for one in findings]})
+    else:
+        print_tables([table(("", "", ""), [(one.what, one.state, one.detail) for one in findings])])
+        print("something is wrong: see above" if wrong else "all is well: try `heddle compare`")
+    return FAILED if wrong else DONE
+
+
+def _findings() -> Iterator[Finding]:
+    good = sys.version_info >= (3, 11)
+    yield Finding("Python", "ok" if good else "wrong", platform.python_version() + ("" if good else ": needs 3.11"))
+    for name in ("heddle", *_NEEDED):
+        try:
+            yield Finding(name, "ok", version(name))
+        except PackageNotFoundError:
+            yield Finding(name, "wrong", "not installed: pip install heddle")
+    yield Finding("cores", "ok", f"{os.cpu_count() or 1}; compare and sweep use them all unless told otherwise")
+    yield _memory()
+    yield _cache()
+    yield _settings()
+    yield _optional("OR-tools", _version_of("ortools"), "heddle bound --optimum: pip install 'heddle[optimum]'")
+    yield _optional("Chromium", shutil.which("chromium") or shutil.which("google-chrome"), "tests of the HTML report")
+    yield _java()
+    hadoop = os.environ.get("HADOOP_HOME") or shutil.which("yarn")
+    yield _optional("Hadoop", hadoop, "a local YARN cluster; an RM elsewhere needs nothing here")
+
+
+def _version_of(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _optional(what: str, found: str | None, needed_for: str) -> Finding:
+    return Finding(what, "ok", found) if found else Finding(what, "absent", f"only for {needed_for}")
+
+
+def _memory() -> Finding:
+    try:
+        total_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    except (ValueError, OSError, AttributeError):  # not every system tells
+        return Finding("memory", "ok", "unknown")
+    return Finding("memory", "ok", f"{total_mb / 1024:.1f} GB")
+
+
+def _cache() -> Finding:
+    from heddle.model.compiled import cache_folder
+    from heddle.run import engine_is_compiled
+
+    folder = cache_folder()
+    nearest = next(path for path in (folder, *folder.parents) if path.exists())
+    if not os.access(nearest, os.W_OK):
+        return Finding("cache", "wrong", f"{folder} cannot be written: every run would compile anew (NUMBA_CACHE_DIR)")
+    state = "the engine is compiled" if engine_is_compiled() else "empty: the first run compiles the engine"
+    return Finding("cache", "ok", f"{folder}: {state}")
+
+
+def _settings() -> Finding:
+    if Path(FILE).is_file():
+        return Finding("settings", "ok", f"{FILE} of this folder gives defaults of options")
+    return Finding("settings", "ok", f"no {FILE} here: built-in defaults")
+
+
+def _java() -> Finding:
+    java = shutil.which("java")
+    if java is None:
+        return _optional("Java", None, "a local YARN cluster")
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return Finding("Java", "absent", f"{java} does not answer; only for a local YARN cluster")
+    return Finding("Java", "ok", (told.stderr or told.stdout).partition("\n")[0] or java)

@@ -1,0 +1,98 @@
+"""`heddle efficiency`: how much of what was reserved was used, and who wasted most."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from heddle.cli.amounts import in_hours
+from heddle.cli.output import Json, print_json, print_tables, say, table
+from heddle.model.errors import BadInput
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from heddle.analysis.efficiency import Containers, Efficiency
+
+
+def efficiency(
+    source: Annotated[
+        str, typer.Argument(metavar="OUT", help="A workload (imported trace, built-in name, CSV) or a record's folder.")
+    ],
+    by: Annotated[
+        Literal["container", "job", "user", "queue", "node"], typer.Option(help="What is compared with each other.")
+    ] = "job",
+    top: Annotated[int, typer.Option(help="How many of the largest wasters to show.", min=0, max=1000)] = 10,
+    json: Json = False,
+) -> None:
+    """Say how much of what was reserved was used: sums over time, not means of ratios.
+
+    Containers whose use was not recorded are counted and shown, and never taken for empty or full.
+
+    \b
+    Examples:
+      heddle efficiency trace.parquet
+      heddle efficiency run/ --by node --json
+      heddle efficiency trace.parquet --by user --top 20
+    """
+    from heddle.analysis.efficiency import document
+    from heddle.analysis.efficiency import efficiency as compute
+
+    containers = _containers(source)
+    if by == "node" and not containers.has_nodes:
+        raise BadInput.of("--by", "a trace does not say where its tasks ran; a record (`simulate --record`) does")
+    found = compute(containers, by)
+    if json:
+        print_json(document(found, by))
+        return
+    for one in found:
+        print_tables([_summary(one, by), *([_wasters(one, by, top)] if top and one.groups.height else [])])
+        if one.unrecorded_containers:
+            reserved = in_hours(one.unrecorded_reserved, one.resource)
+            say(
+                f"{one.unrecorded_containers} containers ({reserved}) have no recorded use and are not in these figures"
+            )
+
+
+def _containers(source: str) -> Containers:
+    from heddle.analysis.efficiency import containers_of_run, containers_of_workload
+    from heddle.record.files import MANIFEST_FILE, read_record
+    from heddle.traces.load import load_workload
+
+    if (Path(source) / MANIFEST_FILE).is_file():
+        return containers_of_run(read_record(source))
+    return containers_of_workload(load_workload(source))
+
+
+def _summary(one: Efficiency, by: str) -> Table:
+    from heddle.model.resources import display_name
+
+    name = display_name(one.resource)
+    if one.ratio is None:
+        return table(("", ""), [("use", "not recorded for any container")], title=name)
+    rows = [
+        ("reserved", in_hours(one.reserved, one.resource)),
+        ("used", f"{in_hours(one.used, one.resource)} ({100 * one.ratio:.1f} %)"),
+    ]
+    rows += [
+        (f"{100 * q:.0f} % of {one.groups.height} {by}s", f"below {100 * value:.1f} %")
+        for q, value in one.quantiles.items()
+    ]
+    return table(("", ""), rows, title=f"{name}: used of what was reserved")
+
+
+def _wasters(one: Efficiency, by: str, top: int) -> Table:
+    rows = [
+        (
+            str(row["group"]),
+            f"{row['containers']:,}",
+            in_hours(row["reserved"], one.resource),
+            in_hours(row["used"], one.resource),
+            in_hours(row["wasted"], one.resource),
+            f"{100 * row['efficiency']:.1f}",
+        )
+        for row in one.groups.head(top).to_dicts()
+    ]
+    return table((by, "containers", "reserved", "used", "wasted", "%"), rows, title="most wasted")

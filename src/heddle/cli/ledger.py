@@ -1,0 +1,77 @@
+"""`heddle ledger`: where every GB-hour and vcore-hour of a run went."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heddle.cli.amounts import hours, hours_unit
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from heddle.analysis.ledger import Ledger
+
+
+def ledger(
+    record: Annotated[Path, typer.Argument(metavar="RECORD", help="A folder that `--record` wrote.")],
+    json: Json = False,
+) -> int:
+    """Split every GB-hour and vcore-hour of a recorded run into what was used and what was lost, and why.
+
+    The lines add up to the capacity of all nodes over the time of the run, to the last MB-millisecond; exit code 1
+    would mean that they do not. A line marked * rests on a cause that is inferred, not recorded.
+
+    \b
+    Examples:
+      heddle simulate mix --policy capacity --record run && heddle ledger run
+      heddle ledger run --json
+    """
+    from heddle.analysis.ledger import waste_ledger
+    from heddle.record.files import read_record
+
+    found = waste_ledger(read_record(record))
+    sums = [sum(line.amounts[r] for line in found.lines) for r in range(len(found.resources))]
+    if json:
+        print_json(found.document())
+    else:
+        print_tables([_table(found)])
+        if any(line.inferred and any(line.amounts) for line in found.lines):
+            say(
+                "* inferred: the record does not say which stages hold containers early; stages named map and reduce do"
+            )
+    if sums != list(found.total):
+        say(f"check failed: the lines add up to {sums}, not to {list(found.total)}")
+        return FAILED
+    return DONE
+
+
+def _table(found: Ledger) -> Table:
+    """Lines with something in them, in hours of each resource and per cent of the capacity."""
+    from heddle.model.resources import display_name
+
+    headings = ["where it went"]
+    for name in found.resources:
+        headings += [hours_unit(name), f"% of {display_name(name)}"]
+    rows = [
+        _row(line.what + ("*" if line.inferred else ""), line.amounts, found)
+        for line in found.lines
+        if any(line.amounts)
+    ]
+    rows.append(_row("all", found.total, found))
+    rows += [_row(f"(beside it: {memo.what})", memo.amounts, found) for memo in found.memos if any(memo.amounts)]
+    took_h = (found.end_ms - found.begin_ms) / 3_600_000
+    return table(headings, rows, title=f"capacity over {took_h:.3g} hours")
+
+
+def _row(what: str, amounts: tuple[int, ...], found: Ledger) -> list[str]:
+    cells = [what]
+    for r, name in enumerate(found.resources):
+        cells += [
+            f"{hours(amounts[r], name):,.2f}",
+            f"{100 * amounts[r] / found.total[r]:.1f}" if found.total[r] else "",
+        ]
+    return cells

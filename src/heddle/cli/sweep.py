@@ -1,0 +1,163 @@
+"""`heddle sweep run|show`: a cross product of everything, resumable, and what came out best."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heddle.cli.inputs import compile_with_message
+from heddle.cli.output import Json, print_json, print_tables, say, table
+from heddle.cli.progress import run_with_progress
+from heddle.model.errors import BadInput
+
+if TYPE_CHECKING:
+    from heddle.analysis.best import Best
+    from heddle.analysis.compare import ComparedMetric
+
+_SHOWN = 10  # candidates of a scenario
+
+app = typer.Typer(
+    help="Run a cross product of policies, parameters, workloads, loads, clusters and seeds.\n\n"
+    "\b\nExamples:\n"
+    "  heddle sweep run sizing.yaml -o results\n"
+    "  heddle sweep show results --report sweep.html",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.command("run")
+def run_sweep(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A .yaml or .toml file, see below.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the results; made, or taken up again.")],
+    on: Annotated[
+        str, typer.Option(help="Where runs are computed: local:PROCESSES, or an engine that is plugged in.")
+    ] = "local",
+    json: Json = False,
+) -> None:
+    """Run a sweep, or go on with one that was interrupted.
+
+    The file is checked as a whole before anything runs. Each run is kept as soon as it ends, so that whatever stops
+    the sweep, the same command goes on where it was. The results are one Parquet data set for Polars, DuckDB and
+    others: results/runs/*.parquet.
+
+    \b
+    The file:
+      workloads: ["mix(jobs={jobs})"]
+      policies: [fifo, "drf+n-sigma(n={n})"]
+      clusters: [8x65536x24]            left out: what the workload suggests
+      loads: [0.8, 1.0, 1.2]            how much faster jobs are submitted
+      parameters: {jobs: [20, 40], n: [2, 3, 5]}
+      seeds: 5
+    \b
+    Examples:
+      heddle sweep run sizing.yaml -o results
+      heddle sweep run sizing.yaml -o results --on local:2 --json
+    """
+    from heddle.experiments.engines import engine_named
+    from heddle.experiments.sweep_file import read_sweep
+    from heddle.experiments.sweep_run import run_row
+    from heddle.experiments.sweep_store import SweepStore, parameter_types
+
+    engine = engine_named(on)
+    if not file.is_file():
+        raise BadInput.of(str(file), "no such file")
+    sweep = read_sweep(file)
+    store = SweepStore(output)
+    store.open_for(sweep, file)
+    done = store.done()
+    left = [one for one in sweep.runs if one.key not in done]
+    before = len(sweep.runs) - len(left)
+    others = len(done) - before
+    say(f"{sweep.name}: {len(sweep.runs)} runs, {before} are done" + (f"; {others} of other sweeps" if others else ""))
+    for n_resources in {len(one.cluster.resources) for one in left}:
+        compile_with_message(sweep.policies, n_resources)
+    types = parameter_types(sweep.runs)
+    for _, row in run_with_progress(engine, run_row, left, before):
+        store.put(row, types)
+    if json:
+        print_json({"name": sweep.name, "folder": str(output), "runs": len(sweep.runs), "ran_now": len(left)})
+    else:
+        say(f"{len(left)} runs done; look at them with: heddle sweep show {shlex.quote(str(output))}")
+
+
+@app.command("show")
+def show_sweep(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="What `heddle sweep run` wrote.")],
+    metric: Annotated[str, typer.Option(help="The metric that decides, as in the JSON of a run.")] = "jct_s.mean",
+    report: Annotated[Path | None, typer.Option(help="Draw lines and heat maps into this HTML file.")] = None,
+    json: Json = False,
+) -> None:
+    """Show what came out best, and how sure that is.
+
+    In each scenario (workload, load, cluster) the policies are compared on the same seeds. Intervals against the best
+    are corrected for having looked at all pairs: with many candidates, some are good by luck.
+
+    \b
+    Examples:
+      heddle sweep show results
+      heddle sweep show results --metric makespan_s --report sweep.html
+      heddle sweep show results --json
+    """
+    from heddle.analysis.sweep_axes import best_of, column_of, numeric_axes, scenarios
+    from heddle.experiments.sweep_store import SweepStore
+    from heddle.report.page import write_page
+    from heddle.report.sweep import standing_cells, sweep_html
+    from heddle.report.wording import Scale
+
+    chosen = _metric(metric)
+    store = SweepStore(folder)
+    name, keys = store.plan()
+    rows = store.table(keys)
+    if rows.height < len(keys):
+        say(f"{rows.height} of {len(keys)} runs are done: heddle sweep run goes on")
+    if report is not None:
+        write_page(report, sweep_html(name, rows, chosen, shlex.join(["heddle", *sys.argv[1:]])))
+        say(f"wrote {report}")
+    found = [(where, best_of(some, chosen)) for where, some in scenarios(rows)]
+    if json:
+        places = [_as_json(where, best) for where, best in found]
+        print_json({"name": name, "runs": rows.height, "planned": len(keys), "metric": metric, "scenarios": places})
+        return
+    scale = Scale.of(chosen, rows[column_of(chosen)].drop_nulls().to_list())
+    headings = ("policy", chosen.title.lower(), "against the best", "")
+    for where, best in found:
+        print_tables([table(headings, standing_cells(best, scale, _SHOWN), title=where)])
+        print(best.sentence())
+        if best.left_out:
+            print(f"Left out, stalled or not run on every seed: {', '.join(best.left_out)}.")
+        print()
+    if report is None and numeric_axes(rows):
+        say("--report FILE draws it over " + ", ".join(axis.removeprefix("param_") for axis in numeric_axes(rows)))
+
+
+def _metric(name: str) -> ComparedMetric:
+    from heddle.analysis.compare import COMPARED
+    from heddle.traces.problems import did_you_mean
+
+    known = {metric.name: metric for metric in COMPARED if metric.better}
+    if name not in known:
+        raise BadInput.of(
+            "--metric", f"{name} cannot decide{did_you_mean(name, known) or ''}; known: {', '.join(known)}"
+        )
+    return known[name]
+
+
+def _as_json(where: str, best: Best) -> dict[str, Any]:
+    return {
+        "scenario": where,
+        "sentence": best.sentence(),
+        "pairs": best.pairs,
+        "left_out": list(best.left_out),
+        "standings": [
+            {
+                "policy": one.name, "mean": one.mean, "ci95": one.interval, "behind_pct": one.behind_pct,
+                "behind_ci": one.behind, "beaten": one.beaten,
+            }
+            for one in best.standings
+        ],
+    }  # fmt: skip

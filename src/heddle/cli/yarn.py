@@ -1,0 +1,29 @@
+"""`heddle yarn`: a real YARN."""
+
+from __future__ import annotations
+
+import typer
+
+from heddle.cli import yarn_local, yarn_run, yarn_steer, yarn_trace, yarn_trial
+
+app = typer.Typer(
+    help="Start, watch and steer a real Apache Hadoop YARN.\n\n"
+    "\b\nExamples:\n"
+    "  heddle yarn up                      a real cluster on this machine\n"
+    "  heddle yarn run tasks.csv           its tasks as real containers\n"
+    "  heddle yarn steer --mode live       usage feedback on it; put back when it ends\n"
+    "  heddle yarn status\n"
+    "  heddle yarn down",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.command("up")(yarn_local.up)
+app.command("down")(yarn_local.down)
+app.command("status")(yarn_local.status)
+app.command("logs")(yarn_local.logs)
+app.command("run")(yarn_run.run)
+app.command("track")(yarn_trace.track)
+app.command("observe")(yarn_trace.observe)
+app.command("steer")(yarn_steer.steer)
+app.command("restore")(yarn_steer.restore)
+app.command("trial")(yarn_trial.trial)

@@ -1,0 +1,42 @@
+"""What the commands for a live YARN share: which ResourceManager they mean, and how they are told to end."""
+
+from __future__ import annotations
+
+import getpass
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from heddle.model.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from heddle.yarn.client import RmClient
+
+
+def address_of(rm: str | None, name: str | None) -> str:
+    """What --rm or --name means; a local cluster called `local` if neither was given."""
+    from heddle.yarn.local.cluster import find_cluster
+
+    if rm is not None and name is not None:
+        raise BadInput.of("--rm", "say either --rm or --name")
+    return rm if rm is not None else find_cluster(name or "local").layout.rm
+
+
+def client_of(rm: str | None, name: str | None, timeout_s: float = 10.0) -> RmClient:
+    from heddle.yarn.client import RmClient
+
+    return RmClient(address_of(rm, name), timeout_s=timeout_s, user=getpass.getuser())
+
+
+@contextmanager
+def until_told() -> Iterator[list[int]]:
+    """A list that fills when the process is asked to end, so that it can still write or put back what it must."""
+    told: list[int] = []
+    before = {number: signal.signal(number, lambda n, _: told.append(n)) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield told
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,146 @@
+"""`heddle yarn up|down|status|logs`: a real YARN on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+from heddle.model.errors import BadInput
+
+if TYPE_CHECKING:
+    from heddle.yarn.local.cluster import LocalCluster
+
+Name = Annotated[str, typer.Option("--name", help="Which local cluster; several can run side by side.")]
+
+
+def up(
+    name: Name = "local",
+    nodes: Annotated[int, typer.Option(help="How many NodeManagers.")] = 3,
+    node_memory_mb: Annotated[int, typer.Option(help="Memory that each may promise.")] = 4096,
+    node_vcores: Annotated[int, typer.Option(help="Vcores that each may promise.")] = 8,
+    hadoop: Annotated[str, typer.Option(help="Version of Hadoop; 3.4.2 is what is tested.")] = "3.4.2",
+    scheduler: Annotated[Literal["capacity", "fair"], typer.Option(help="YARN's scheduler.")] = "capacity",
+    am_share: Annotated[float, typer.Option(help="Share of the cluster that application masters may hold.")] = 0.5,
+    port: Annotated[int, typer.Option(help="First of a block of ports; the ResourceManager's web port.")] = 8088,
+    json: Json = False,
+) -> int:
+    """Start a real YARN on this machine and wait until it is healthy.
+
+    Needs Linux, Java 17 and, the first time, Maven, which fetches Hadoop's jars. It listens on 127.0.0.1 only, but for
+    MapReduce's shuffle. What it promises is not checked against what this machine has: containers share it.
+
+    \b
+    Examples:
+      heddle yarn up
+      heddle yarn up --name second --nodes 2 --node-memory-mb 2048 --port 9088
+    """
+    from heddle.yarn.local.cluster import bring_up
+    from heddle.yarn.local.layout import Layout
+
+    layout = Layout(nodes, node_memory_mb, node_vcores, hadoop, scheduler, am_share, port)
+    cluster = bring_up(name, layout, say)
+    _show([cluster], json)
+    return DONE
+
+
+def down(name: Name = "local", json: Json = False) -> int:
+    """Stop a local cluster and remove its folder, in whatever state it is.
+
+    \b
+    Example:
+      heddle yarn down --name second
+    """
+    from heddle.yarn.local.cluster import take_down
+    from heddle.yarn.local.folders import cluster_folder
+
+    there = cluster_folder(name).exists()
+    ended = take_down(name)
+    if json:
+        print_json({"name": name, "processes_ended": ended})
+    elif ended or there:
+        say(f"cluster {name!r} is down: {ended} processes ended, its folder is removed")
+    else:
+        say(f"there was no cluster {name!r}")
+    return DONE
+
+
+def status(
+    name: Annotated[str | None, typer.Option("--name", help="Only this cluster [default: all].")] = None,
+    json: Json = False,
+) -> int:
+    """Show local clusters: their addresses and which daemons live. Exit code 1 if one is not healthy.
+
+    \b
+    Example:
+      heddle yarn status --json
+    """
+    from heddle.yarn.local.cluster import find_cluster
+    from heddle.yarn.local.folders import cluster_names
+
+    clusters = [find_cluster(each) for each in ([name] if name else cluster_names())]
+    healthy = _show(clusters, json)
+    return DONE if healthy else FAILED
+
+
+def logs(
+    daemon: Annotated[
+        str | None, typer.Argument(help="resourcemanager, nodemanager-0, ..., historyserver [default: list them].")
+    ] = None,
+    name: Name = "local",
+    lines: Annotated[int, typer.Option(min=1, help="How many of the last lines.")] = 40,
+) -> int:
+    """Print the end of a daemon's log.
+
+    \b
+    Examples:
+      heddle yarn logs
+      heddle yarn logs nodemanager-0 --lines 100
+    """
+    from heddle.yarn.local.cluster import find_cluster
+
+    cluster = find_cluster(name)
+    if daemon is None:
+        for role in cluster.roles():
+            print(role, cluster.log(role))
+        return DONE
+    if daemon not in cluster.roles():
+        raise BadInput.of("DAEMON", f"there is no {daemon!r}; there are: {', '.join(cluster.roles())}")
+    log = cluster.log(daemon)
+    text = log.read_text(errors="replace").splitlines() if log.exists() else []
+    print("\n".join(text[-lines:]))
+    return DONE
+
+
+def _show(clusters: list[LocalCluster], json: bool) -> bool:
+    """Prints what there is; whether all of it is healthy."""
+    found: list[dict[str, Any]] = []
+    for cluster in clusters:
+        health = cluster.health()
+        layout = cluster.layout
+        found.append(
+            {
+                "name": cluster.name, "rm": layout.rm, "history": layout.history,
+                "node_urls": [layout.node_url(node) for node in range(layout.nodes)],
+                "folder": str(cluster.folder), **layout.as_json(), **health,
+            }
+        )  # fmt: skip
+    if json:
+        print_json({"clusters": found})
+    elif not found:
+        say("no local cluster; `heddle yarn up` starts one")
+    else:
+        for one in found:
+            rows = [
+                ("healthy", "yes" if one["healthy"] else "no"),
+                ("ResourceManager", one["rm"]),
+                ("history server", one["history"]),
+                ("nodes", f"{one['nodes_running'] or 0} of {one['nodes']} running, {one['node_memory_mb']} MB"
+                          f" and {one['node_vcores']} vcores each"),
+                ("Hadoop", f"{one['hadoop']}, {one['scheduler']} scheduler"),
+                ("folder", one["folder"]),
+                *((role, f"pid {pid}" if pid else "not running") for role, pid in one["daemons"].items()),
+            ]  # fmt: skip
+            print_tables([table(("", ""), rows, title=f"cluster {one['name']}")])
+    return all(one["healthy"] for one in found)

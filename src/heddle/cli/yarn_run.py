@@ -1,0 +1,141 @@
+"""`heddle yarn run`: a workload as real containers on a real YARN."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+from heddle.cli.yarn_cluster import client_of
+from heddle.model.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from heddle.yarn.run_jobs import Workplace
+    from heddle.yarn.trace.observer import Observer
+
+Rm = Annotated[str | None, typer.Option("--rm", help="Address of a ResourceManager [default: a local cluster's].")]
+Name = Annotated[str | None, typer.Option("--name", help="A cluster of `heddle yarn up` [default: local].")]
+
+
+def run(
+    workload: Annotated[
+        str,
+        typer.Argument(metavar="WORKLOAD", help="A built-in name, .csv, .parquet, or a .yaml that lists real jobs."),
+    ],
+    rm: Rm = None,
+    name: Name = None,
+    staging: Annotated[
+        Path | None, typer.Option(help="A folder that all nodes see under this path; needed with --rm.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of a built-in workload.", min=0)] = 0,
+    record: Annotated[Path | None, typer.Option(help="Observe the run and write its record into this folder.")] = None,
+    json: Json = False,
+) -> int:
+    """Run a workload as real containers on a real YARN and wait for its end.
+
+    Each task becomes a container that holds the memory and burns the CPU that the workload says it uses, for as long as
+    it says. Nodes need python3 and Java 17. A .yaml may also list MapReduce programs (docs/yarn.md). Exit code 1 means
+    that a job failed. Interrupting it kills what it submitted.
+
+    \b
+    Examples:
+      heddle yarn run tasks.csv
+      heddle yarn run jobs.yaml --name second --json
+      heddle yarn run tasks.csv --rm http://rm.example:8088 --staging /mnt/shared/heddle
+    """
+    from heddle.yarn.mixture import load_real_jobs
+    from heddle.yarn.run_jobs import run_jobs
+
+    jobs, notes = load_real_jobs(workload, seed)
+    for note in notes:
+        say(f"note: {note}")
+    with workplace_of(rm, name, staging) as place:
+        say(f"{len(jobs)} jobs on {place.client.address}")
+        with _observed(record is not None, place) as observer:
+            done = run_jobs(jobs, place, say, observer.poll if observer else lambda: None)
+        if observer is not None and record is not None:
+            _write(observer, {job.app_id for job in done}, workload, record)
+        runs = [job.as_json() for job in done]
+    summary = summarise(workload, place.client.address, runs)
+    if json:
+        print_json(summary)
+    else:
+        rows = [
+            (job["name"], job["kind"], job["app_id"] or "", _seconds(job["jct_s"]), job["outcome"].lower())
+            for job in runs
+        ]
+        print_tables([table(("job", "kind", "application", "took", "outcome"), rows, title=workload)])
+        for job in runs:
+            if job["diagnostics"]:
+                say(f"{job['name']}: {job['diagnostics']}")
+        say(f"makespan {_seconds(summary['makespan_s'])}")
+    return DONE if summary["succeeded"] == len(runs) else FAILED
+
+
+@contextmanager
+def _observed(wanted: bool, place: Workplace) -> Iterator[Observer | None]:
+    """Looks along while jobs run, if wanted, and once more behind them."""
+    if not wanted:
+        yield None
+        return
+    from heddle.yarn.trace.journal import Journal
+    from heddle.yarn.trace.observer import Observer
+
+    with TemporaryDirectory() as folder:
+        observer = Observer(place.client, Journal(Path(folder) / "journal.jsonl", say))
+        yield observer
+        observer.poll()
+
+
+def _write(observer: Observer, mine: set[str | None], workload: str, record: Path) -> None:
+    from heddle.record.files import write_record
+    from heddle.yarn.trace.live_record import record_of
+
+    seen = replace(observer.seen, apps={name: app for name, app in observer.seen.apps.items() if name in mine})
+    started_by = ["heddle", *sys.argv[1:]]
+    write_record(record_of(seen, policy="stock", workload=workload, started_by=started_by), record)
+    say(f"wrote the record {record}")
+
+
+def summarise(workload: str, rm: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """The run as one document; times of jobs are the ResourceManager's, in ms since 1970."""
+    began = [job["submitted_at_ms"] for job in runs if job["submitted_at_ms"] is not None]
+    ended = [job["finished_at_ms"] for job in runs if job["finished_at_ms"] is not None]
+    return {
+        "workload": workload,
+        "rm": rm,
+        "succeeded": sum(job["outcome"] == "SUCCEEDED" for job in runs),
+        "makespan_s": (max(ended) - min(began)) / 1000 if began and ended else None,
+        "jobs": runs,
+    }
+
+
+@contextmanager
+def workplace_of(rm: str | None, name: str | None, staging: Path | None) -> Iterator[Workplace]:
+    """Where to run: a local cluster by name, or any ResourceManager with a folder that its nodes share."""
+    from heddle.yarn.local.cluster import find_cluster
+    from heddle.yarn.local.jars import DEFAULT_HADOOP
+    from heddle.yarn.replay.master_jar import master_jar
+    from heddle.yarn.run_jobs import Workplace
+
+    with client_of(rm, name) as client:
+        if rm is not None:
+            if staging is None:
+                raise BadInput.of("--staging", "with --rm, name a folder that all nodes see under the same path")
+            yield Workplace(client, staging, master_jar(DEFAULT_HADOOP))
+            return
+        cluster = find_cluster(name or "local")
+        jar = master_jar(cluster.layout.hadoop)
+        yield Workplace(client, staging or cluster.folder / "staging", jar, cluster.class_path())
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f} s"

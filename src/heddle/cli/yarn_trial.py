@@ -1,0 +1,110 @@
+"""`heddle yarn trial`: policies against each other on a real YARN."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+from heddle.cli.yarn_run import workplace_of
+from heddle.model.errors import BadInput
+
+if TYPE_CHECKING:
+    from heddle.yarn.trial import TrialRun
+
+
+def trial(
+    workload: Annotated[
+        str | None,
+        typer.Argument(metavar="[WORKLOAD]", help="As for `heddle yarn run` [default: a burst that over-reserves]."),
+    ] = None,
+    policy: Annotated[list[str] | None, typer.Option("--policy", "-p", help="stock, or a policy; repeat it.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each policy runs; fixed beforehand.")] = 3,
+    times: Annotated[int, typer.Option(min=1, help="Default workload: reserves this many times what it uses.")] = 4,
+    task_s: Annotated[int, typer.Option(min=1, help="Default workload: seconds that a task takes.")] = 30,
+    name: Annotated[str, typer.Option("--name", help="Which local cluster.")] = "local",
+    out: Annotated[Path, typer.Option(help="Folder for what was measured; an interrupted trial goes on there.")] = Path(
+        "yarn-trial"
+    ),
+    seed: Annotated[int, typer.Option(help="Seed of a built-in workload.", min=0)] = 0,
+    json: Json = False,
+) -> int:
+    """Run the same real workload under each policy alternately and compare.
+
+    The first policy is the baseline. Name `stock` twice for the noise floor (A/A). Exit code 1 means that a job failed.
+
+    \b
+    Examples:
+      heddle yarn trial --policy stock --policy usage-feedback --rounds 3
+      heddle yarn trial tasks.csv --policy stock --policy "usage-feedback(damping=0.25)" --out quick
+    """
+    from heddle.yarn.mixture import load_real_jobs
+    from heddle.yarn.trace.journal import Journal
+    from heddle.yarn.trial import over_reserved, run_trial
+
+    policies = _distinct(policy or ["stock", "usage-feedback"])
+    if workload is None:
+        jobs, what = over_reserved(times=times, task_s=task_s), f"over-reserved {times} times, tasks of {task_s} s"
+    else:
+        jobs, notes = load_real_jobs(workload, seed)
+        what = workload
+        for note in notes:
+            say(f"note: {note}")
+    plan = {"workload": what, "seed": seed, "policies": policies, "rounds": rounds, "jobs": len(jobs)}
+    with workplace_of(None, name, None) as place:
+        runs = run_trial(jobs, policies, rounds, place, Journal(out / "trial.jsonl", say), plan, say)
+    summary = [_summary(policy, runs, policies[0]) for policy in policies]
+    if json:
+        print_json({**plan, "summary": summary, "runs": [vars(run) for run in runs]})
+    else:
+        rows = [
+            (
+                one["policy"], _mean(one["makespan_s"]), _mean(one["jct_mean_s"]),
+                "" if one["vs_baseline_pct"] is None else f"{one['vs_baseline_pct']:+.1f} %",
+                str(one["failed_jobs"]), f"{100 * one['peak_used_share']:.0f} %",
+            )
+            for one in summary
+        ]  # fmt: skip
+        headings = ("policy", "makespan", "mean completion", "makespan vs first", "failed jobs", "peak use of a node")
+        print_tables([table(headings, rows, title=f"{what}, {rounds} rounds on a real YARN")])
+    return FAILED if any(run.failed_jobs for run in runs) else DONE
+
+
+def _distinct(policies: list[str]) -> list[str]:
+    """Stock may stand beside itself; anything else twice is a mistake."""
+    if policies == ["stock", "stock"]:
+        return ["stock", "stock again"]
+    if repeated := [policy for policy in policies if policies.count(policy) > 1]:
+        raise BadInput.of("--policy", f"{repeated[0]!r} is named twice")
+    if len(policies) < 2:
+        raise BadInput.of("--policy", "name at least two, such as --policy stock --policy usage-feedback")
+    return policies
+
+
+def _summary(policy: str, runs: list[TrialRun], baseline: str) -> dict[str, Any]:
+    from heddle.analysis.student import t_interval
+
+    def over(values: list[float]) -> dict[str, Any]:
+        return {"mean": round(fmean(values), 2), "ci95": t_interval(values)}
+
+    mine = [run for run in runs if run.policy == policy]
+    first = [run.makespan_s for run in runs if run.policy == baseline]
+    return {
+        "policy": policy,
+        "makespan_s": over([run.makespan_s for run in mine]),
+        "jct_mean_s": over([run.jct_mean_s for run in mine]),
+        "vs_baseline_pct": None
+        if policy == baseline
+        else 100 * (fmean(run.makespan_s for run in mine) / fmean(first) - 1),
+        "failed_jobs": sum(run.failed_jobs for run in mine),
+        "peak_used_share": max(run.peak_used_share for run in mine),
+    }
+
+
+def _mean(value: dict[str, Any]) -> str:
+    interval = value["ci95"]
+    shown = f"{value['mean']:.1f} s"
+    return shown if interval is None else f"{shown} [{interval[0]:.1f}, {interval[1]:.1f}]"

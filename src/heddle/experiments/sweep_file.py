@@ -1,0 +1,236 @@
+"""The file that describes a sweep: one YAML or TOML, read and checked as a whole before anything runs.
+
+workloads: ["mix(jobs={jobs})"]        # built-in names or files; {words} are filled in from `parameters`
+policies: [fifo, "drf+n-sigma(n={n})"]
+clusters: [8x65536x24]                 # left out: what the workload suggests
+loads: [0.8, 1.0, 1.2]                 # how much faster jobs are submitted; left out: 1
+parameters: {jobs: [20, 40], n: [2, 3, 5]}
+seeds: 5                               # or a list of seeds
+"""
+
+from __future__ import annotations
+
+import itertools
+import string
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from heddle.analysis.edges import Edges
+from heddle.experiments.compare import Source, sampling_of
+from heddle.experiments.sweep_run import SweepRun
+from heddle.model.cluster import Cluster
+from heddle.model.errors import BadInput, HeddleError, Problem
+from heddle.model.workload import Workload
+from heddle.policy.parse import parse_policy
+from heddle.policy.policy import Policy
+from heddle.run import check_run
+from heddle.traces.catalogue import suggested_cluster
+from heddle.traces.clusters import load_cluster
+from heddle.traces.load import is_built_in, load_workload
+from heddle.traces.problems import Problems, did_you_mean
+
+Value = float | str
+_KEYS: Final = (
+    "name", "workloads", "policies", "clusters", "loads", "parameters", "seeds", "warm_up_s", "cool_down_s", "block_s",
+)  # fmt: skip
+MOST_RUNS: Final = 1_000_000
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A checked sweep: all its runs, and the policies that must be compiled for them."""
+
+    name: str
+    runs: tuple[SweepRun, ...]
+    policies: tuple[Policy, ...]
+
+
+def read_sweep(path: Path) -> Sweep:
+    """The sweep of a file; BadInput with everything that is wrong with it."""
+    problems = Problems(str(path))
+    data = _parse(path)
+    for key in data:
+        if key not in _KEYS:
+            problems.add(
+                f"unknown key{did_you_mean(str(key), _KEYS) or '; known: ' + ', '.join(_KEYS)}", field=str(key)
+            )
+    texts = {key: _texts(data, key, problems) for key in ("workloads", "policies", "clusters")}
+    for key in ("workloads", "policies"):
+        if not texts[key] and key not in {found.field for found in problems.found}:
+            problems.add("missing: at least one is needed", field=key)
+    loads = _numbers(data, "loads", problems) or [1.0]
+    parameters = _parameters(data, problems)
+    seeds = _seeds(data, problems)
+    edges = Edges(_number(data, "warm_up_s", problems), _number(data, "cool_down_s", problems))
+    block_s = _number(data, "block_s", problems) or None
+    _check_parameters(parameters, texts["workloads"] + texts["policies"], problems)
+    problems.raise_if_any()
+
+    policies: dict[str, Policy] = {}
+    workloads: dict[str, Workload] = {}
+    clusters: dict[str, Cluster] = {}
+    for _, text, _ in _filled(texts["policies"], parameters):
+        _try(problems, "policies", lambda text=text: policies.setdefault(text, parse_policy(text)))
+    for _, text, _ in _filled(texts["workloads"], parameters):
+        _try(problems, "workloads", lambda text=text: workloads.setdefault(text, load_workload(text, seeds[0])))
+    for text in texts["clusters"]:
+        _try(problems, "clusters", lambda text=text: clusters.setdefault(text, load_cluster(text)))
+    problems.raise_if_any()
+
+    runs: dict[str, SweepRun] = {}
+    for template, text, chosen in _filled(texts["workloads"], parameters):
+        for name, cluster in _clusters_of(text, clusters, problems):
+            blocks = _checked(text, workloads[text], cluster, seeds, block_s, problems)
+            for load, (policy_template, policy, more) in itertools.product(
+                loads, _filled(texts["policies"], parameters, chosen)
+            ):
+                for seed in seeds:
+                    one = SweepRun(
+                        Source(text, load, blocks), cluster, policy, seed, edges,
+                        template, policy_template, name, tuple(sorted((chosen | more).items())),
+                    )  # fmt: skip
+                    runs.setdefault(one.key, one)
+    if len(runs) > MOST_RUNS:
+        problems.add(f"{len(runs):,} runs are too many: at most {MOST_RUNS:,}")
+    problems.raise_if_any()
+    return Sweep(str(data.get("name") or path.stem), tuple(runs.values()), tuple(policies.values()))
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    try:
+        content = path.read_bytes()
+        data = tomllib.loads(content.decode()) if path.suffix == ".toml" else yaml.safe_load(content)
+    except OSError as error:
+        raise BadInput.of(str(path), f"cannot be read: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, UnicodeDecodeError) as error:
+        kind = "TOML" if path.suffix == ".toml" else "YAML"
+        raise BadInput.of(str(path), f"not {kind}: {' '.join(str(error).split())}") from None
+    if not isinstance(data, dict):
+        raise BadInput.of(str(path), "a sweep is a mapping: workloads, policies, ... (heddle sweep run --help)")
+    return data
+
+
+def _try(problems: Problems, field: str, read: Any) -> None:
+    try:
+        read()
+    except BadInput as error:
+        problems.found += [Problem(problems.where, str(found), field=field) for found in error.problems]
+    except HeddleError as error:
+        problems.add(str(error), field=field)
+
+
+def _texts(data: Mapping[str, Any], key: str, problems: Problems) -> list[str]:
+    found = data.get(key, [])
+    listed = found if isinstance(found, list) else [found]
+    if not all(isinstance(one, str) for one in listed):
+        problems.add("must be a text, or a list of texts", field=key)
+        return []
+    for one in sorted({one for one in listed if listed.count(one) > 1}):
+        problems.add(f"{one} is given twice", field=key)
+    return listed
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _numbers(data: Mapping[str, Any], key: str, problems: Problems) -> list[float]:
+    found = data.get(key, [])
+    listed = found if isinstance(found, list) else [found]
+    if not all(_is_number(one) and one > 0 for one in listed):
+        problems.add("must be numbers above 0", field=key)
+        return []
+    return [float(one) for one in listed]
+
+
+def _number(data: Mapping[str, Any], key: str, problems: Problems) -> float:
+    found = data.get(key, 0.0)
+    if not _is_number(found) or found < 0:
+        problems.add("must be a number of seconds, 0 or more", field=key)
+        return 0.0
+    return float(found)
+
+
+def _parameters(data: Mapping[str, Any], problems: Problems) -> dict[str, list[Value]]:
+    given = data.get("parameters", {})
+    if not isinstance(given, dict):
+        problems.add("must map names to lists of values", field="parameters")
+        return {}
+    found: dict[str, list[Value]] = {}
+    for name, values in given.items():
+        listed = values if isinstance(values, list) else [values]
+        if not listed or not all(_is_number(one) or isinstance(one, str) for one in listed):
+            problems.add("must be a list of numbers or texts", field=f"parameters.{name}")
+        elif len({type(one) is str for one in listed}) > 1:
+            problems.add("must be all numbers or all texts", field=f"parameters.{name}")
+        else:
+            found[str(name)] = list(listed)
+    return found
+
+
+def _seeds(data: Mapping[str, Any], problems: Problems) -> list[int]:
+    found = data.get("seeds", 5)
+    if isinstance(found, int) and not isinstance(found, bool) and 1 <= found <= 100_000:
+        return list(range(found))
+    if isinstance(found, list) and found and all(isinstance(one, int) and one >= 0 for one in found):
+        return list(dict.fromkeys(found))
+    problems.add("must be how many, or a list of seeds of 0 or more", field="seeds")
+    return [0]
+
+
+def _words(template: str) -> list[str]:
+    """The {words} of a template; a template that is no format string has none."""
+    try:
+        return [word for _, word, _, _ in string.Formatter().parse(template) if word]
+    except ValueError:
+        return []
+
+
+def _check_parameters(parameters: Mapping[str, Any], templates: Sequence[str], problems: Problems) -> None:
+    used = {word for template in templates for word in _words(template)}
+    for word in sorted(used - parameters.keys()):
+        problems.add(f"{{{word}}} is used, but has no values{did_you_mean(word, parameters)}", field="parameters")
+    for name in sorted(parameters.keys() - used):
+        problems.add("is used in no workload and no policy", field=f"parameters.{name}")
+
+
+def _filled(
+    templates: Sequence[str], parameters: Mapping[str, list[Value]], fixed: Mapping[str, Value] | None = None
+) -> Iterator[tuple[str, str, dict[str, Value]]]:
+    """Every template with every value of its words: (template, text, the values). Words already fixed stay so."""
+    for template in templates:
+        words = list(dict.fromkeys(_words(template)))
+        choices = [[(fixed or {})[word]] if word in (fixed or {}) else parameters[word] for word in words]
+        for values in itertools.product(*choices):
+            chosen = dict(zip(words, values, strict=True))
+            yield template, template.format(**chosen) if words else template, chosen
+
+
+def _clusters_of(workload: str, clusters: Mapping[str, Cluster], problems: Problems) -> list[tuple[str, Cluster]]:
+    if clusters:
+        return list(clusters.items())
+    if is_built_in(workload):
+        return [("suggested", suggested_cluster(workload))]
+    problems.add(f"{workload} suggests no cluster: name one", field="clusters")
+    return []
+
+
+def _checked(
+    text: str, workload: Workload, cluster: Cluster, seeds: Sequence[int], block_s: float | None, problems: Problems
+) -> int | None:
+    """Check that this runs; the length of blocks where the workload is a trace."""
+    block_ms: list[int | None] = [None]
+
+    def check() -> None:
+        check_run(workload, cluster, max(seeds), "native")
+        seeds_wanted = 1 if is_built_in(text) else len(seeds)
+        wanted = None if is_built_in(text) else block_s
+        block_ms[0] = sampling_of(text, workload, cluster, seeds_wanted, True, wanted)[1]
+
+    _try(problems, "workloads", check)
+    return block_ms[0]

@@ -1,0 +1,102 @@
+"""One run of a sweep: a pure function from its configuration to one row of the data set."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from heddle.analysis.compare import COMPARED, metric_value
+from heddle.analysis.edges import Edges
+from heddle.analysis.metrics import run_metrics
+from heddle.experiments.compare import Source
+from heddle.model.cluster import Cluster
+from heddle.model.workload import Workload
+from heddle.policy.parse import parse_policy
+from heddle.run import simulate
+from heddle.traces.identity import cluster_hash
+from heddle.traces.load import is_built_in
+
+METRIC_COLUMNS: Final = {metric.name: metric.name.replace(".", "_") for metric in COMPARED}
+
+
+@dataclass(frozen=True)
+class SweepRun:
+    """A configuration. What follows `edges` only says where it stands in the sweep."""
+
+    source: Source
+    cluster: Cluster
+    policy: str
+    seed: int
+    edges: Edges
+    workload_template: str
+    policy_template: str
+    cluster_text: str
+    parameters: tuple[tuple[str, float | str], ...]
+
+    @cached_property
+    def key(self) -> str:
+        """The same for equal configurations run by the same heddle, and for no others: contents of files included."""
+        workload = self.source.workload
+        content = {
+            "heddle": version("heddle"),
+            "workload": workload if is_built_in(workload) else _digest(workload),
+            "load": self.source.load,
+            "block_ms": self.source.block_ms,
+            "cluster": cluster_hash(self.cluster),
+            "policy": _policy_identity(self.policy),
+            "seed": self.seed,
+            "edges": [self.edges.warm_up_s, self.edges.cool_down_s],
+            "place": [self.workload_template, self.policy_template, self.cluster_text, list(self.parameters)],
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
+
+
+@lru_cache(maxsize=256)
+def _digest(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+@lru_cache(maxsize=4096)
+def _policy_identity(text: str) -> list[str]:
+    """The policy written out, and what stands in the files of a user's own levers."""
+    files = [part.partition(".py:")[0] + ".py" for part in text.split("+") if ".py:" in part]
+    return [str(parse_policy(text)), *(_digest(file) for file in files)]
+
+
+@lru_cache(maxsize=1)
+def _jobs(source: Source, seed: int) -> Workload:
+    return source.jobs(seed)
+
+
+def run_row(one: SweepRun) -> dict[str, Any]:
+    """The row of a run: where it stands, how it ended, and every compared metric."""
+    run = simulate(_jobs(one.source, one.seed), one.cluster, one.policy, seed=one.seed)
+    metrics = run_metrics(run, one.edges)
+    numbers = {column: metric_value(metrics, name) for name, column in METRIC_COLUMNS.items()}
+    return {
+        "key": one.key,
+        "workload": one.source.workload,
+        "workload_template": one.workload_template,
+        "load": one.source.load,
+        "cluster": one.cluster_text,
+        "nodes": one.cluster.n_nodes,
+        "policy": one.policy,
+        "policy_template": one.policy_template,
+        "seed": one.seed,
+        "block_s": None if one.source.block_ms is None else one.source.block_ms / 1000,
+        **{f"param_{name}": value for name, value in one.parameters},
+        "outcome": metrics["outcome"],
+        "reason": metrics["reason"],
+        "jobs": metrics["jobs"],
+        "tasks": metrics["tasks"],
+        **numbers,
+        "workload_hash": metrics["workload_hash"],
+        "cluster_hash": metrics["cluster_hash"],
+        "heddle_version": metrics["heddle_version"],
+        "simulate_s": metrics["simulate_s"],
+    }

@@ -1,0 +1,112 @@
+"""The results of a sweep on disk: a folder of Parquet files, one per run, that Polars and DuckDB open as one table.
+
+A run's file appears whole, under the name of its configuration, or not at all. So whatever kills the sweep, at
+whatever moment, nothing is lost but the runs in flight, and running it again doubles nothing.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from heddle.experiments.sweep_file import Sweep
+from heddle.experiments.sweep_run import METRIC_COLUMNS, SweepRun
+from heddle.model.errors import BadInput
+
+RUNS: Final = "runs"
+_PARTIAL: Final = ".partial"
+_PLAN: Final = "sweep.json"  # the name of the sweep, its file as it was, and the keys of all its runs
+_TYPES: Final[dict[str, pl.DataType]] = {
+    "key": pl.String(), "workload": pl.String(), "workload_template": pl.String(), "load": pl.Float64(),
+    "cluster": pl.String(), "nodes": pl.Int64(), "policy": pl.String(), "policy_template": pl.String(),
+    "seed": pl.Int64(), "block_s": pl.Float64(), "outcome": pl.String(), "reason": pl.String(), "jobs": pl.Int64(),
+    "tasks": pl.Int64(),
+    "workload_hash": pl.String(), "cluster_hash": pl.String(), "heddle_version": pl.String(),
+    "simulate_s": pl.Float64(),
+}  # fmt: skip
+
+
+class SweepStore:
+    """The folder of one sweep."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def open_for(self, sweep: Sweep, file: Path) -> None:
+        """Make the folder ready, or take it up again; BadInput if it is something else."""
+        plan = {"name": sweep.name, "file": file.read_text(), "keys": [one.key for one in sweep.runs]}
+        try:
+            if self.folder.exists() and any(self.folder.iterdir()) and not (self.folder / _PLAN).exists():
+                raise BadInput.of(str(self.folder), "is not empty and not a sweep's folder; nothing was written")
+            (self.folder / RUNS).mkdir(parents=True, exist_ok=True)
+            for left in (self.folder / RUNS).glob(f"*{_PARTIAL}"):
+                left.unlink()
+            _write_whole(self.folder / _PLAN, json.dumps(plan, indent=1).encode())
+        except OSError as error:
+            raise BadInput.of(str(self.folder), f"cannot be written: {error.strerror or error}") from error
+
+    def plan(self) -> tuple[str, list[str]]:
+        """The name of the sweep that was last run here, and the keys of its runs."""
+        try:
+            plan = json.loads((self.folder / _PLAN).read_bytes())
+            return str(plan["name"]), [str(key) for key in plan["keys"]]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise BadInput.of(str(self.folder), f"is not a sweep's folder: it has no {_PLAN}") from None
+
+    def done(self) -> set[str]:
+        """The keys of the runs that are there."""
+        return {path.stem for path in (self.folder / RUNS).glob("*.parquet")}
+
+    def put(self, row: Mapping[str, Any], parameters: Mapping[str, pl.DataType]) -> None:
+        """Keep one run; on disk when this returns."""
+        kinds = _TYPES | {f"param_{name}": dtype for name, dtype in parameters.items()}
+        kinds |= dict.fromkeys(METRIC_COLUMNS.values(), pl.Float64())
+        frame = pl.DataFrame({name: [row.get(name)] for name in kinds}, schema=kinds)
+        content = io.BytesIO()
+        frame.write_parquet(content)
+        target = self.folder / RUNS / f"{row['key']}.parquet"
+        try:
+            _write_whole(target, content.getvalue())
+        except OSError as error:
+            raise BadInput.of(str(target), f"cannot be written: {error.strerror or error}") from error
+
+    def table(self, keys: Iterable[str]) -> pl.DataFrame:
+        """The rows of these runs, as far as they are there."""
+        wanted = sorted(set(keys) & self.done())
+        if not wanted:
+            raise BadInput.of(str(self.folder), "holds no run of this sweep yet: heddle sweep run")
+        paths = [self.folder / RUNS / f"{key}.parquet" for key in wanted]
+        try:
+            return pl.concat([pl.read_parquet(path) for path in paths], how="diagonal")
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise BadInput.of(str(self.folder), f"a run cannot be read: {error}") from error
+
+
+def _write_whole(target: Path, content: bytes) -> None:
+    """On disk under its name when this returns, or not at all."""
+    partial = target.with_suffix(_PARTIAL)
+    with partial.open("wb") as out:
+        out.write(content)
+        out.flush()
+        os.fsync(out.fileno())
+    os.replace(partial, target)
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)  # the name too
+    finally:
+        os.close(folder)
+
+
+def parameter_types(runs: Sequence[SweepRun]) -> dict[str, pl.DataType]:
+    """The column type of each parameter, the same in every file."""
+    found: dict[str, pl.DataType] = {}
+    for one in runs:
+        for name, value in one.parameters:
+            found[name] = pl.String() if isinstance(value, str) else pl.Float64()
+    return found

@@ -1,0 +1,168 @@
+"""The HTML report of a sweep: the best and how sure that is, lines over every axis, heat maps over every two."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from heddle.analysis.best import Best
+from heddle.analysis.compare import ComparedMetric
+from heddle.analysis.sweep_axes import (
+    Drawn,
+    HeatMap,
+    axis_name,
+    best_of,
+    heat_maps,
+    lines_over,
+    numeric_axes,
+    scenarios,
+)
+from heddle.report.charts import WIDTH, Axis, Line, line_chart, nice_top, svg
+from heddle.report.page import page
+from heddle.report.style import N_COLOURS
+from heddle.report.wording import Scale, range_pct, signed_pct
+
+_FIGURES: Final = 40  # of each kind: more than anybody looks at
+_ROWS: Final = 20
+
+
+def sweep_html(name: str, table: pl.DataFrame, metric: ComparedMetric, command: str) -> str:
+    """The text of the report."""
+    values = table[metric.name.replace(".", "_")].drop_nulls().to_list()
+    scale = Scale.of(metric, values)
+    sections = []
+    for where, rows in scenarios(table):
+        best = best_of(rows, metric)
+        sections.append(
+            f'<section><h2>{escape(where)}</h2><p class="verdict">{escape(best.sentence())}</p>'
+            f"{_standings(best, metric, scale)}</section>"
+        )
+    axes = numeric_axes(table)
+    drawn = [one for axis in axes for one in lines_over(table, axis, metric)]
+    maps = [one for pair in itertools.combinations(axes, 2) for one in heat_maps(table, *pair, metric)]
+    labels = dict.fromkeys(label for one in drawn for label in sorted(one.lines))
+    slots = {label: slot for slot, label in enumerate(labels)}  # a policy has the same colour everywhere
+    figures = "".join(_lines_figure(one, metric, scale, slots) for one in drawn[:_FIGURES])
+    heat = "".join(_map_figure(one, metric, scale) for one in maps[:_FIGURES])
+    left = len(drawn[_FIGURES:]) + len(maps[_FIGURES:])
+    body = (
+        "".join(sections)
+        + (f'<h2>Over each axis</h2><div class="figures">{figures}</div>' if figures else "")
+        + (f'<h2>Over two axes</h2><div class="figures">{heat}</div>' if heat else "")
+        + (f"<p><small>{left} more figures are left out.</small></p>" if left else "")
+        + f"<h2>How to get this again</h2><pre>{escape(command)}</pre>"
+    )
+    runs = f"{table.height} runs, {table['policy'].n_unique()} policies, {table['seed'].n_unique()} seeds"
+    return page(f"Sweep {name}", f'<p class="quiet">{runs}; {escape(metric.title.lower())}.</p>{body}', N_COLOURS)
+
+
+def _standings(best: Best, metric: ComparedMetric, scale: Scale) -> str:
+    rows = []
+    for one in best.standings[:_ROWS]:
+        behind = "best" if one is best.best else signed_pct(one.behind_pct)
+        spread = f" ({range_pct(one.behind)})" if one.behind is not None else ""
+        says = "" if one is best.best else "worse" if one.beaten else "cannot be told apart"
+        name = escape(one.name, quote=True)
+        rows.append(
+            f'<tr><th scope="row" data-v="{name}">{name}</th>'
+            f'<td data-v="{one.mean!r}">{escape(scale.write(one.mean))} '
+            f"<span>{escape(scale.half_width(one.interval))}</span></td>"
+            f'<td data-v="{one.behind_pct!r}">{escape(behind + spread)}'
+            f'<small class="{"worse" if says == "worse" else ""}">{says}</small></td></tr>'
+        )
+    more = len(best.standings) - _ROWS
+    notes = [f"{more} more are left out."] if more > 0 else []
+    notes += [f"Stalled, or not run on every seed: {', '.join(best.left_out)}."] if best.left_out else []
+    heads = ("Policy", metric.title, "Against the best")
+    head = "".join(f'<th scope="col"><button>{escape(text)}</button></th>' for text in heads)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="policies"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div><p><small>± half of the 95 % interval. Intervals against the "
+        f"best are corrected for having looked at {best.pairs} pairs. {escape(' '.join(notes))}</small></p>"
+    )
+
+
+def _lines_figure(one: Drawn, metric: ComparedMetric, scale: Scale, slots: dict[str, int]) -> str:
+    places = sorted({point.x for points in one.lines.values() for point in points if not math.isnan(point.x)})
+    bands, lines, key, top = [], [], [], 0.0
+    for label, points in sorted(one.lines.items(), key=lambda item: slots[item[0]]):
+        along = [point for point in points if not math.isnan(point.x)] or list(points) * 2
+        x = np.array([point.x for point in along] if len(points) > 1 else [places[0], places[-1]], np.float64)
+        if len(x) != len(along):
+            along = [points[0]] * len(x)
+        y = np.array([point.mean for point in along]) / scale.divisor
+        spread = [point.interval or (point.mean, point.mean) for point in along]
+        low, high = (np.array([bound[side] for bound in spread]) / scale.divisor for side in (0, 1))
+        colour, dashed = slots[label] % N_COLOURS, slots[label] >= N_COLOURS
+        bands.append(Line(f"{label}: interval", colour, x, high, down_to=np.maximum(0.0, low), kind="p", edge=False))
+        lines.append(Line(label, colour, x, y, dashed=dashed, kind="p"))
+        key.append(f'<span class="p{colour}"><i></i>{escape(label)}</span>')
+        top = max(top, float(high.max()))
+    unit = f" ({scale.unit})" if scale.unit else " (1)"
+    y_axis = Axis(metric.title.lower() + unit, 0.0, nice_top(top))
+    x_axis = Axis(f"{axis_name(one.axis)} ({'times' if one.axis == 'load' else 'value'})", places[0], places[-1])
+    title = f"{metric.title} over {axis_name(one.axis)}"
+    caption = "Line: mean over seeds; band: its 95 % interval." + (f" {one.fixed}." if one.fixed else "")
+    return _figure(
+        title, f'<p class="key">{"".join(key)}</p>{line_chart(title, x_axis, y_axis, bands + lines)}', caption
+    )
+
+
+def _map_figure(one: HeatMap, metric: ComparedMetric, scale: Scale) -> str:
+    across, down = sorted({x for x, _ in one.cells}), sorted({y for _, y in one.cells}, reverse=True)
+    values = list(one.cells.values())
+    low, span = min(values), (max(values) - min(values)) or 1.0
+    left, top, height = 60, 24, 26
+    width = (WIDTH - left - 6) / len(across)
+    parts = [f'<text class="label" x="4" y="14">{escape(axis_name(one.down))} (value)</text>']
+    for row, y in enumerate(down):
+        middle = top + row * height + height / 2
+        parts.append(f'<text x="{left - 6}" y="{middle}" dy=".35em" text-anchor="end">{y:g}</text>')
+        for column, x in enumerate(across):
+            if (x, y) not in one.cells:
+                continue
+            value = one.cells[x, y]
+            good = (value - low) / span if metric.better != "higher" else (low + span - value) / span
+            at = left + column * width
+            shade = f"opacity:{0.06 + 0.34 * good:.2f}"
+            parts.append(
+                f'<rect class="heat" style="{shade}" x="{at:.1f}" y="{top + row * height}" width="{width - 1:.1f}" '
+                f'height="{height - 1}"/><text class="cell" x="{at + width / 2:.1f}" y="{middle}" dy=".35em" '
+                f'text-anchor="middle">{escape(scale.write_bare(value))}</text>'
+            )
+    floor = top + height * len(down)
+    for column, x in enumerate(across):
+        parts.append(
+            f'<text x="{left + (column + 0.5) * width:.1f}" y="{floor + 16}" text-anchor="middle">{x:g}</text>'
+        )
+    parts.append(
+        f'<text class="label" x="{WIDTH - 6}" y="{floor + 34}" text-anchor="end">{escape(axis_name(one.across))} '
+        "(value)</text>"
+    )
+    unit = f" ({scale.unit})" if scale.unit else ""
+    title = f"{metric.title}{unit}: {axis_name(one.down)} and {axis_name(one.across)}"
+    caption = "Stronger colour is worse." + (f" {one.fixed}." if one.fixed else "")
+    return _figure(title, svg(title, floor + 40, parts), caption)
+
+
+def _figure(title: str, content: str, caption: str) -> str:
+    return f"<figure><h3>{escape(title)}</h3>{content}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def standing_cells(best: Best, scale: Scale, count: int) -> list[Sequence[str]]:
+    """The same standings as rows of a terminal table."""
+    rows: list[Sequence[str]] = []
+    for one in best.standings[:count]:
+        if one is best.best:
+            behind, says = "", "best"
+        else:
+            spread = f" ({range_pct(one.behind)})" if one.behind is not None else ""
+            behind, says = signed_pct(one.behind_pct) + spread, "worse" if one.beaten else "cannot be told apart"
+        rows.append((one.name, f"{scale.write(one.mean)} {scale.half_width(one.interval)}".rstrip(), behind, says))
+    return rows

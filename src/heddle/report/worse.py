@@ -1,0 +1,114 @@
+"""The report's section on who got worse: queues, users and jobs, by how much and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Final
+
+from heddle.analysis.compare import Comparison, cluster_of
+from heddle.analysis.losers import Group, Losers
+from heddle.report.wording import NO_DIFFERENCE, covers_zero, number, range_pct, signed_pct, write_s
+
+_ROWS: Final = 15
+Cell = tuple[str, float | str]  # text, a second line behind a bar, and what the table sorts by
+
+
+def worse_section(comparison: Comparison, cluster: str, first: str) -> str:
+    """Tables for one policy, the others folded; empty where nothing was compared."""
+    found = {one.policy: one for one in comparison.losers if one.cluster == cluster}
+    if not found:
+        return ""
+    shown = found.get(first) or next(iter(found.values()))
+    rest = [one for one in found.values() if one is not shown]
+    folded = "".join(
+        f"<details><summary>{escape(f'{one.policy}: {_in_short(one)}')}</summary>{_tables(comparison, one)}</details>"
+        for one in rest
+    )
+    head = f"<h2>Who got worse</h2><p>Under {escape(shown.policy)}, {escape(_in_short(shown))}.</p>"
+    return head + _tables(comparison, shown) + folded
+
+
+def _in_short(one: Losers) -> str:
+    if one.later_pct is None:
+        return "no job can be compared"
+    if not one.jobs:
+        return "no job completes later than under the baseline"
+    spread = f" (95 % interval {_range(one.later_interval)})" if one.later_interval is not None else ""
+    said = f"{number(one.later_pct)} % of jobs complete later by more than 1 %{spread}"
+    said += f", on average by {write_s(one.mean_later_s)}" if one.mean_later_s is not None else ""
+    said += f"; {number(one.sooner_pct or 0.0)} % complete sooner"
+    gone = one.no_longer_finish
+    return said + (f"; {gone} job{'s' if gone > 1 else ''} no longer finish" if gone else "")
+
+
+def _range(interval: tuple[float, float]) -> str:
+    low, high = max(0.0, interval[0]), min(100.0, interval[1])
+    return f"{number(low)} to {number(high)} %"
+
+
+def _tables(comparison: Comparison, one: Losers) -> str:
+    why = {
+        life.job: life.main_wait
+        for run in comparison.runs
+        if run.policy == one.policy and cluster_of(run.metrics) == one.cluster and run.seed == 0
+        for life in run.delayed
+    }
+    jobs: list[list[Cell]] = []
+    for job in one.jobs:
+        after = "does not finish" if job.policy_s is None else write_s(job.policy_s)
+        reason = why.get(job.job, "") if job.seed == 0 else ""
+        later: Cell = ("" if job.policy_s is None else f"+{write_s(job.later_s)}", min(job.later_s, 1e12))
+        jobs.append(
+            [
+                (job.name, job.name), later, (job.queue, job.queue), (job.user, job.user),
+                (str(job.seed), float(job.seed)), (write_s(job.baseline_s), job.baseline_s),
+                (after, "" if job.policy_s is None else job.policy_s), (reason, reason),
+            ]
+        )  # fmt: skip
+    why_known = any(row[-1][0] for row in jobs)
+    columns = ("Mean completion", "Jobs in a run", comparison.baseline, one.policy)
+    titles = ("Job", "Later by", "Queue", "User", "Seed", comparison.baseline, one.policy, "Mostly because it")
+    return (
+        _table("Queues", ("Queue", *columns), _group_rows(one.queues))
+        + _table("Users", ("User", *columns), _group_rows(one.users))
+        + _table("Jobs", titles if why_known else titles[:-1], jobs if why_known else [row[:-1] for row in jobs])
+    )
+
+
+def _group_rows(groups: Sequence[Group]) -> list[list[Cell]]:
+    rows: list[list[Cell]] = []
+    for group in groups[:_ROWS]:
+        change = "–" if group.change_pct is None else signed_pct(group.change_pct)
+        if group.interval is not None and group.change_pct is not None:
+            says = NO_DIFFERENCE if covers_zero(group.interval) else "worse" if group.change_pct > 0 else "better"
+            change += f" ({range_pct(group.interval)})|{says}"
+        rows.append(
+            [
+                (group.name, group.name), (change, "" if group.change_pct is None else group.change_pct),
+                (number(group.jobs), group.jobs), (write_s(group.baseline_s), group.baseline_s),
+                (write_s(group.policy_s), group.policy_s),
+            ]
+        )  # fmt: skip
+    return rows
+
+
+def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """A sortable table; nothing where it would have no rows."""
+    if not rows:
+        return ""
+    head = "".join(f'<th scope="col"><button>{escape(text)}</button></th>' for text in heads)
+    body = []
+    for row in rows:
+        cells = []
+        for place, (text, value) in enumerate(row):
+            key = escape(value if isinstance(value, str) else repr(float(value)), quote=True)
+            tag, scope = ("th", ' scope="row"') if place == 0 else ("td", "")
+            main, _, says = text.partition("|")
+            below = f'<small class="{says if says != NO_DIFFERENCE else ""}">{escape(says)}</small>' if says else ""
+            cells.append(f'<{tag}{scope} data-v="{key}">{escape(main)}{below}</{tag}>')
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    return (
+        f'<h3>{escape(title)}</h3><div class="scroll" tabindex="0" role="region" aria-label="{escape(title)} that got '
+        f'worse"><table class="text"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
+    )

@@ -1,0 +1,283 @@
+"""A workload from a table of tasks, whole columns at a time: a million rows need no Python loop.
+
+Rows of a job with the same stage name are one stage; where they reserve different amounts they become several stages,
+since all containers of a stage reserve the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from heddle.model.resources import BASE_RESOURCES
+from heddle.model.workload import (
+    AM,
+    JOB,
+    NO_PREFERENCE,
+    NO_SEGMENTS,
+    PERMYRIAD,
+    STAGE,
+    TASK,
+    TASKS,
+    Workload,
+    segment_dtype,
+)
+
+DEFAULT_STAGE: Final = "tasks"
+DEFAULT_QUEUE: Final = "root.default"
+DEFAULT_USER: Final = "nobody"
+
+# Columns that may be left out, with what then stands for them.
+_OPTIONAL: Final[dict[str, tuple[Any, Any]]] = {
+    "stage": (DEFAULT_STAGE, pl.String),
+    "count": (1, pl.Int64),
+    "queue": (DEFAULT_QUEUE, pl.String),
+    "user": (DEFAULT_USER, pl.String),
+    "priority": (0, pl.Int64),
+    "label": ("", pl.String),
+    "kind": (TASKS, pl.Int8),
+    "slots": (1, pl.Int16),
+    "slow_start_permille": (-1, pl.Int16),
+    "shuffle_ms": (0, pl.Int64),
+    "idle_timeout_ms": (0, pl.Int64),
+}
+_OF_STAGE: Final = ("kind", "slots", "slow_start_permille", "shuffle_ms", "idle_timeout_ms")
+
+Edges = npt.NDArray[np.int32]
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass
+class TaskTable:
+    """`tasks` has a row for each task, or for each `count` of equal ones.
+
+    Columns: `job`, `submit_at_ms` (the earliest of a job's rows counts), `duration_ms`, one for each resource. May be
+    left out: `stage`, `count`, `queue`, `user`, `priority`, `label`, `prefers` (a host), `used_<resource>` (null: not
+    recorded), `am_<resource>` (null: no AM) and the columns of a stage.
+    """
+
+    tasks: pl.DataFrame
+    resources: tuple[str, ...] = BASE_RESOURCES
+    stage_after: pl.DataFrame | None = None  # job, stage, before
+    job_after: pl.DataFrame | None = None  # job, before
+    levels: pl.DataFrame | None = None  # row (of tasks), until_permyriad, one column for each resource: use over time
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+def assemble(name: str, table: TaskTable) -> Workload:
+    """The workload of these tasks, in canonical order: by submission, then by first row."""
+    resources = table.resources
+    rows = _complete(table.tasks, resources)
+    jobs = _jobs(rows, resources)
+    rows = _with_masters(rows, jobs, resources)
+    rows = rows.join(jobs.select("job", "job_number"), on="job", how="left", maintain_order="left")
+    rows = rows.drop("job", "queue", "user", "priority", "submit_at_ms")  # of the job from here on
+    names = rows["stage"].unique(maintain_order=True)
+    rows = rows.with_columns(stage=rows["stage"].cast(pl.Enum(names)))
+    labels = ["", *(label for label in rows["label"].unique(maintain_order=True) if label != "")]
+    key = ["job_number", "stage", "kind", *resources]
+    stages = _stages(rows, key)
+    shapes = stages.select(resources).unique(maintain_order=True).with_row_index("shape")
+    rows = rows.join(stages.select(*key, "stage_number"), on=key, how="left", maintain_order="left")
+    stages = stages.join(shapes, on=list(resources), how="left", maintain_order="left")
+    rows = rows.sort("stage_number", maintain_order=True)
+
+    stage = np.zeros(stages.height, STAGE)
+    stage["job"] = stages["job_number"].to_numpy()
+    stage["label"] = _number(stages["label"], labels)
+    for column in ("shape", "n_tasks", *_OF_STAGE):
+        stage[column] = stages[column].to_numpy()
+    stage["first_task"] = _starts(stage["n_tasks"])
+    stage_after = _stage_edges(table.stage_after, jobs, stages, stage)
+
+    queues, users = (jobs[column].unique(maintain_order=True).to_list() for column in ("queue", "user"))
+    job = np.zeros(jobs.height, JOB)
+    job["submit_at_ms"] = jobs["submit_at_ms"].to_numpy()
+    job["priority"] = jobs["priority"].cast(pl.Int64).clip(-(2**31), 2**31 - 1).to_numpy()
+    job["queue"] = _number(jobs["queue"], queues)
+    job["user"] = _number(jobs["user"], users)
+    job["has_am"] = jobs["has_am"].to_numpy()
+    job["n_stages"] = np.bincount(stage["job"], minlength=jobs.height)
+    job["first_stage"] = _starts(job["n_stages"])
+    job_after = _job_edges(table.job_after, jobs, job)
+
+    counts = rows["count"].to_numpy()
+    first_segment, segments = _segments(rows, table)
+    task = np.zeros(int(counts.sum()), TASK)
+    task["duration_ms"] = np.repeat(rows["duration_ms"].to_numpy(), counts)
+    task["first_segment"] = np.repeat(first_segment, counts)
+    prefers, hosts = _prefers(rows, counts)
+    return Workload(
+        name=name,
+        resources=resources,
+        queues=tuple(queue if queue.split(".")[0] == "root" else f"root.{queue}" for queue in queues),
+        users=tuple(users),
+        labels=tuple(labels),
+        shapes=np.ascontiguousarray(shapes.select(resources).to_numpy()),
+        jobs=job,
+        stages=stage,
+        tasks=task,
+        segments=segments,
+        stage_after=stage_after,
+        job_after=job_after,
+        job_names=jobs["job"].cast(pl.String).alias("job"),
+        stage_names=_stage_names(stages),
+        prefers=prefers,
+        hosts=hosts,
+        about=table.about,
+    )
+
+
+def _complete(tasks: pl.DataFrame, resources: tuple[str, ...]) -> pl.DataFrame:
+    """With all optional columns, and without nulls in them."""
+    filled = [
+        pl.col(column).fill_null(default) if column in tasks.columns else pl.lit(default, dtype).alias(column)
+        for column, (default, dtype) in _OPTIONAL.items()
+    ]
+    amounts = [pl.col(column).cast(pl.Int64) for column in resources]
+    return tasks.with_columns(*filled, *amounts).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+
+
+def _jobs(rows: pl.DataFrame, resources: tuple[str, ...]) -> pl.DataFrame:
+    of_am = [f"am_{resource}" for resource in resources if f"am_{resource}" in rows.columns]
+    found = (
+        rows.group_by("job", maintain_order=True)
+        .agg(
+            pl.col("submit_at_ms").min(),
+            *(pl.col(column).first() for column in ("queue", "user", "priority")),
+            *(pl.col(column).drop_nulls().first() for column in of_am),
+        )
+        .sort("submit_at_ms", maintain_order=True)
+        .with_row_index("job_number")
+    )
+    return found.with_columns((pl.col(of_am[0]).is_not_null() if of_am else pl.lit(False)).alias("has_am"))
+
+
+def _with_masters(rows: pl.DataFrame, jobs: pl.DataFrame, resources: tuple[str, ...]) -> pl.DataFrame:
+    """The AMs as further rows, in front of all others."""
+    masters = jobs.filter("has_am")
+    if not masters.height:
+        return rows
+    amounts = [
+        (pl.col(f"am_{one}") if f"am_{one}" in masters.columns else pl.lit(0)).cast(pl.Int64).alias(one)
+        for one in resources
+    ]
+    plain = _complete(masters.select("job", "submit_at_ms", *amounts), resources)
+    plain = plain.with_columns(
+        row=pl.lit(-1, pl.Int64), stage=pl.lit("am"), kind=pl.lit(AM, pl.Int8), duration_ms=pl.lit(0, pl.Int64)
+    )
+    return pl.concat([plain, rows], how="diagonal_relaxed")
+
+
+def _stages(rows: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    """The stages in canonical order: of each job its AM, then its stages by first row."""
+    return (
+        rows.group_by(key, maintain_order=True)
+        .agg(
+            pl.col("row").first(),
+            pl.col("count").sum().alias("n_tasks"),
+            *(pl.col(column).first() for column in (*_OF_STAGE, "label") if column != "kind"),
+        )
+        .sort("job_number", "row", maintain_order=True)
+        .with_row_index("stage_number")
+    )
+
+
+def _stage_names(stages: pl.DataFrame) -> pl.Series:
+    """Their names; the second of a job's stages with one name is called `name#2`."""
+    nth = pl.col("stage").cum_count().over("job_number", "stage")
+    name = pl.col("stage").cast(pl.String)
+    numbered = pl.when(nth > 1).then(name + "#" + nth.cast(pl.String)).otherwise(name)
+    return stages.select(numbered.alias("stage")).to_series()
+
+
+def _stage_edges(
+    edges: pl.DataFrame | None, jobs: pl.DataFrame, stages: pl.DataFrame, stage: npt.NDArray[Any]
+) -> Edges:
+    """Which stage waits for which, by number; writes the counts into `stage`."""
+    if edges is None or not edges.height:
+        return np.zeros(0, np.int32)
+    number = stages.filter(pl.col("kind") != AM).select("job_number", pl.col("stage").cast(pl.String), "stage_number")
+    found = (
+        edges.unique(maintain_order=True)
+        .join(jobs.select("job", "job_number"), on="job")
+        .join(number, on=["job_number", "stage"])
+        .join(number.rename({"stage": "before", "stage_number": "earlier"}), on=["job_number", "before"])
+        .sort("stage_number", "earlier")
+    )
+    stage["n_after"] = np.bincount(found["stage_number"].to_numpy(), minlength=len(stage))
+    stage["first_after"] = _starts(stage["n_after"])
+    return found["earlier"].cast(pl.Int32).to_numpy()
+
+
+def _job_edges(edges: pl.DataFrame | None, jobs: pl.DataFrame, job: npt.NDArray[Any]) -> Edges:
+    if edges is None or not edges.height:
+        return np.zeros(0, np.int32)
+    found = (
+        edges.unique(maintain_order=True)
+        .join(jobs.select("job", "job_number"), on="job")
+        .join(jobs.select(pl.col("job").alias("before"), pl.col("job_number").alias("earlier")), on="before")
+        .sort("job_number", "earlier")
+    )
+    job["n_after"] = np.bincount(found["job_number"].to_numpy(), minlength=len(job))
+    job["first_after"] = _starts(job["n_after"])
+    return found["earlier"].cast(pl.Int32).to_numpy()
+
+
+def _segments(rows: pl.DataFrame, table: TaskTable) -> tuple[Numbers, npt.NDArray[Any]]:
+    """(first segment of each row, all segments): one level each, or what `levels` says of a row."""
+    first = np.full(rows.height, NO_SEGMENTS, np.int64)
+    dtype = segment_dtype(len(table.resources))
+    parts: list[npt.NDArray[Any]] = []
+    used = [f"used_{resource}" for resource in table.resources]
+    if used[0] in rows.columns:
+        known = (
+            rows.select(pl.all_horizontal(pl.col(c).is_not_null() for c in used if c in rows.columns))
+            .to_series()
+            .to_numpy()
+        )
+        constant = np.zeros(int(known.sum()), dtype)
+        for number, column in enumerate(used):
+            if column in rows.columns:
+                constant["use"][:, number] = rows[column].to_numpy()[known]
+        constant["until_permyriad"] = PERMYRIAD
+        constant["last"] = 1
+        first[known] = np.arange(len(constant))
+        parts.append(constant)
+    if table.levels is not None and table.levels.height:
+        levels = table.levels.sort("row", "until_permyriad")
+        row, until = levels["row"].to_numpy(), levels["until_permyriad"].to_numpy()
+        over_time = np.zeros(len(row), dtype)
+        for number, resource in enumerate(table.resources):
+            over_time["use"][:, number] = levels[resource].to_numpy()
+        over_time["until_permyriad"] = until
+        over_time["last"] = until == PERMYRIAD
+        begins = np.flatnonzero(np.diff(row, prepend=-1))
+        start_of = np.full(table.tasks.height, NO_SEGMENTS, np.int64)
+        start_of[row[begins]] = begins + sum(map(len, parts))
+        own = rows["row"].to_numpy()
+        has = (own >= 0) & (start_of[own] != NO_SEGMENTS)
+        first[has] = start_of[own[has]]
+        parts.append(over_time)
+    return first, np.concatenate(parts) if parts else np.zeros(0, dtype)
+
+
+def _prefers(rows: pl.DataFrame, counts: Numbers) -> tuple[Edges | None, tuple[str, ...]]:
+    if "prefers" not in rows.columns or rows["prefers"].null_count() == rows.height:
+        return None, ()
+    hosts = rows["prefers"].drop_nulls().unique(maintain_order=True).to_list()
+    number = rows["prefers"].replace_strict(hosts, range(len(hosts)), default=NO_PREFERENCE, return_dtype=pl.Int32)
+    return np.repeat(number.to_numpy(), counts), tuple(hosts)
+
+
+def _number(values: pl.Series, names: list[str]) -> Numbers:
+    return values.replace_strict(names, range(len(names)), return_dtype=pl.Int64).to_numpy()
+
+
+def _starts(counts: npt.NDArray[Any]) -> Numbers:
+    starts: Numbers = np.cumsum(counts, dtype=np.int64) - counts
+    return starts

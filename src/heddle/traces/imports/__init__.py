@@ -1,0 +1,1 @@
+"""Import of traces: files, the fate of every row, and the formats that read them."""

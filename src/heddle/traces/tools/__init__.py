@@ -1,0 +1,1 @@
+"""What one does with traces: cut, scale, sample, write in other formats, share."""

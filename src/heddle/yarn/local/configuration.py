@@ -1,0 +1,171 @@
+"""The configuration files of a local cluster.
+
+Each NodeManager has a folder of its own, since ports and folders differ; the masters and all clients share one. What is
+set away from Hadoop's defaults is set for one machine, for seeing use each second, and for being steered live.
+"""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+from xml.sax.saxutils import escape
+
+from heddle.yarn.local.java import JVM_FLAGS
+from heddle.yarn.local.layout import HOST, Layout
+
+SMALLEST_CONTAINER_MB: Final = 64
+NODE_LOST_AFTER_MS: Final = 30_000
+TASK_JVM: Final = " ".join((*JVM_FLAGS, "-Xmx200m"))
+# What NodeManagers hand on to containers. The last is how `down` finds what a killed NodeManager left running.
+MARK: Final = "HEDDLE_YARN_CLUSTER"
+HANDED_ON: Final = (
+    "JAVA_HOME", "HADOOP_COMMON_HOME", "HADOOP_HDFS_HOME", "HADOOP_CONF_DIR", "HADOOP_YARN_HOME",
+    "HADOOP_MAPRED_HOME", "PATH", "LANG", "TZ", MARK,
+)  # fmt: skip
+_LOG4J: Final = """log4j.rootLogger=INFO,console
+log4j.appender.console=org.apache.log4j.ConsoleAppender
+log4j.appender.console.target=System.err
+log4j.appender.console.layout=org.apache.log4j.PatternLayout
+log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
+"""
+
+
+def conf_folder(folder: Path) -> Path:
+    return folder / "conf"
+
+
+def node_conf_folder(folder: Path, node: int) -> Path:
+    return folder / f"conf-node{node}"
+
+
+def write_configuration(folder: Path, layout: Layout) -> None:
+    _write(conf_folder(folder), folder, layout, {}, {})
+    for node in range(layout.nodes):
+        shuffle = {"mapreduce.shuffle.port": str(layout.node_port(node, "shuffle"))}
+        _write(node_conf_folder(folder, node), folder, layout, _of_node(folder, layout, node), shuffle)
+
+
+def _write(into: Path, folder: Path, layout: Layout, yarn: Mapping[str, str], mapred: Mapping[str, str]) -> None:
+    into.mkdir()
+    files = {
+        "core-site.xml": _core(folder),
+        "yarn-site.xml": {**_yarn(folder, layout), **yarn},
+        "mapred-site.xml": {**_mapred(folder, layout), **mapred},
+        "capacity-scheduler.xml": _capacity(layout),
+    }
+    for name, settings in files.items():
+        (into / name).write_text(_xml(settings))
+    (into / "fair-scheduler.xml").write_text(
+        f"<?xml version='1.0'?><allocations><queueMaxAMShareDefault>{layout.am_share}</queueMaxAMShareDefault>"
+        "<defaultQueueSchedulingPolicy>drf</defaultQueueSchedulingPolicy></allocations>\n"
+    )
+    (into / "log4j.properties").write_text(_LOG4J)
+
+
+def _core(folder: Path) -> dict[str, str]:
+    return {
+        "fs.defaultFS": "file:///",
+        "hadoop.tmp.dir": str(folder / "tmp"),
+        "hadoop.http.staticuser.user": getpass.getuser(),
+        "hadoop.prometheus.endpoint.enabled": "true",
+    }
+
+
+def _yarn(folder: Path, layout: Layout) -> dict[str, str]:
+    def at(what: str) -> str:
+        return f"{HOST}:{layout.master_port(what)}"
+
+    package = "org.apache.hadoop.yarn.server.resourcemanager"
+    scheduler = f"{package}.scheduler.{layout.scheduler}.{layout.scheduler.capitalize()}Scheduler"
+    return {
+        "yarn.resourcemanager.hostname": HOST,
+        "yarn.resourcemanager.address": at("client"),
+        "yarn.resourcemanager.scheduler.address": at("scheduler"),
+        "yarn.resourcemanager.resource-tracker.address": at("tracker"),
+        "yarn.resourcemanager.admin.address": at("admin"),
+        "yarn.resourcemanager.webapp.address": at("web"),
+        "yarn.resourcemanager.scheduler.class": scheduler,
+        # Applications survive a restart of the ResourceManager.
+        "yarn.resourcemanager.recovery.enabled": "true",
+        "yarn.resourcemanager.store.class": f"{package}.recovery.FileSystemRMStateStore",
+        "yarn.resourcemanager.fs.state-store.uri": (folder / "rm-state").as_uri(),
+        "yarn.nm.liveness-monitor.expiry-interval-ms": str(NODE_LOST_AFTER_MS),
+        # Nodes of one host are told apart by their ports.
+        "yarn.scheduler.include-port-in-node-name": "true",
+        "yarn.scheduler.minimum-allocation-mb": str(SMALLEST_CONTAINER_MB),
+        "yarn.resource-types.memory-mb.increment-allocation": str(SMALLEST_CONTAINER_MB),
+        "yarn.scheduler.maximum-allocation-mb": str(layout.node_memory_mb),
+        "yarn.scheduler.maximum-allocation-vcores": str(layout.node_vcores),
+        "yarn.scheduler.configuration.store.class": "memory",  # queues can be changed live, until a restart
+        "yarn.scheduler.fair.assignmultiple": "true",
+        "yarn.cluster.max-application-priority": "10",
+        "yarn.nodemanager.resource.memory-mb": str(layout.node_memory_mb),
+        "yarn.nodemanager.resource.cpu-vcores": str(layout.node_vcores),
+        "yarn.nodemanager.resource-monitor.interval-ms": "1000",
+        "yarn.nodemanager.container-monitor.interval-ms": "1000",
+        "yarn.nodemanager.container-metrics.period-ms": "1000",
+        "yarn.nodemanager.vmem-check-enabled": "false",
+        # A disk that is nearly full is this machine's ordinary state, not a reason to refuse work.
+        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99.9",
+        "yarn.nodemanager.aux-services": "mapreduce_shuffle",
+        "yarn.nodemanager.env-whitelist": ",".join(HANDED_ON),
+        "yarn.log-aggregation-enable": "false",
+    }
+
+
+def _of_node(folder: Path, layout: Layout, node: int) -> dict[str, str]:
+    def at(what: str) -> str:
+        return f"{HOST}:{layout.node_port(node, what)}"
+
+    return {
+        "yarn.nodemanager.hostname": HOST,
+        "yarn.nodemanager.address": at("node"),
+        "yarn.nodemanager.localizer.address": at("localizer"),
+        "yarn.nodemanager.webapp.address": at("web"),
+        "yarn.nodemanager.collector-service.address": at("collector"),
+        "yarn.nodemanager.local-dirs": str(folder / f"node{node}" / "local"),
+        "yarn.nodemanager.log-dirs": str(folder / f"node{node}" / "logs"),
+    }
+
+
+def _mapred(folder: Path, layout: Layout) -> dict[str, str]:
+    return {
+        "mapreduce.framework.name": "yarn",
+        "mapreduce.jobhistory.address": f"{HOST}:{layout.master_port('history')}",
+        "mapreduce.jobhistory.webapp.address": f"{HOST}:{layout.master_port('history_web')}",
+        "mapreduce.jobhistory.admin.address": f"{HOST}:{layout.master_port('history_admin')}",
+        "mapreduce.jobhistory.move.interval-ms": "1000",
+        "yarn.app.mapreduce.am.staging-dir": str(folder / "staging"),
+        "yarn.app.mapreduce.am.resource.mb": "512",
+        "yarn.app.mapreduce.am.command-opts": TASK_JVM,
+        "mapreduce.map.memory.mb": "512",
+        "mapreduce.reduce.memory.mb": "512",
+        "mapred.child.java.opts": TASK_JVM,
+        "mapreduce.task.io.sort.mb": "50",
+        "mapreduce.cluster.local.dir": str(folder / "tmp" / "mapred"),
+    }
+
+
+def _capacity(layout: Layout) -> dict[str, str]:
+    root = "yarn.scheduler.capacity"
+    return {
+        f"{root}.resource-calculator": "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
+        f"{root}.maximum-am-resource-percent": str(layout.am_share),
+        f"{root}.root.queues": "default",
+        f"{root}.root.default.capacity": "100",
+        f"{root}.root.default.maximum-capacity": "100",
+        f"{root}.root.default.user-limit-factor": "100",
+        f"{root}.node-locality-delay": "-1",
+        # By default one container that may run anywhere for each heartbeat of a node: 1 a second.
+        f"{root}.per-node-heartbeat.maximum-offswitch-assignments": "100",
+    }
+
+
+def _xml(settings: Mapping[str, str]) -> str:
+    lines = [
+        f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>"
+        for name, value in settings.items()
+    ]
+    return "<?xml version='1.0'?>\n<configuration>\n" + "\n".join(lines) + "\n</configuration>\n"

@@ -1,0 +1,103 @@
+"""Hadoop's jars: fetched from Maven Central once, by Maven, and kept for all clusters of a user.
+
+They are laid out like an unpacked Hadoop as far as YARN's default class path looks, so that what finds its classes
+here finds them on any other cluster in the same way.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from heddle.model.errors import BadInput, RunRefused
+from heddle.yarn.local.folders import jar_cache, only_one
+from heddle.yarn.local.java import find_tool
+
+DEFAULT_HADOOP: Final = "3.4.2"
+_ARTIFACTS: Final = (
+    "hadoop-common",
+    "hadoop-hdfs",
+    "hadoop-yarn-server-resourcemanager",
+    "hadoop-yarn-server-nodemanager",
+    "hadoop-yarn-server-web-proxy",
+    "hadoop-yarn-server-timelineservice",  # the ResourceManager dies without it
+    "hadoop-yarn-client",
+    "hadoop-mapreduce-client-app",
+    "hadoop-mapreduce-client-hs",
+    "hadoop-mapreduce-client-shuffle",
+    "hadoop-mapreduce-client-jobclient",
+    "hadoop-mapreduce-client-jobclient:tests",  # the sleep job
+    "hadoop-mapreduce-examples",
+)
+
+
+def lib_of(home: Path) -> Path:
+    return home / "share" / "hadoop" / "common" / "lib"
+
+
+def is_fetched(version: str) -> bool:
+    return _home(version).is_dir()
+
+
+def hadoop_home(version: str) -> Path:
+    """The folder with this Hadoop, fetched first if it is not there. Appears whole or not at all."""
+    home = _home(version)
+    if home.is_dir():
+        return home
+    cache = jar_cache()
+    with only_one(cache / f".{version}.lock", f"another heddle is fetching Hadoop {version} at this moment"):
+        for left_behind in cache.glob(f".{version}.partial-*"):  # by one that was killed
+            shutil.rmtree(left_behind)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{version}.partial-", dir=cache))
+        try:
+            _fetch(version, fresh)
+            fresh.chmod(0o755)
+            fresh.rename(home)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+    return home
+
+
+def _home(version: str) -> Path:
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        raise BadInput.of("--hadoop", f"{version!r} is not a version like {DEFAULT_HADOOP}")
+    return jar_cache() / version
+
+
+def _fetch(version: str, into: Path) -> None:
+    pom = into / "pom.xml"
+    pom.write_text(_pom(version))
+    lib = lib_of(into)
+    command: list[str | Path] = [
+        find_tool("mvn"),
+        "-B",
+        "-q",
+        "-f",
+        pom,
+        "dependency:copy-dependencies",
+        f"-DoutputDirectory={lib}",
+    ]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ran.returncode:
+        why = [line for line in ran.stdout.splitlines() if line.startswith("[ERROR]")]
+        raise RunRefused(f"Maven could not fetch Hadoop {version}: {why[0] if why else ran.stdout[-400:]}")
+    pom.unlink()
+
+
+def _pom(version: str) -> str:
+    wanted = ""
+    for artifact in _ARTIFACTS:
+        name, _, classifier = artifact.partition(":")
+        extra = f"<classifier>{classifier}</classifier>" if classifier else ""
+        wanted += (
+            f"<dependency><groupId>org.apache.hadoop</groupId><artifactId>{name}</artifactId>"
+            f"<version>{version}</version>{extra}</dependency>\n"
+        )
+    return (
+        "<project><modelVersion>4.0.0</modelVersion><groupId>heddle</groupId><artifactId>hadoop</artifactId>"
+        f"<version>1</version><packaging>pom</packaging>\n<dependencies>\n{wanted}</dependencies></project>\n"
+    )

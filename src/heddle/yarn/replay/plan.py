@@ -1,0 +1,112 @@
+"""What each job of a workload asks its application master to do, as the text that ReplayMaster.java reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from heddle.model.errors import RunRefused
+from heddle.model.resources import MEMORY, MILLI, VCORES
+from heddle.model.workload import AM, NO_SEGMENTS, PERMYRIAD, TASKS, Workload
+
+Size = tuple[int, int]  # memory in MB, whole vcores
+DEFAULT_AM: Final[Size] = (256, 1)
+UNKNOWN_USE_PERCENT: Final = 90  # of what is reserved; a container that held all of it would be killed for its shell
+
+
+@dataclass(frozen=True)
+class ReplayJob:
+    """A job, ready to be submitted. `after`: places in the list of jobs whose end it waits for."""
+
+    name: str
+    submit_at_ms: int
+    queue: str
+    priority: int
+    am: Size
+    after: tuple[int, ...]
+    tasks: int
+    lines: tuple[str, ...]  # of plan.txt, without the script's
+
+
+def replay_jobs(workload: Workload) -> tuple[list[ReplayJob], list[str]]:
+    """The jobs, and what of the workload a replay cannot do as written."""
+    _refuse(workload)
+    jobs = [_job(workload, number) for number in range(workload.n_jobs)]
+    notes = Counter[str]()
+    stages = workload.stages
+    notes["stages that may start early wait for all their predecessors"] = int(
+        (stages["slow_start_permille"] >= 0).sum()
+    )
+    notes["stages have a shuffle phase, which is not replayed"] = int((stages["shuffle_ms"] > 0).sum())
+    notes["jobs have no application master; each gets one of 256 MB"] = int((workload.jobs["has_am"] == 0).sum())
+    notes["tasks have no recorded use: they hold 90% of what they reserve and burn nothing"] = int(
+        (workload.tasks["first_segment"][_is_task(workload)] == NO_SEGMENTS).sum()
+    )
+    return jobs, [f"{count} {what}" for what, count in notes.items() if count]
+
+
+def _is_task(workload: Workload) -> npt.NDArray[np.bool_]:
+    return np.repeat(workload.stages["kind"] == TASKS, workload.stages["n_tasks"])
+
+
+def _refuse(workload: Workload) -> None:
+    why = []
+    if strange := set(workload.stages["kind"].tolist()) - {TASKS, AM}:
+        why.append(f"it has executors with slots (kinds {sorted(strange)}), which only Spark itself can run")
+    if workload.resources[2:]:
+        why.append(f"it asks for {', '.join(workload.resources[2:])}, which the replay does not know")
+    if workload.stages["label"].any():
+        why.append("it asks for labelled nodes")
+    if why:
+        raise RunRefused(f"{workload.name} cannot be run as real containers: " + "; ".join(why))
+
+
+def _job(workload: Workload, number: int) -> ReplayJob:
+    row = workload.jobs[number]
+    first, n_stages = int(row["first_stage"]), int(row["n_stages"])
+    of_job = [stage for stage in range(first, first + n_stages) if workload.stages["kind"][stage] == TASKS]
+    place = {stage: position for position, stage in enumerate(of_job)}
+    lines, tasks = [], 0
+    for stage in of_job:
+        spec = workload.stages[stage]
+        after = workload.stage_after[spec["first_after"] : spec["first_after"] + spec["n_after"]].tolist()
+        memory_mb, vcores = _size(workload, stage)
+        lines.append(f"stage {memory_mb} {vcores} {','.join(str(place[s]) for s in after if s in place) or '-'}")
+        for task in range(int(spec["first_task"]), int(spec["first_task"]) + int(spec["n_tasks"])):
+            duration_ms = int(workload.tasks["duration_ms"][task])
+            lines.append(f"task {place[stage]} {duration_ms} {_levels(workload, task, memory_mb)}")
+            tasks += 1
+    am = _size(workload, first) if row["has_am"] else DEFAULT_AM
+    return ReplayJob(
+        name=workload.job_name(number),
+        submit_at_ms=int(row["submit_at_ms"]),
+        queue=workload.queues[row["queue"]],
+        priority=int(row["priority"]),
+        am=am,
+        after=tuple(workload.job_after[row["first_after"] : row["first_after"] + row["n_after"]].tolist()),
+        tasks=tasks,
+        lines=tuple(lines),
+    )
+
+
+def _size(workload: Workload, stage: int) -> Size:
+    shape = workload.shapes[workload.stages["shape"][stage]]
+    return int(shape[MEMORY]), max(1, -(-int(shape[VCORES]) // MILLI))  # YARN knows whole vcores only
+
+
+def _levels(workload: Workload, task: int, reserved_mb: int) -> str:
+    segment = int(workload.tasks["first_segment"][task])
+    if segment == NO_SEGMENTS:
+        return f"{reserved_mb * UNKNOWN_USE_PERCENT // 100}:0:{PERMYRIAD}"
+    levels = []
+    while True:
+        row = workload.segments[segment]
+        until = PERMYRIAD if row["last"] else int(row["until_permyriad"])
+        levels.append(f"{int(row['use'][MEMORY])}:{int(row['use'][VCORES])}:{until}")
+        if row["last"]:
+            return ",".join(levels)
+        segment += 1

@@ -1,0 +1,74 @@
+"""What runs in the container of a replayed task: holds memory and burns CPU for a while, then ends.
+
+    python3 task.py DURATION_MS MB:MILLICORES:UNTIL_PERMYRIAD[,...]
+
+Each level holds until so many ten-thousandths of the duration have passed. Memory is the resident memory of the
+process; cores are shares of CPU time. The time is the clock's: a machine that has too few cores gives less CPU,
+not a longer task. This file is sent to the nodes alone, so it imports the standard library only.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+import time
+
+CHUNK_BYTES = 1 << 20
+PAGE_BYTES = 4096
+SLICE_S = 0.1
+ONE_CORE = 1000
+
+
+class Memory:
+    """Pages that were written to, so that they are really there."""
+
+    def __init__(self) -> None:
+        self._chunks: list[mmap.mmap] = []
+
+    def hold(self, total_mb: int) -> None:
+        """Grows or shrinks so that this process as a whole has so much."""
+        wanted = max(0, total_mb - _interpreter_mb(len(self._chunks)))
+        while len(self._chunks) > wanted:
+            self._chunks.pop().close()
+        while len(self._chunks) < wanted:
+            chunk = mmap.mmap(-1, CHUNK_BYTES)
+            chunk[::PAGE_BYTES] = b"\1" * (CHUNK_BYTES // PAGE_BYTES)
+            self._chunks.append(chunk)
+
+
+def _interpreter_mb(held_mb: int) -> int:
+    with open("/proc/self/statm") as file:
+        resident_pages = int(file.read().split()[1])
+    return max(0, (resident_pages * PAGE_BYTES >> 20) - held_mb)
+
+
+def burn(millicores: int, until_s: float) -> None:
+    """Uses this share of one core until then, in short slices."""
+    share = min(millicores, ONE_CORE) / ONE_CORE
+    while (now := time.monotonic()) < until_s:
+        end_s = min(now + SLICE_S, until_s)
+        busy_s = time.process_time() + share * (end_s - now)
+        while time.process_time() < busy_s and time.monotonic() < end_s:
+            sum(range(500))
+        time.sleep(max(0.0, end_s - time.monotonic()))
+
+
+def main(duration_ms: int, levels: list[tuple[int, int, int]]) -> None:
+    began_s = time.monotonic()
+    ends_s = [began_s + duration_ms * until / 10_000 / 1000 for _, _, until in levels]
+    memory = Memory()
+    most = max(millicores for _, millicores, _ in levels)
+    extra_cores = 0
+    for core in range(1, -(-most // ONE_CORE)):  # one process for each further core
+        if os.fork() == 0:
+            extra_cores = core
+            break
+    for (memory_mb, millicores, _), end_s in zip(levels, ends_s, strict=True):
+        if not extra_cores:
+            memory.hold(memory_mb)
+        burn(max(0, millicores - extra_cores * ONE_CORE), end_s)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), [tuple(map(int, level.split(":"))) for level in sys.argv[2].split(",")])  # type: ignore[misc]

@@ -1,0 +1,110 @@
+"""The folder in which a controller of one ResourceManager keeps what must outlive it.
+
+lock            held by the one controller, or by `restore`
+baseline.json   the sizes that nodes must get back; there from before the first change until all of them have them
+beat            when the controller last lived, by the machine's monotonic clock, which no clock jump moves
+paused          there while somebody wants the controller to change nothing
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heddle.model.errors import BadInput
+from heddle.yarn.local.folders import only_one, state_folder
+from heddle.yarn.snapshot import Size
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What to put back, and where. Sizes: MB and millicores, by node."""
+
+    rm: str
+    user: str | None
+    sizes: dict[str, Size]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The files of one ResourceManager's controller."""
+
+    folder: Path
+
+    @property
+    def baseline_file(self) -> Path:
+        return self.folder / "baseline.json"
+
+    def lock(self) -> AbstractContextManager[None]:
+        return only_one(
+            self.folder / "lock",
+            f"another controller steers this cluster, or a restore is at work ({self.folder}); one at a time",
+        )
+
+    def save(self, baseline: Baseline) -> None:
+        """Durable when it returns: written beside, synced, renamed, and the folder synced."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        fresh = self.baseline_file.with_suffix(".partial")
+        with fresh.open("w") as file:
+            json.dump({"rm": baseline.rm, "user": baseline.user, "sizes": baseline.sizes}, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.rename(self.baseline_file)
+        folder = os.open(self.folder, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def load(self) -> Baseline | None:
+        """What an earlier controller has not put back; None: nothing."""
+        try:
+            found: Any = json.loads(self.baseline_file.read_text())
+            sizes = {str(node): (int(size[0]), int(size[1])) for node, size in found["sizes"].items()}
+            return Baseline(str(found["rm"]), found["user"], sizes)
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+            raise BadInput.of(
+                str(self.baseline_file), f"cannot be read ({error}); `heddle yarn restore --from-nodes` needs none"
+            ) from None
+
+    def forget(self) -> None:
+        self.baseline_file.unlink(missing_ok=True)
+
+    def beat(self) -> None:
+        # In place and of one length: it needs no room on a full disk after the first time.
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file = os.open(self.folder / "beat", os.O_CREAT | os.O_WRONLY, 0o644)
+        try:
+            os.pwrite(file, f"{time.monotonic():020.3f}".encode(), 0)
+        finally:
+            os.close(file)
+
+    def beat_age_s(self) -> float:
+        try:
+            return time.monotonic() - float((self.folder / "beat").read_text())
+        except (OSError, ValueError):
+            return float("inf")
+
+    @property
+    def paused(self) -> bool:
+        return (self.folder / "paused").exists()
+
+    def pause(self, wanted: bool) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if wanted:
+            (self.folder / "paused").touch()
+        else:
+            (self.folder / "paused").unlink(missing_ok=True)
+
+
+def desk_of(rm: str) -> Desk:
+    """The desk of the ResourceManager at this address, on this machine, for this user."""
+    return Desk(state_folder() / "steer" / re.sub(r"[^A-Za-z0-9.-]+", "_", rm.partition("//")[2] or rm))

@@ -1,0 +1,155 @@
+"""The same real workload under several policies, alternately, on one local cluster.
+
+Rounds go forth and back (A B, B A, ...), so that a drift of the machine does not favour one. Every run that has ended
+is in a journal: a trial that was interrupted goes on behind it. `stock` is YARN left alone; every other policy is
+steered live by a process of its own, as an operator would.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from heddle.model.errors import BadInput, CheckFailed
+from heddle.yarn.client import RmClient
+from heddle.yarn.mixture import RealJob
+from heddle.yarn.replay.plan import ReplayJob
+from heddle.yarn.run_jobs import JobRun, Workplace, run_jobs
+from heddle.yarn.snapshot import read_nodes
+from heddle.yarn.trace.journal import Journal
+
+STOCK: Final = ("stock", "stock again")  # twice, to see how much two equal things differ
+READY_WITHIN_S: Final = 60.0
+SETTLE_S: Final = 5.0  # between runs: the last AMs go, the nodes report nothing in use
+
+
+@dataclass(frozen=True)
+class TrialRun:
+    """One run of the workload. `peak_used_share`: most that containers really held of a node's own size."""
+
+    round: int
+    policy: str
+    makespan_s: float
+    jct_mean_s: float
+    jobs: int
+    failed_jobs: int
+    peak_used_share: float
+
+
+def over_reserved(
+    jobs: int = 6, tasks: int = 6, reserved_mb: int = 1024, times: int = 4, task_s: int = 30
+) -> list[RealJob]:
+    """The built-in workload: a burst of jobs that reserve several times the memory that they use, and little CPU."""
+    lines = (f"stage {reserved_mb} 1 -", *tasks * (f"task 0 {1000 * task_s} {reserved_mb // times}:20:10000",))
+    return [
+        ReplayJob(f"job-{number}", 200 * number, "root.default", 0, (256, 1), (), tasks, lines)
+        for number in range(jobs)
+    ]
+
+
+def order_of(policies: list[str], rounds: int) -> list[tuple[int, str]]:
+    """(round, policy) in the order in which they run."""
+    return [
+        (number, policy) for number in range(rounds) for policy in (policies if number % 2 == 0 else policies[::-1])
+    ]
+
+
+def run_trial(
+    jobs: list[RealJob],
+    policies: list[str],
+    rounds: int,
+    place: Workplace,
+    journal: Journal,
+    plan: dict[str, Any],
+    say: Callable[[str], None],
+) -> list[TrialRun]:
+    """All runs, those of an earlier start included. `plan` says what is tried; a journal of another plan is refused."""
+    entries = list(journal.read())
+    if entries and entries[0] != plan:
+        raise BadInput.of(str(journal.path), f"is of another trial ({entries[0]}); name another folder")
+    if not entries:
+        journal.add(plan)
+        journal.flush()
+    done = [TrialRun(**entry) for entry in entries[1:]]
+    ran = {(run.round, run.policy) for run in done}
+    for number, policy in order_of(policies, rounds):
+        if (number, policy) in ran:
+            continue
+        say(f"round {number + 1} of {rounds}: {policy}")
+        run = _one(jobs, number, policy, place, journal.path.parent)
+        journal.add(asdict(run))
+        journal.flush()
+        say(f"round {number + 1} of {rounds}: {policy}: makespan {run.makespan_s:.1f} s")
+        done.append(run)
+        time.sleep(SETTLE_S)
+    return done
+
+
+def _one(jobs: list[RealJob], number: int, policy: str, place: Workplace, folder: Path) -> TrialRun:
+    own = {node.id: node.total for node in read_nodes(place.client.nodes(), place.client.address).values()}
+    peak = 0.0
+
+    def look() -> None:
+        nonlocal peak
+        for node in read_nodes(place.client.nodes(), place.client.address).values():
+            peak = max(peak, node.containers_memory_mb / own[node.id][0])
+
+    with _steered(policy, number, place.client, folder):
+        runs = run_jobs(jobs, place, lambda _: None, poll=look)
+    return _summed(number, policy, runs, peak)
+
+
+def _summed(number: int, policy: str, runs: list[JobRun], peak: float) -> TrialRun:
+    spans = [
+        (run.submitted_at_ms, run.finished_at_ms)
+        for run in runs
+        if run.submitted_at_ms is not None and run.finished_at_ms is not None
+    ]
+    if not spans:
+        raise CheckFailed([f"no job ran: {runs[0].diagnostics}"])
+    makespan_ms = max(end for _, end in spans) - min(start for start, _ in spans)
+    return TrialRun(
+        round=number,
+        policy=policy,
+        makespan_s=makespan_ms / 1000,
+        jct_mean_s=sum(end - start for start, end in spans) / len(spans) / 1000,
+        jobs=len(runs),
+        failed_jobs=sum(run.outcome != "SUCCEEDED" for run in runs),
+        peak_used_share=round(peak, 3),
+    )
+
+
+@contextmanager
+def _steered(policy: str, number: int, client: RmClient, folder: Path) -> Iterator[None]:
+    """A controller in a process of its own, ended as Ctrl-C would; what it decided stays in the folder."""
+    if policy in STOCK:
+        yield
+        return
+    decisions, log = folder / f"round-{number + 1}-decisions.jsonl", folder / f"round-{number + 1}.log"
+    decisions.unlink(missing_ok=True)
+    command = [sys.executable, "-c", "from heddle.cli.main import main; main()", "yarn", "steer", "--mode", "live"]
+    command += ["--rm", client.address, "--policy", policy, "--record", str(decisions)]
+    with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output) as steering:
+        try:
+            _wait_for_decisions(steering, decisions, log)
+            yield
+        finally:
+            steering.send_signal(signal.SIGINT)
+            code = steering.wait()
+    if code != 0:
+        raise CheckFailed([f"the controller ended with {code}: {log.read_text()[-400:]}"])
+
+
+def _wait_for_decisions(steering: subprocess.Popen[bytes], decisions: Path, log: Path) -> None:
+    deadline = time.monotonic() + READY_WITHIN_S
+    while not (decisions.exists() and decisions.stat().st_size):
+        if steering.poll() is not None or time.monotonic() > deadline:
+            raise CheckFailed([f"the controller did not start: {log.read_text().strip()}"])
+        time.sleep(0.1)

@@ -1,0 +1,146 @@
+"""`heddle cluster import`, from files and from something that answers like a ResourceManager."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from heddle.cli.main import run
+from heddle.traces.clusters import load_cluster
+
+XML = """<configuration>
+<property><name>yarn.scheduler.capacity.root.queues</name><value>default</value></property>
+<property><name>yarn.scheduler.capacity.root.default.capacity</name><value>100</value></property>
+<property><name>yarn.scheduler.capacity.root.default.acl_submit_applications</name><value>*</value></property>
+</configuration>"""
+
+
+def node(name: str, **more: Any) -> dict[str, Any]:
+    row = {"id": f"{name}:45454", "nodeHostName": name, "rack": "/rack-a", "state": "RUNNING"}
+    sizes = {"usedMemoryMB": 1024, "availMemoryMB": 7168, "usedVirtualCores": 1, "availableVirtualCores": 3}
+    return row | sizes | more
+
+
+GPU = {
+    "memory": 16384, "vCores": 8,
+    "resourceInformations": {"resourceInformation": [
+        {"name": "memory-mb", "value": 16384}, {"name": "vcores", "value": 8}, {"name": "yarn.io/gpu", "value": 2},
+    ]},
+}  # fmt: skip
+NODES = [node("n1"), node("n2", totalResource=GPU, nodeLabels=["gpu"]), node("n3", state="LOST")]
+CAPACITY = {
+    "type": "capacityScheduler", "capacity": 100.0, "queueName": "root",
+    "queues": {"queue": [
+        {"queueName": "prod", "queuePath": "root.prod", "capacity": 60.0, "maxCapacity": 100.0, "userLimit": 50,
+         "userLimitFactor": 2.0, "orderingPolicyInfo": "fair", "maxParallelApps": 2147483647, "state": "RUNNING"},
+        {"queueName": "dev", "queuePath": "root.dev", "capacity": 40.0, "maxCapacity": 70.0, "state": "STOPPED",
+         "queues": {"queue": [{"queueName": "x", "queuePath": "root.dev.x", "capacity": 100.0, "maxCapacity": 100.0}]}},
+    ]},
+}  # fmt: skip
+FAIR = {
+    "type": "fairScheduler",
+    "rootQueue": {"queueName": "root", "schedulingPolicy": "fair", "childQueues": {"queue": [
+        {"queueName": "root.a", "schedulingPolicy": "drf", "maxApps": 5, "minResources": {"memory": 512, "vCores": 1}},
+    ]}},
+}  # fmt: skip
+
+
+class FakeRm:
+    def __init__(self, scheduler: dict[str, Any]) -> None:
+        answers = {
+            "/ws/v1/cluster/nodes": {"nodes": {"node": NODES}},
+            "/ws/v1/cluster/scheduler": {"scheduler": {"schedulerInfo": scheduler}},
+        }
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:  # the library's name
+                body = json.dumps(answers[self.path.partition("?")[0]]).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}"
+        Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def rm(request: pytest.FixtureRequest) -> Iterator[str]:
+    fake = FakeRm(request.param)
+    yield fake.address
+    fake.server.shutdown()
+    fake.server.server_close()
+
+
+def test_queues_of_a_file_on_given_nodes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "capacity-scheduler.xml").write_text(XML)
+    out = tmp_path / "cluster.yaml"
+    arguments = ["cluster", "import", str(tmp_path / "capacity-scheduler.xml"), "--nodes", "3x8192x4"]
+    assert run([*arguments, "-o", str(out), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["nodes"], document["queues"], document["policy"]) == (3, 2, "capacity")
+    assert [one["setting"].rpartition(".")[2] for one in document["not_modelled"]] == ["acl_submit_applications"]
+    made = load_cluster(str(out))
+    assert made.n_nodes == 3
+    assert "acl_submit_applications" in made.about["not_modelled"][0]
+    assert run(["simulate", "burst(jobs=3)", "--policy", "capacity", "--cluster", str(out), "--json"]) == 0
+    assert run(arguments) == 0
+    shown = capsys.readouterr()
+    assert "queues:" in shown.out
+    assert "who may submit" in shown.err, "what is left does not spoil the file on stdout"
+
+
+@pytest.mark.parametrize("rm", [CAPACITY], indirect=True)
+def test_a_resource_manager_tells_nodes_and_capacity_queues(
+    rm: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "cluster.yaml"
+    assert run(["cluster", "import", "--rm", rm, "-o", str(out), "--json"]) == 0
+    left = {one["setting"]: one["why"] for one in json.loads(capsys.readouterr().out)["not_modelled"]}
+    made = load_cluster(str(out))
+    assert [(one.name, one.capacity, one.label, one.rack) for one in made.nodes] == [
+        ("n1", (8192, 4000, 0), "", "rack-a"),
+        ("n2", (16384, 8000, 2), "gpu", "rack-a"),
+    ]
+    assert made.exclusive == ("gpu",)
+    prod, dev = (next(one for one in made.queues if one.name == name) for name in ("root.prod", "root.dev"))
+    assert (prod.guarantee_permille, prod.user_limit_percent, prod.user_limit_factor_milli) == (600, 50, 2000)
+    assert (prod.order, prod.max_running_jobs, dev.maximum_permille) == ("fair", -1, 700)
+    assert [one.name for one in made.queues][-1] == "root.dev.x"
+    assert "not running" in left["node n3:45454"]
+    assert "root.dev.state" in left
+    assert any("AM shares" in setting for setting in left)
+
+
+@pytest.mark.parametrize("rm", [FAIR], indirect=True)
+def test_a_resource_manager_tells_fair_queues(rm: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "cluster.yaml"
+    assert run(["cluster", "import", "--rm", rm, "-o", str(out)]) == 0
+    queue = next(one for one in load_cluster(str(out)).queues if one.name == "root.a")
+    assert (queue.order, queue.max_running_jobs, queue.min_share) == ("drf", 5, (512, 1000, 0))
+    assert "weights" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "either --rm"),
+        (["nowhere.xml", "--nodes", "1x1024x1"], "no such file"),
+        (["--nodes", "1x1024x1"], "name the scheduler's XML"),
+        (["--rm", "127.0.0.1:1"], "cannot be reached"),
+    ],
+)
+def test_bad_input(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["cluster", "import", *arguments, "-o", "out.yaml"]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("out.yaml").exists()

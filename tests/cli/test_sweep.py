@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser.chromium import Chromium
+from heddle.cli.main import run
+
+SWEEP = """
+name: sizing
+workloads: ["burst(jobs=12)"]
+policies: [fifo, "fifo+n-sigma(n={n})"]
+loads: [1, 2, 3]
+parameters: {n: [2, 4]}
+clusters: [1x65536x24]
+seeds: 3
+"""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sweep")
+    (folder / "sizing.yaml").write_text(SWEEP)
+    assert run(["sweep", "run", str(folder / "sizing.yaml"), "-o", str(folder / "out"), "--on", "local:1"]) == 0
+    return folder / "out"
+
+
+def test_running_again_runs_nothing(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    file = str(results.parent / "sizing.yaml")
+    assert run(["sweep", "run", file, "-o", str(results), "--on", "local:2", "--json"]) == 0
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert (document["runs"], document["ran_now"]) == (27, 0)
+
+
+def test_show_says_what_is_best_and_how_sure(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert run(["sweep", "show", str(results), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["runs"] == document["planned"] == 27
+    assert len(document["scenarios"]) == 3
+    means = [one["mean"] for one in document["scenarios"][0]["standings"]]
+    assert means == sorted(means)
+    assert document["scenarios"][0]["pairs"] == 3
+    assert run(["sweep", "show", str(results), "--metric", "makespan_s"]) == 0
+    assert "burst(jobs=12) at load 2" in capsys.readouterr().out
+
+
+def test_the_report_draws_lines_and_heat_maps(results: Path, tmp_path: Path, browser: Chromium) -> None:
+    report = tmp_path / "sweep.html"
+    assert run(["sweep", "show", str(results), "--report", str(report)]) == 0
+    for width in (1200, 400):
+        browser.open(report, width=width, dark=width == 400)
+        assert browser.complaints() == []
+        assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    titles = browser.evaluate("[...document.querySelectorAll('figure h3')].map(h => h.textContent)")
+    assert titles.count("Mean completion over load") == 1
+    assert titles.count("Mean completion over n") == 3, "one for each load"
+    assert any(title.endswith("n and load") for title in titles)
+    assert browser.evaluate("document.querySelectorAll('.heat').length") == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "nowhere.yaml", "-o", "out"], "no such file"),
+        (["run", "FILE", "-o", "OUT", "--on", "cloud"], "no such engine"),
+        (["show", "nowhere"], "not a sweep's folder"),
+        (["show", "OUT", "--metric", "jct_s.maen"], 'did you mean "jct_s.mean"'),
+    ],
+)
+def test_bad_input(results: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    places = {"FILE": str(results.parent / "sizing.yaml"), "OUT": str(results)}
+    assert run(["sweep", *(places.get(one, one) for one in arguments)]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,62 @@
+"""The report's sections on who got worse, and why jobs were delayed, from real runs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from heddle.analysis.compare import ComparedRun, Comparison, compare_runs
+from heddle.experiments.compare import PlannedRun, Source, run_one
+from heddle.report.comparison import comparison_html
+from heddle.report.gantt import delayed_figure
+from heddle.report.worse import worse_section
+from heddle.traces.catalogue import suggested_cluster
+from report.made_comparison import comparison
+
+MIX = "mix(jobs=25)"
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Comparison:
+    cluster = suggested_cluster(MIX)
+    runs: list[ComparedRun] = [
+        run_one(PlannedRun(Source(MIX), cluster, policy, seed, complete=True, is_baseline=policy == "fifo"))
+        for seed in (0, 1)
+        for policy in ("fifo", "capacity")
+    ]
+    return compare_runs(runs, "fifo", "heddle compare")
+
+
+def test_losers_are_named_with_what_they_lost() -> None:
+    made = comparison(policies={"fifo": 1000, "slow": 3000})
+    text = worse_section(made, "one-node", "slow")
+    assert "100 % of jobs complete later by more than 1 %" in text
+    assert "on average by 2 s" in text
+    assert 'class="worse"' in text
+    assert "job-0" in text
+    assert worse_section(comparison(policies={"fifo": 1000}), "one-node", "fifo") == ""
+
+
+def test_winners_without_losers_say_so() -> None:
+    made = comparison(policies={"fifo": 1000, "quick": 100})
+    assert "no job completes later" in worse_section(made, "one-node", "quick")
+
+
+def test_delayed_jobs_have_a_bar_with_reasons(recorded: Comparison) -> None:
+    (cluster,) = recorded.clusters
+    figure = delayed_figure(recorded, cluster, "capacity")
+    assert figure.count('class="life"') == 12
+    assert "the queue is at its maximum" in figure
+    bars = [float(width) for width in re.findall(r'<rect [^>]*width="([\d.]+)"', figure)]
+    assert max(bars) < 400
+    assert delayed_figure(comparison(), "one-node", "fifo") == "", "hand-made runs have no reasons"
+
+
+def test_bounds_stand_beside_the_numbers(recorded: Comparison) -> None:
+    text = comparison_html(recorded)
+    assert "above bound" in text
+    assert "could do at best" in text
+    (cluster,) = recorded.clusters
+    above = recorded.row(cluster, "fifo", "makespan_s")["above_bound_pct"]
+    assert 0 <= above["reservations"] <= above["any"] < 200

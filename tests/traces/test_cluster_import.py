@@ -1,0 +1,160 @@
+"""Queue trees from the configuration of YARN's schedulers: nothing that is said gets lost in silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from heddle.model.cluster import Queue
+from heddle.model.errors import BadInput
+from heddle.traces.cluster_import.imported import ImportedQueues, read_queues_xml
+
+TOTALS = (100_000, 50_000)
+
+
+def capacity(tmp_path: Path, **properties: str) -> ImportedQueues:
+    rows = "".join(
+        f"<property><name>yarn.scheduler.capacity.{name.replace('__', '.').replace('_', '-')}</name>"
+        f"<value>{value}</value></property>"
+        for name, value in properties.items()
+    )
+    path = tmp_path / "capacity-scheduler.xml"
+    path.write_text(f"<configuration>{rows}</configuration>")
+    return read_queues_xml(path, TOTALS)
+
+
+def fair(tmp_path: Path, text: str, totals: tuple[int, int] | None = TOTALS) -> ImportedQueues:
+    path = tmp_path / "fair-scheduler.xml"
+    path.write_text(f"<?xml version='1.0'?><allocations>{text}</allocations>")
+    return read_queues_xml(path, totals)
+
+
+def queue(found: ImportedQueues, name: str) -> Queue:
+    (one,) = (one for one in found.queues if one.name == name)
+    return one
+
+
+def test_capacity_tree_with_everything_that_is_modelled(tmp_path: Path) -> None:
+    found = capacity(
+        tmp_path,
+        root__queues="prod,dev", root__prod__capacity="70", root__dev__capacity="30",
+        root__prod__maximum_capacity="-1", root__dev__maximum_capacity="50.5",
+        root__dev__queues="a, b", root__dev__a__capacity="60", root__dev__b__capacity="40",
+        root__prod__user_limit_factor="1.5", root__prod__minimum_user_limit_percent="25",
+        root__dev__a__maximum_am_resource_percent="0.5", maximum_am_resource_percent="0.2",
+        root__dev__b__max_parallel_apps="7", root__dev__b__ordering_policy="fair",
+        resource_calculator="org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
+        per_node_heartbeat__maximum_offswitch_assignments="4",
+    )  # fmt: skip
+    assert found.scheduler == "capacity"
+    assert [one.name for one in found.queues] == ["root", "root.prod", "root.dev", "root.dev.a", "root.dev.b"]
+    assert queue(found, "root.prod") == Queue(
+        "root.prod", 700, 1000, am_share_permille=200, user_limit_percent=25, user_limit_factor_milli=1500
+    )
+    assert queue(found, "root.dev") == Queue("root.dev", 300, 505)
+    assert queue(found, "root.dev.a") == Queue("root.dev.a", 600, 1000, am_share_permille=500)
+    assert queue(found, "root.dev.b") == Queue(
+        "root.dev.b", 400, 1000, am_share_permille=200, max_running_jobs=7, order="fair"
+    )
+    assert (found.calculator, found.off_switch_per_heartbeat) == ("dominant", 4)
+    assert found.left == ()
+
+
+def test_yarns_own_defaults_hold_where_nothing_is_said(tmp_path: Path) -> None:
+    found = capacity(tmp_path, root__queues="default", root__default__capacity="100")
+    assert (found.calculator, found.off_switch_per_heartbeat) == ("memory", 1)
+    assert queue(found, "root.default") == Queue("root.default")
+
+
+def test_what_capacity_cannot_take_over_is_listed(tmp_path: Path) -> None:
+    said = {
+        "root__queues": "a,b,c", "root__a__capacity": "3w", "root__b__capacity": "1w",
+        "root__c__capacity": "[memory=1024,vcores=1]", "root__a__state": "STOPPED", "root__b__acl_x": "*",
+        "node_locality_delay": "40", "root__a__ordering_policy": "priority-utilization", "brand_new": "7",
+        "per_node_heartbeat__multiple_assignments_enabled": "false", "root__c__maximum_capacity": "[memory=9]",
+    }  # fmt: skip
+    found = capacity(tmp_path, **said)
+    assert queue(found, "root.a").guarantee_permille == 750
+    left = {one.setting.removeprefix("yarn.scheduler.capacity."): one.why for one in found.left}
+    taken_over = {"root.queues"}
+    assert left.keys() == {name.replace("__", ".").replace("_", "-") for name in said} - taken_over
+    assert left["root.a.capacity"] == "a weight among its siblings: taken as 75.0 %"
+    assert left["brand-new"] == "not modelled"
+
+
+def test_rounding_is_told(tmp_path: Path) -> None:
+    found = capacity(tmp_path, root__queues="a,b", root__a__capacity="66.67", root__b__capacity="33.33")
+    assert [one.why for one in found.left] == [
+        "shares have one decimal: taken as 66.7 %",
+        "shares have one decimal: taken as 33.3 %",
+    ]
+
+
+def test_bad_capacity_files_say_everything_at_once(tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as caught:
+        capacity(tmp_path, root__queues="a,b,a", root__a__capacity="many", root__b__user_limit_factor="-7")
+    said = str(caught.value)
+    assert all(part in said for part in ("listed twice", "'many'", "b.capacity: missing", "user-limit-factor"))
+    with pytest.raises(BadInput, match="names the children of root"):
+        capacity(tmp_path)
+
+
+def test_fair_tree_with_everything_that_is_modelled(tmp_path: Path) -> None:
+    found = fair(
+        tmp_path,
+        """<queue name="prod"><weight>3.0</weight><minResources>10240 mb, 8 vcores</minResources>
+             <maxResources>50.0%</maxResources><maxRunningApps>9</maxRunningApps>
+             <schedulingPolicy>drf</schedulingPolicy></queue>
+           <queue name="dev" type="parent"><maxResources>50000 mb, 25 vcores</maxResources>
+             <queue name="a"><maxResources>memory-mb=25%, vcores=25%</maxResources></queue><queue name="b"/></queue>
+           <defaultQueueSchedulingPolicy>fifo</defaultQueueSchedulingPolicy>""",
+    )
+    assert found.scheduler == "fair"
+    assert [one.name for one in found.queues] == ["root", "root.prod", "root.dev", "root.dev.a", "root.dev.b"]
+    prod = Queue("root.prod", 1000, 500, 3000, (10240, 8000), max_running_jobs=9, order="drf")
+    assert queue(found, "root.prod") == prod
+    assert queue(found, "root.dev") == Queue("root.dev", maximum_permille=500)
+    assert queue(found, "root.dev.a") == Queue("root.dev.a", maximum_permille=500, order="fifo")
+    assert queue(found, "root.dev.b").order == "fifo"
+    assert found.calculator == "dominant"
+    assert found.left == ()
+
+
+def test_what_fair_cannot_take_over_is_listed(tmp_path: Path) -> None:
+    found = fair(
+        tmp_path,
+        """<queue name="root"><aclSubmitApps>*</aclSubmitApps>
+             <queue name="a"><maxAMShare>0.3</maxAMShare><maxResources>10000 mb, 50 vcores</maxResources>
+               <allowPreemptionFrom>false</allowPreemptionFrom><schedulingPolicy>mine.Policy</schedulingPolicy>
+               <brandNew>1</brandNew></queue></queue>
+           <user name="ann"><maxRunningApps>3</maxRunningApps></user>
+           <queuePlacementPolicy><rule name="specified"/></queuePlacementPolicy>""",
+    )
+    settings = [one.setting for one in found.left]
+    assert settings == [
+        "root.aclSubmitApps", "root.a.maxAMShare", "root.a.maxResources", "root.a.schedulingPolicy",
+        "root.a.allowPreemptionFrom", "root.a.brandNew", "user ann", "queuePlacementPolicy",
+    ]  # fmt: skip
+    assert queue(found, "root.a").am_share_permille == 300
+    assert queue(found, "root.a").maximum_permille == 100, "the smaller of 10 % memory and all vcores"
+
+
+def test_amounts_need_the_size_of_the_cluster(tmp_path: Path) -> None:
+    found = fair(tmp_path, '<queue name="a"><maxResources>10000 mb, 5 vcores</maxResources></queue>', None)
+    assert [one.why for one in found.left] == ["an amount of a cluster whose size is not known: say --nodes"]
+    assert queue(found, "root.a").maximum_permille == 1000
+
+
+def test_bad_fair_files(tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as caught:
+        fair(tmp_path, '<queue name="a.b"/><queue name="c"><weight>x</weight><minResources>lots</minResources></queue>')
+    said = str(caught.value)
+    assert all(part in said for part in ("without dots", "must be a number", "cannot read"))
+
+
+@pytest.mark.parametrize(("text", "message"), [("<a><b></a>", "not XML"), ("<html/>", "neither a capacity")])
+def test_other_files(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "x.xml").write_text(text)
+    with pytest.raises(BadInput, match=message):
+        read_queues_xml(tmp_path / "x.xml", None)

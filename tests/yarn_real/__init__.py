@@ -1,0 +1,1 @@
+"""Tests on a real YARN: one small cluster for the whole session, in folders of its own."""

@@ -1,0 +1,47 @@
+"""What can be said about a cluster before anything is started; needs no Java."""
+
+import pytest
+
+from heddle.cli.main import run
+from heddle.model.errors import BadInput, RunRefused
+from heddle.yarn.local.folders import cluster_folder
+from heddle.yarn.local.java import find_tool
+from heddle.yarn.local.layout import Layout
+
+
+def test_no_two_daemons_share_a_port() -> None:
+    layout = Layout(nodes=50)
+    assert len(layout.ports()) == 8 + 50 * 5
+
+
+def test_all_that_is_wrong_is_said_at_once() -> None:
+    with pytest.raises(BadInput) as wrong:
+        Layout(nodes=0, node_memory_mb=100, node_vcores=0, am_share=1.5, port=80).check()
+    assert {problem.where for problem in wrong.value.problems} == {
+        "--nodes", "--node-memory-mb", "--node-vcores", "--am-share", "--port",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["", "../up", "A b", "x" * 40])
+def test_a_name_cannot_leave_its_folder(name: str) -> None:
+    with pytest.raises(BadInput, match="--name"):
+        cluster_folder(name)
+
+
+def test_what_is_missing_is_said_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    for tool in ("java", "javac", "mvn"):
+        with pytest.raises(RunRefused, match=f"{tool} was not found: install"):
+            find_tool(tool)
+
+
+def test_an_unknown_cluster_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["yarn", "status", "--name", "nobody"]) == 2
+    assert "there is no cluster 'nobody'" in capsys.readouterr().err
+
+
+def test_every_yarn_command_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("up", "down", "status", "logs", "run", "track", "observe", "steer", "restore", "trial"):
+        assert run(["yarn", command, "--help"]) == 0
+        assert f"heddle yarn {command}" in capsys.readouterr().out

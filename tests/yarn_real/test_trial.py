@@ -1,0 +1,68 @@
+"""The order of a trial, and that an interrupted one goes on; needs no cluster."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heddle.cli.yarn_trial import _distinct, _summary
+from heddle.model.errors import BadInput
+from heddle.yarn import trial
+from heddle.yarn.replay.plan import ReplayJob
+from heddle.yarn.trace.journal import Journal
+from heddle.yarn.trial import TrialRun, order_of, over_reserved, run_trial
+
+RUN = TrialRun(0, "stock", 100.0, 50.0, 6, 0, 0.3)
+
+
+def test_rounds_go_forth_and_back() -> None:
+    assert order_of(["a", "b"], 3) == [(0, "a"), (0, "b"), (1, "b"), (1, "a"), (2, "a"), (2, "b")]
+
+
+def test_an_interrupted_trial_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[tuple[int, str]] = []
+
+    def one(jobs: Any, number: int, policy: str, place: Any, folder: Path) -> TrialRun:
+        if len(ran) == 2:
+            raise KeyboardInterrupt
+        ran.append((number, policy))
+        return replace(RUN, round=number, policy=policy)
+
+    monkeypatch.setattr(trial, "_one", one)
+    monkeypatch.setattr(trial, "SETTLE_S", 0)
+    plan = {"rounds": 2}
+    place: Any = None
+
+    def go(given: dict[str, Any]) -> list[TrialRun]:
+        return run_trial([], ["stock", "b"], 2, place, Journal(tmp_path / "t"), given, lambda _: None)
+
+    with pytest.raises(KeyboardInterrupt):
+        go(plan)
+    first, ran[:] = list(ran), []
+    assert [(run.round, run.policy) for run in go(plan)] == [(0, "stock"), (0, "b"), (1, "b"), (1, "stock")]
+    assert (first, ran) == ([(0, "stock"), (0, "b")], [(1, "b"), (1, "stock")])
+    with pytest.raises(BadInput, match="another trial"):
+        go({"rounds": 3})
+
+
+def test_the_built_in_burst_reserves_what_it_says() -> None:
+    jobs = over_reserved(times=4, task_s=30)
+    assert len(jobs) == 6
+    assert isinstance(jobs[0], ReplayJob)
+    assert jobs[0].lines == ("stage 1024 1 -", *6 * ("task 0 30000 256:20:10000",))
+
+
+def test_the_summary_compares_with_the_first_policy() -> None:
+    runs = [RUN, replace(RUN, round=1, makespan_s=120.0), replace(RUN, policy="b", makespan_s=88.0, failed_jobs=1)]
+    assert _summary("stock", runs, "stock")["vs_baseline_pct"] is None
+    shown = _summary("b", runs, "stock")
+    assert shown["vs_baseline_pct"] == pytest.approx(-20.0)
+    assert (shown["failed_jobs"], shown["makespan_s"]) == (1, {"mean": 88.0, "ci95": None})
+
+
+def test_policies_of_a_trial() -> None:
+    assert _distinct(["stock", "stock"]) == ["stock", "stock again"]
+    for wrong in (["stock"], ["a", "b", "a"]):
+        with pytest.raises(BadInput):
+            _distinct(wrong)

@@ -1,0 +1,282 @@
+"""A controller's session against a fake RM: what is on disk when, and what is put back."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from heddle.model.errors import BadInput, CheckFailed, RunRefused
+from heddle.policy.parse import parse_policy
+from heddle.yarn.client import RmClient
+from heddle.yarn.controller import Settings, Verdict
+from heddle.yarn.steering import session as session_module
+from heddle.yarn.steering.desk import Baseline, Desk
+from heddle.yarn.steering.limits import FOREIGN_POLLS
+from heddle.yarn.steering.session import Session, Terms, not_acted_on, restore
+from yarn_slice.fake_rm import FakeRm
+
+OWN = {"a:1": (8192, 8000), "b:1": (8192, 8000)}
+LIVE = Settings(shadow=False, dead_band=(1, 1000))
+TERMS = Terms(lease_s=30, accept_sizes=True)
+
+
+def session(client: RmClient, desk: Desk, settings: Settings = LIVE, terms: Terms = TERMS) -> Session:
+    return Session(client, parse_policy("usage-feedback(damping=1)"), settings, desk, terms, lambda _: None)
+
+
+def sizes(rm: FakeRm) -> dict[str, tuple[int, int]]:
+    return {name: (node.memory_mb, node.vcores * 1000) for name, node in rm.nodes.items()}
+
+
+@pytest.fixture(autouse=True)
+def no_watchdog(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """These tests are about the session alone; test_watchdog.py has the rest."""
+    started: list[float] = []
+    monkeypatch.setattr(session_module, "start_watchdog", lambda desk, lease_s: started.append(lease_s))
+    monkeypatch.setattr(session_module, "watchdog_lives", lambda desk: bool(started))
+    return started
+
+
+def test_the_baseline_is_on_disk_before_the_first_change(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    saved = []
+    rm.on_post = lambda: saved.append(desk.load())
+    with session(client, desk).at_work() as working:
+        working.step()
+        assert sizes(rm) != OWN
+        assert rm.posts
+    assert [baseline.sizes for baseline in saved[:1]] == [OWN]
+    assert sizes(rm) == OWN
+    assert desk.load() is None
+    assert {body["overCommitTimeout"] for _, body in rm.posts} == {-1}
+
+
+def test_a_node_that_joins_later_is_saved_before_it_is_changed(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    with session(client, desk).at_work() as working:
+        working.step()
+        rm.add_node("c:1", 4096, 4)
+        rm.nodes["c:1"].used_memory_mb = 100
+        working.step()
+        saved = desk.load()
+        assert saved is not None
+        assert saved.sizes == {**OWN, "c:1": (4096, 4000)}
+        assert sizes(rm)["c:1"] == (3996, 4000)
+    assert sizes(rm) == {**OWN, "c:1": (4096, 4000)}
+
+
+def test_what_a_dead_controller_left_is_mended_first(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    desk.save(Baseline(client.address, None, OWN))
+    rm.nodes["a:1"].memory_mb = 20_000
+    with session(client, desk).at_work() as working:
+        assert sizes(rm) == OWN
+        step = working.step()
+        assert step is not None
+        assert step.resizes[0].before == OWN["a:1"]
+
+
+def test_one_controller_at_a_time(client: RmClient, desk: Desk) -> None:
+    with session(client, desk).at_work():
+        with pytest.raises(RunRefused, match="another controller"), session(client, desk).at_work():
+            pass
+        with pytest.raises(RunRefused, match="another controller"):
+            restore(client, desk, from_nodes=False)
+
+
+def test_shadow_needs_no_right_to_change_anything(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    rm.instead["/nodes/a:1/resource"] = (403, "no")
+    with session(client, desk, replace(LIVE, shadow=True)).at_work() as working:
+        step = working.step()
+    assert step is not None
+    assert {resize.verdict for resize in step.resizes} == {Verdict.SHADOW}
+    assert rm.posts == []
+    assert not desk.folder.exists()
+
+
+@pytest.mark.parametrize("answer", [(401, ""), (403, "no"), (500, "oops"), (200, "<html>"), (200, "[]")])
+def test_a_refused_change_is_data_and_the_rest_goes_on(
+    rm: FakeRm, client: RmClient, desk: Desk, answer: tuple[int, str]
+) -> None:
+    with session(client, desk).at_work() as working:
+        rm.instead["/nodes/a:1/resource"] = answer
+        step = working.step()
+        assert step is not None
+        assert [resize.verdict for resize in step.resizes] == [Verdict.FAILED, Verdict.POSTED]
+        del rm.instead["/nodes/a:1/resource"]
+    assert sizes(rm) == OWN
+
+
+@pytest.mark.parametrize("answer", [(500, "standby"), (200, '{"nodes": 3}'), (200, '{"nodes": {"node": [{}]}}')])
+def test_an_answer_that_cannot_be_read_changes_nothing(
+    rm: FakeRm, client: RmClient, desk: Desk, answer: tuple[int, str]
+) -> None:
+    with session(client, desk).at_work() as working:
+        working.step()
+        before, posts = sizes(rm), len(rm.posts)
+        rm.instead["/nodes"] = answer
+        assert working.step() is None
+        assert (sizes(rm), len(rm.posts)) == (before, posts)
+        del rm.instead["/nodes"]
+        assert working.step() is not None
+    assert sizes(rm) == OWN
+
+
+def test_after_more_than_the_lease_it_begins_anew(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    said: list[str] = []
+    working = Session(
+        client, parse_policy("usage-feedback(damping=1)"), LIVE, desk, replace(TERMS, lease_s=0.2), said.append
+    )
+    with working.at_work():
+        working.step()
+        changed = sizes(rm)
+        assert changed != OWN
+        time.sleep(0.3)  # as if it had been stopped
+        seen = []
+        rm.on_post = lambda: seen.append(sizes(rm))
+        working.step()
+        assert OWN in seen or sizes(rm) == OWN  # all back, before anything else is decided
+    assert "began anew" in said
+
+
+def test_somebody_elses_size_is_not_put_back(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    with session(client, desk).at_work() as working:
+        working.step()
+        rm.nodes["a:1"].memory_mb = 6000
+        for _ in range(FOREIGN_POLLS):
+            working.step()
+        saved = desk.load()
+        assert saved is not None
+        assert saved.sizes == {"b:1": OWN["b:1"]}
+    assert sizes(rm) == {"a:1": (6000, 8000), "b:1": OWN["b:1"]}
+
+
+def test_pause_and_resume(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    with session(client, desk).at_work() as working:
+        working.step()
+        assert sizes(rm) != OWN
+        desk.pause(True)
+        working.step()
+        assert sizes(rm) == OWN
+        desk.pause(False)
+        working.step()
+        assert sizes(rm) != OWN
+
+
+def test_a_watchdog_that_was_killed_is_replaced(client: RmClient, desk: Desk, no_watchdog: list[float]) -> None:
+    with session(client, desk).at_work() as working:
+        assert no_watchdog == [30]
+        no_watchdog.clear()
+        working.step()
+        assert no_watchdog == [30]
+
+
+def test_sizes_that_no_nodemanager_has_are_refused(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    rm.configured = {"yarn.nodemanager.resource.memory-mb": "8192", "yarn.nodemanager.resource.cpu-vcores": "8"}
+    for node in rm.nodes.values():
+        node.http = rm.address.removeprefix("http://")
+    rm.nodes["b:1"].memory_mb = 9000
+    strict = Terms(lease_s=30)
+    with pytest.raises(RunRefused, match=r"b:1 has \(9000, 8000\)"), session(client, desk, terms=strict).at_work():
+        pass
+    done = restore(client, desk, from_nodes=True)
+    assert all(one.proven for one in done)
+    assert sizes(rm) == OWN
+    with session(client, desk, terms=strict).at_work() as working:
+        assert working.step() is not None
+
+
+def test_restore_says_when_it_cannot_prove(rm: FakeRm, client: RmClient, desk: Desk, tmp_path: Path) -> None:
+    desk.save(Baseline(client.address, None, OWN))
+    rm.nodes["a:1"].memory_mb = 20_000
+    rm.instead["/nodes/a:1/resource"] = (200, '{"memory": 8192, "vCores": 8}')  # says yes and does nothing
+    with pytest.raises(CheckFailed, match="a:1 has"):
+        restore(client, desk, from_nodes=False)
+    assert desk.load() is not None
+    desk.baseline_file.write_text("{")
+    with pytest.raises(BadInput, match="--from-nodes"):
+        restore(client, desk, from_nodes=False)
+
+
+def test_what_has_no_knob_is_named() -> None:
+    assert not_acted_on(parse_policy("usage-feedback")) == []
+    assert not_acted_on(parse_policy("drf+usage-feedback+best-fit")) == ["ordering: drf", "placement: best-fit"]
+
+
+def test_nodes_that_come_back_as_we_made_them_get_their_own_size(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    """An RM that was restarted knows no node at first; NodeManagers then register with the size that we gave them."""
+    working = session(client, desk, terms=replace(TERMS, lease_s=0.2))
+    with working.at_work():
+        working.step()
+        changed = sizes(rm)
+        assert changed != OWN
+        rm.nodes["a:1"].lost = rm.nodes["b:1"].lost = True
+        time.sleep(0.3)
+        working.step()
+        rm.nodes["a:1"].lost = rm.nodes["b:1"].lost = False
+        step = working.step()
+        assert step is not None
+        saved = desk.load()
+        assert saved is not None
+        assert saved.sizes == OWN
+    assert sizes(rm) == OWN
+
+
+def test_an_rm_that_was_away_for_longer_than_the_lease(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    """As soon as it answers everything is put back, and then steered anew."""
+    working = session(client, desk, terms=replace(TERMS, lease_s=0.2))
+    with working.at_work():
+        working.step()
+        rm.instead["/nodes"] = (500, "starting")
+        assert working.step() is None
+        time.sleep(0.15)
+        assert working.step() is None
+        time.sleep(0.15)
+        assert working.step() is None
+        del rm.instead["/nodes"]
+        seen = []
+        rm.on_post = lambda: seen.append(sizes(rm))
+        assert working.step() is not None
+        assert OWN in seen
+    assert sizes(rm) == OWN
+
+
+def test_a_baseline_that_vanished_is_written_again_before_a_change(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    with session(client, desk).at_work() as working:
+        working.step()
+        desk.forget()
+        saved = []
+        rm.on_post = lambda: saved.append(desk.load())
+        rm.nodes["a:1"].used_memory_mb = 3000
+        rm.now_ms += 1
+        time.sleep(1)  # a further report
+        working.step()
+        assert saved
+        assert all(baseline is not None for baseline in saved)
+
+
+def test_what_is_owed_to_a_node_that_is_away_is_not_forgotten(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    desk.save(Baseline(client.address, None, OWN))
+    rm.nodes["a:1"].memory_mb = 20_000
+    rm.nodes["a:1"].lost = True
+    with session(client, desk).at_work() as working:
+        saved = desk.load()
+        assert saved is not None
+        assert saved.sizes == OWN
+        rm.nodes["a:1"].lost = False
+        seen = []
+        rm.on_post = lambda: seen.append(sizes(rm)["a:1"])
+        working.step()
+        assert rm.posts[0][1]["resource"] == {"memory": 8192, "vCores": 8}  # its own size, before anything else
+        assert OWN["a:1"] in seen or sizes(rm)["a:1"] == OWN["a:1"]
+    assert sizes(rm) == OWN
+
+
+def test_a_pause_outlasts_a_fresh_start(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    desk.pause(True)
+    working = session(client, desk, terms=replace(TERMS, lease_s=0.2))
+    with working.at_work():
+        working.step()
+        time.sleep(0.3)
+        working.step()
+        working.step()
+        assert sizes(rm) == OWN
+        assert rm.posts == []

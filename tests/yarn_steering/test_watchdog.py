@@ -1,0 +1,103 @@
+"""Real processes against a fake RM: a controller that dies, hangs, or dies together with its watchdog."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from heddle.cli.main import run
+from heddle.yarn.steering.desk import Desk
+from heddle.yarn.steering.watchdog import watchdog_lives
+from yarn_slice.fake_rm import FakeRm
+
+OWN = {"a:1": 8192, "b:1": 8192}
+LEASE_S = 2
+WITHIN_S = LEASE_S + 5
+
+
+def sizes(rm: FakeRm) -> dict[str, int]:
+    return {name: node.memory_mb for name, node in rm.nodes.items()}
+
+
+def wait_for(what: Callable[[], bool], within_s: float) -> None:
+    deadline = time.monotonic() + within_s
+    while not what():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def watchdogs(desk: Desk) -> list[int]:
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                command = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if b"heddle.yarn.steering.watchdog" in command and str(desk.folder).encode() in command:
+                found.append(int(name))
+    return found
+
+
+@pytest.fixture
+def steering(rm: FakeRm, desk: Desk) -> Iterator[subprocess.Popen[bytes]]:
+    """A live controller that has changed something."""
+    command = [sys.executable, "-c", "from heddle.cli.main import main; main()", "yarn", "steer", "--rm", rm.address]
+    command += ["--mode", "live", "--lease", str(LEASE_S), "--every", "0.3", "--young", "0", "--accept-sizes"]
+    command += ["--policy", "usage-feedback(damping=1)", "--overcommit", "2"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        try:
+            wait_for(lambda: all(sizes(rm)[node] > OWN[node] for node in OWN), 30)
+            yield process
+        finally:
+            process.kill()
+    wait_for(lambda: not watchdog_lives(desk), WITHIN_S)
+
+
+def test_kill_9(rm: FakeRm, steering: subprocess.Popen[bytes], desk: Desk) -> None:
+    steering.send_signal(signal.SIGKILL)
+    wait_for(lambda: sizes(rm) == OWN and desk.load() is None, WITHIN_S)
+
+
+def test_a_controller_that_hangs(rm: FakeRm, steering: subprocess.Popen[bytes], desk: Desk) -> None:
+    steering.send_signal(signal.SIGSTOP)
+    wait_for(lambda: sizes(rm) == OWN, WITHIN_S)
+    time.sleep(0.5)
+    steering.send_signal(signal.SIGCONT)  # it finds out, and goes on with a new lease
+    wait_for(lambda: sizes(rm) != OWN and desk.load() is not None and watchdog_lives(desk), WITHIN_S)
+
+
+def test_both_die(rm: FakeRm, steering: subprocess.Popen[bytes], desk: Desk) -> None:
+    (watchdog,) = watchdogs(desk)
+    os.kill(watchdog, signal.SIGKILL)
+    steering.send_signal(signal.SIGKILL)
+    steering.wait()
+    time.sleep(0.3)
+    if watchdogs(desk):  # the controller had noticed and started another
+        os.kill(watchdogs(desk)[0], signal.SIGKILL)
+    changed = sizes(rm)
+    if changed != OWN:
+        assert run(["yarn", "restore", "--rm", rm.address]) == 0
+    assert sizes(rm) == OWN
+    assert desk.load() is None
+
+
+def test_an_rm_that_is_away_when_the_controller_dies(rm: FakeRm, steering: subprocess.Popen[bytes], desk: Desk) -> None:
+    rm.instead["/nodes"] = (500, "standby")
+    steering.send_signal(signal.SIGKILL)
+    time.sleep(LEASE_S + 1)
+    assert sizes(rm) != OWN
+    del rm.instead["/nodes"]
+    wait_for(lambda: sizes(rm) == OWN, 5)
+
+
+def test_ctrl_c_puts_everything_back_at_once(rm: FakeRm, steering: subprocess.Popen[bytes], desk: Desk) -> None:
+    steering.send_signal(signal.SIGINT)
+    assert steering.wait(10) == 0
+    assert sizes(rm) == OWN
+    assert desk.load() is None

@@ -1,0 +1,98 @@
+"""The observer against a fake RM: what a restart, an absence or a short life must not spoil."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.trace.journal import Journal
+from heddle.yarn.trace.live_record import record_of
+from heddle.yarn.trace.observer import Observer
+from yarn_slice.fake_rm import CLUSTER_AT_MS, FakeRm
+
+
+@pytest.fixture
+def rm() -> Iterator[FakeRm]:
+    with FakeRm() as rm:
+        rm.add_node("a:1", 4096, 4)
+        yield rm
+
+
+@pytest.fixture
+def client(rm: FakeRm) -> Iterator[RmClient]:
+    with RmClient(rm.address, timeout_s=5) as client:
+        yield client
+
+
+def test_a_restart_neither_loses_nor_doubles_a_job(rm: FakeRm, client: RmClient, tmp_path: Path) -> None:
+    app = rm.add_app()
+    rm.start_am(app, "a:1", 512, 1)
+    task = rm.allocate(app, "a:1", 1024, 1)
+    rm.now_ms = CLUSTER_AT_MS + 1000
+    Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms).poll()
+    rm.now_ms += 10_000
+    second = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
+    second.poll()
+    rm.end_container(task)
+    rm.now_ms += 1000
+    second.poll()
+    rm.now_ms += 2000
+    rm.end_app(app)
+    third = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
+    third.poll()
+    third.poll()
+    run = record_of(third.seen, policy="stock", workload="w", started_by=["test"])
+    assert run.jobs["outcome"].to_list() == ["finished"]
+    assert run.attempts["kind"].to_list() == [1, 0]
+    # It was there at 11 s and gone at 12 s: 11.5 s, less the application's submission at 1 ms.
+    assert run.attempts["ended_at_ms"].to_list()[1] == 11_499
+    assert run.manifest["totals"]["allocations"] == 2
+
+
+def test_an_application_between_two_polls_is_not_missed(rm: FakeRm, client: RmClient, tmp_path: Path) -> None:
+    rm.now_ms = CLUSTER_AT_MS + 1000
+    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
+    observer.poll()
+    app = rm.add_app()
+    rm.end_app(app, "FAILED")
+    rm.now_ms += 1000
+    observer.poll()
+    run = record_of(observer.seen, policy="stock", workload="w", started_by=["test"])
+    assert run.jobs["outcome"].to_list() == ["failed"]
+    assert run.attempts.height == 0
+
+
+def test_what_ended_before_is_not_part_of_it(rm: FakeRm, client: RmClient, tmp_path: Path) -> None:
+    rm.end_app(rm.add_app())
+    rm.now_ms += 10_000
+    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
+    for _ in range(3):
+        observer.poll()
+        rm.now_ms += 1000
+    assert observer.seen.apps == {}
+
+
+def test_an_rm_that_does_not_answer_costs_nothing(rm: FakeRm, client: RmClient, tmp_path: Path) -> None:
+    app = rm.add_app()
+    rm.start_am(app, "a:1", 512, 1)
+    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
+    observer.poll()
+    before = (tmp_path / "j").read_bytes()
+    rm.instead["/apps"] = (500, "down")
+    with pytest.raises(YarnError):
+        observer.poll()
+    assert (tmp_path / "j").read_bytes() == before
+    assert observer.running() == 1
+
+
+def test_a_resized_node_is_an_event(rm: FakeRm, client: RmClient, tmp_path: Path) -> None:
+    rm.add_app()
+    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
+    observer.poll()
+    rm.nodes["a:1"].memory_mb = 6144
+    observer.poll()
+    run = record_of(observer.seen, policy="stock", workload="w", started_by=["test"])
+    assert run.events is not None
+    sizes = run.events.filter(run.events["kind"].cast(str) == "size_memory_mb")
+    assert sizes["value"].to_list() == [6144]
