@@ -170,6 +170,7 @@ def _all_attempts(sim: Sim, log: Sequence[Column], workload: Workload) -> dict[s
 
     ended = _rows(log, (arrays.LOG_ENDED,))
     over = spread(ended, "at_ms", -1)
+    started = spread(_rows(log, (arrays.LOG_STARTED,)), "at_ms", int(arrays.NEVER))  # below 0: before the run
     has_use = workload.tasks["first_segment"][begun["task"]] != NO_SEGMENTS
     uses = _rows(log, (arrays.LOG_USED,))
     used = {
@@ -182,7 +183,7 @@ def _all_attempts(sim: Sim, log: Sequence[Column], workload: Workload) -> dict[s
         "node": begun["node"],
         "asked_at_ms": np.where(is_inner, sim.shown.stage["asked_at_ms"][begun["stage"]], begun["value"]),
         "allocated_at_ms": begun["at_ms"],
-        "started_at_ms": _known(spread(_rows(log, (arrays.LOG_STARTED,)), "at_ms", -1)),
+        "started_at_ms": _known(started, started != arrays.NEVER),
         "ended_at_ms": _known(over),
         "outcome": spread(ended, "code", NOT_KNOWN),
     }  # fmt: skip
@@ -209,9 +210,11 @@ def _last_attempts(sim: Sim, workload: Workload) -> dict[str, Any]:
     slot_of[sim.slot["task"][slots]] = slots
     slot = slot_of[task]
     launching = held & (sim.slot["phase"][slot] == arrays.LAUNCHING)
-    started = np.where(launching, -1, rows["started_at_ms"])
+    started = np.where(launching, arrays.NEVER, rows["started_at_ms"])
+    ran = started != arrays.NEVER
     ended = np.where(held, -1, rows["ended_at_ms"])
-    began = np.where(started >= 0, started - np.where(kind == INNER, 0, launch_ms), ended)
+    at_once = (kind == INNER) | (started <= 0)  # the latter were there before the run
+    began = np.where(ran, started - np.where(at_once, 0, launch_ms), ended)
     allocated = np.where(held, sim.shown.container["allocated_at_ms"][slot], began)
     asked = np.where(rows["attempts"] > 1, allocated, sim.shown.stage["asked_at_ms"][stage])
     done = np.where((kind == AM) | (kind == EXECUTORS), int(Outcome.RELEASED), int(Outcome.FINISHED))
@@ -224,7 +227,7 @@ def _last_attempts(sim: Sim, workload: Workload) -> dict[str, Any]:
         "node": np.ascontiguousarray(rows["node"]),
         "asked_at_ms": np.where(asked >= 0, np.minimum(asked, allocated), allocated),
         "allocated_at_ms": allocated,
-        "started_at_ms": _known(started),
+        "started_at_ms": _known(started, ran),
         "ended_at_ms": _known(ended),
         "outcome": np.where(state == arrays.DONE, done, NOT_KNOWN),
     }  # fmt: skip

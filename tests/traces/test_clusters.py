@@ -19,6 +19,7 @@ from heddle.model.cluster import (
     Level,
     MapReduce,
     Node,
+    Observation,
     Physics,
     Preemption,
     Queue,
@@ -87,6 +88,7 @@ def test_every_key_of_the_file() -> None:
         physics=Physics("largest", "shares", True, 5, 3, 50),
         map_reduce=MapReduce(400, 5000),
         preemption=Preemption(3000, 4000, 55),
+        observation=Observation(1000, 250, 125),
         faults=Faults(3600, 60, 25, 15, 400),
     )
 
@@ -236,6 +238,7 @@ def clusters(draw: st.DrawFn) -> Cluster:
         physics=draw(st.builds(Physics, st.sampled_from(["paper", "all"]), st.sampled_from(["cap"]), st.booleans())),
         map_reduce=draw(st.builds(MapReduce, _small, st.integers(1, 9))),
         preemption=draw(st.builds(Preemption, _small, _small, _small)),
+        observation=draw(st.builds(Observation, _small, _small, _small)),
         faults=draw(st.builds(Faults, _small, _small, _small, _small, st.integers(1, 1000))),
         name=draw(st.sampled_from(["", "c", "007", "yes"])),
         about=draw(st.sampled_from([{}, {"a": [1, {"b": None}]}])),

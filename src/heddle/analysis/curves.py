@@ -78,7 +78,8 @@ def run_curves(run: Run, edges: Edges = NO_EDGES) -> Curves:
             reserved[r].add(allocated, ended, container * shapes[part["shape"].to_numpy(), r])
             if run.manifest["use_known"]:
                 total = part[f"used_{name}_ms"].fill_null(0).to_numpy()
-                used[r].add(started, ended, total / np.maximum(1, ended - started))
+                begun = np.maximum(started, 0)  # use before the run is not counted
+                used[r].add(begun, ended, total / np.maximum(1, ended - begun))
 
     levels = {
         display_name(name): ResourceLevels(

@@ -32,7 +32,7 @@ _NEVER = np.iinfo(np.int64).max
 def broken_invariants(log: Rows, workload: Workload, cluster: Cluster, *, finished: bool) -> list[str]:
     """Everything in the log that cannot be; empty for a good run. The workload is in the cluster's resources."""
     found = []
-    backwards = np.flatnonzero(np.diff(log["at_ms"]) < 0)
+    backwards = np.flatnonzero(np.diff(np.maximum(0, log["at_ms"])) < 0)  # below 0: there before the run, noted at 0
     if len(backwards):
         found.append(f"the clock runs backwards at {_example(log, backwards + 1)}")
     found += _node_books(log, workload, cluster, finished)

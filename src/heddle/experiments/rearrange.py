@@ -12,7 +12,7 @@ import polars as pl
 from heddle.analysis.alone import alone_ms
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput
-from heddle.model.workload import Workload
+from heddle.model.workload import NOT_RUNNING, Workload
 
 Numbers = npt.NDArray[np.int64]
 
@@ -98,6 +98,10 @@ def rearranged(workload: Workload, pick: Numbers, submit_at_ms: Numbers, copy: N
     befores = workload.job_after[job_after_from].tolist()
     job_after = [number[key] for key in zip(copies, befores, strict=True)]
     jobs["first_after"] = _starts(jobs["n_after"])
+    running_on = None
+    if workload.running_on is not None:  # a job that now comes later has nothing running yet
+        later = np.repeat(jobs["submit_at_ms"][stages["job"]] > 0, stages["n_tasks"])
+        running_on = np.where(later, np.int32(NOT_RUNNING), workload.running_on[task_from])
     return replace(
         workload,
         jobs=jobs,
@@ -108,6 +112,8 @@ def rearranged(workload: Workload, pick: Numbers, submit_at_ms: Numbers, copy: N
         job_names=_copied_names(workload, pick),
         stage_names=None if workload.stage_names is None else workload.stage_names.gather(stage_from),
         prefers=None if workload.prefers is None else workload.prefers[task_from],
+        running_on=running_on,
+        started_at_ms=None if workload.started_at_ms is None else workload.started_at_ms[task_from],
     )
 
 

@@ -101,6 +101,15 @@ class Preemption:
 
 
 @dataclass(frozen=True)
+class Observation:
+    """How well the use of nodes is known. All 0: each report is seen in the instant in which it is made."""
+
+    poll_ms: int = 0  # reports are looked at so often; 0 = as they come
+    lag_ms: int = 0  # from making a report until it can be seen
+    loss_permyriad: int = 0  # chance that a report never comes
+
+
+@dataclass(frozen=True)
 class Faults:
     """Failures drawn from the seed. 0 switches a kind off."""
 
@@ -126,6 +135,7 @@ class Cluster:
     physics: Physics = Physics()
     map_reduce: MapReduce = MapReduce()
     preemption: Preemption = Preemption()
+    observation: Observation = Observation()
     faults: Faults = Faults()
     name: str = ""
     about: dict[str, Any] = field(default_factory=dict)

@@ -19,6 +19,7 @@ STREAM_NODE_FAULT: Final = 4
 STREAM_TASK_FAULT: Final = 5
 STREAM_SLOW_NODE: Final = 6
 STREAM_POLICY: Final = 7
+STREAM_OBSERVATION: Final = 8
 
 
 @callable_too

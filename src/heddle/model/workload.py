@@ -24,6 +24,7 @@ KIND_NAMES: Final = ("tasks", "am", "executors", "inner")
 
 NO_SEGMENTS: Final = -1  # first_segment of a task whose use was not recorded
 NO_PREFERENCE: Final = -1
+NOT_RUNNING: Final = -1
 
 JOB: Final = np.dtype(
     [
@@ -97,7 +98,11 @@ class Workload:
     stage_names: pl.Series | None = None
     # The nodes (by name) where a task's input lies, aligned with tasks; None where no task has a preference.
     prefers: npt.NDArray[np.int32] | None = None
-    hosts: tuple[str, ...] = ()  # names of the nodes that `prefers` points to
+    # The nodes where tasks run when the workload begins (NOT_RUNNING: it does not), and since when (0 or before);
+    # aligned with tasks; None where all begins empty.
+    running_on: npt.NDArray[np.int32] | None = None
+    started_at_ms: npt.NDArray[np.int64] | None = None
+    hosts: tuple[str, ...] = ()  # names of the nodes that `prefers` and `running_on` point to
     about: dict[str, Any] = field(default_factory=dict)  # where it comes from: generator, seed, parameters
 
     @property

@@ -12,7 +12,8 @@ from heddle.sim.choosing import wait
 from heddle.sim.codes import WAIT_NONE
 from heddle.sim.early_stages import early_waiting, is_early
 from heddle.sim.events import tell_levers
-from heddle.sim.reports import node_changed, resize, settle_reports
+from heddle.sim.observation import begin_watching
+from heddle.sim.reports import node_changed, reports_made, resize, settle_reports
 from heddle.sim.requests import remove
 from heddle.sim.slots import new_slot
 from heddle.sim.timeline import due_set
@@ -57,6 +58,10 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
     if setting["reports_matter"][0]:
         settle_reports(sim, n)
     s = new_slot(sim, task, stage, n, -1)
+    if setting["observed"][0]:
+        begin_watching(sim, s, n)
+    else:
+        sim.slot["reports_before"][s] = reports_made(sim, n)
     start = now
     if view.job_spec["has_am"][job] and view.stage_spec["kind"][stage] != AM and setting["am_heartbeat_ms"][0] > 0:
         start = next_am(sim, job, now + 1)

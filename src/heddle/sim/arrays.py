@@ -13,6 +13,7 @@ import numpy as np
 from heddle.model.view import LeverState, View
 
 FOREVER: Final = np.int64(1 << 62)
+NEVER: Final = -FOREVER  # where an instant may lie before 0
 
 # Phases of a container's row (slot).
 FREE: Final = 0
@@ -198,6 +199,7 @@ def slot_dtype(n_resources: int) -> np.dtype[Any]:
             ("shuffle_us", np.int64),
             ("fail_us", np.int64),  # work at which a fault strikes; -1: none
             ("rise_at_ms", np.int64),  # last rise of its memory use
+            ("reports_before", np.int64),  # of its node, when it was allocated
             ("inner_memory", np.int64),  # EXECUTOR: memory used by its inner tasks
             ("task", np.int32),
             ("job", np.int32),
@@ -223,7 +225,11 @@ def node_run_dtype(n_resources: int) -> np.dtype[Any]:
             ("speed_permille", np.int64),
             ("report_phase_ms", np.int64),
             ("heartbeat_phase_ms", np.int64),
-            ("reports", np.int64),  # made so far
+            ("reports", np.int64),  # made so far (those included that it would have made while it was lost)
+            ("numbered", np.int64),  # really made; this and the next three: observation.py
+            ("known", np.int64),  # made up to the last one that was seen
+            ("sent", np.int64),  # not lost
+            ("unseen", np.int64),  # the first of those that is still on its way
             ("epoch", np.int64),  # of the last full offer
             ("fault", np.int32),  # number of its next loss or return
             ("level", np.int32),  # its next background level
@@ -293,6 +299,7 @@ SETTING: Final = np.dtype(
             "blocking", "reserves", "by_queue", "uses_fit", "has_gate", "has_order_limits", "has_vetoes", "has_pools",
             "sizing_changes", "reports_matter", "container_reports", "key_changes", "score_by_node", "oracle",
             "has_dag", "has_executors", "listens", "veto_ms", "heads_differ", "has_job_dag", "has_use",
+            "observed", "poll_ms", "lag_ms", "loss_permyriad", "flights",
             "has_preferences", "logging", "n_bases", "n_combos", "slot_margin", "timer_margin", "log_margin",
             "admission_listens", "sizing_listens", "partition_listens", "ordering_listens", "placement_listens",
             "preemption_every_ms", "preemption_starved_ms", "preemption_round_permille", "fair_dues", "memory_dues",
@@ -351,9 +358,14 @@ class Sim(NamedTuple):
     job_before: Any
     heartbeat_order: Any  # nodes by heartbeat phase
     report_order: Any  # nodes by report phase
+    flight: Any  # [nodes * flights]: reports on their way (observation.py)
+    flight_container: Any  # [slots * flights]: what they say of each container
     level_first: Any  # CSR: background levels of a node
     level: Any  # from_at_ms, then use per resource
     prefers: Any  # [tasks] or [0]
+    running_jobs: Any  # jobs that have containers when the run begins
+    running_on: Any  # [tasks] or [0]: the node where it runs then; -1: none
+    running_since_ms: Any  # [tasks] or [0]
     tree: Any  # over the nodes
     full: Any  # wants for which there is no room
     gained: Any  # nodes

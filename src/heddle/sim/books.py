@@ -5,7 +5,7 @@ from __future__ import annotations
 from heddle.model.compiled import compiled, inlined
 from heddle.model.draw import STREAM_AM_HEARTBEAT, draw
 from heddle.model.workload import AM
-from heddle.sim.arrays import ASKED, DONE
+from heddle.sim.arrays import ASKED, DONE, HELD
 from heddle.sim.units import unit
 
 
@@ -163,12 +163,12 @@ def give_back(stage_run, task, stage, k):  # type: ignore[no-untyped-def]
 
 @compiled
 def return_unfinished(stage_run, task, stage_spec, stage):  # type: ignore[no-untyped-def]
-    """After an AM was lost: lists the tasks that were started and are not done (none is held); returns how many."""
+    """When a job begins (again): lists the tasks before the first fresh one that neither run nor are done; how many."""
     first = stage_spec["first_task"][stage]
     stage_run["returned"][stage] = -1
     count = 0
     for k in range(first + stage_run["next_fresh"][stage] - 1, first - 1, -1):
-        if task["state"][k] != DONE:
+        if task["state"][k] != DONE and task["state"][k] != HELD:
             task["state"][k] = ASKED
             task["link"][k] = stage_run["returned"][stage]
             stage_run["returned"][stage] = k

@@ -35,7 +35,7 @@ from heddle.sim.early_stages import is_early, look_for_starvation
 from heddle.sim.events import tell_levers
 from heddle.sim.jobs import fill_executors, finish_job, stage_done
 from heddle.sim.physics import change_use
-from heddle.sim.reports import mark_gained, node_changed, reports_made, reports_until, resize, settle_reports
+from heddle.sim.reports import mark_gained, node_changed, reports_since_allocation, resize, settle_reports
 from heddle.sim.slots import drop_slot, unlink_executor
 from heddle.sim.timeline import due_set, timer_push
 from heddle.sim.units import unit
@@ -135,12 +135,10 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
         task_run["attempts"][task] += 1  # it was an attempt, though it never ran
     task_run["ended_at_ms"][task] = now
     if host < 0:
-        age = reports_made(sim, n) - reports_until(
-            sim.node_run["report_phase_ms"][n], sim.setting["report_ms"][0], view.container["allocated_at_ms"][s]
-        )
+        age = reports_since_allocation(sim, n, s)
         count_allocated(sim, job, stage, n, -1)
         if sim.setting["listens"][0] >> (EVENT_FINISHED if outcome == END_FINISHED else EVENT_STOPPED) & 1:
-            tell_levers(sim, EVENT_FINISHED if outcome == END_FINISHED else EVENT_STOPPED, n, stage, s, max(0, age))
+            tell_levers(sim, EVENT_FINISHED if outcome == END_FINISHED else EVENT_STOPPED, n, stage, s, age)
         if sim.setting["has_order_limits"][0] or sim.setting["has_pools"][0] or sim.setting["has_gate"][0]:
             sim.control["news"][0] = 1
             sim.control["epoch"][0] += 1

@@ -50,6 +50,7 @@ from heddle.sim.preemption import next_round_ms, preempt
 from heddle.sim.reports import catch_up_reports, node_changed, resize
 from heddle.sim.room import close_pass, next_offer_node
 from heddle.sim.settle import settle
+from heddle.sim.starting_state import go_on_with_running
 from heddle.sim.timeline import due_clear, timer_pop, timer_push
 from heddle.sim.units import unit
 from heddle.sim.working import pass_mark
@@ -149,7 +150,7 @@ def _next_arrival(sim, now):  # type: ignore[no-untyped-def]
     control["next_arrival"][0] = i + 1
     if sim.job_run["after_left"][submitted] > 0 and sim.job_run["after_failed"][submitted] == 0:
         sim.job_run["submitted"][submitted] = 1
-    else:
+    elif view.job["state"][submitted] == JOB_AWAY:  # else it was there from the start
         arrive(sim, submitted)
     return True
 
@@ -359,7 +360,7 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
 
 @compiled
 def prepare_run(sim):  # type: ignore[no-untyped-def]
-    """Time 0: the placement index, first background levels, first faults."""
+    """Time 0: the placement index, first background levels, first faults, containers that are there already."""
     for n in range(sim.shown.node.shape[0]):
         if sim.setting["sizing_changes"][0]:
             resize(sim, n)
@@ -368,3 +369,4 @@ def prepare_run(sim):  # type: ignore[no-untyped-def]
             timer_push(sim, sim.level[sim.level_first[n], 0], TIMER_BACKGROUND, n)
         if sim.setting["node_mtbf_ms"][0] > 0:
             plan_fault(sim, n, 0)
+    go_on_with_running(sim)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heddle.model.compiled import inlined
+from heddle.model.view import EVENT_REPORTED
 from heddle.sim import hooks
 from heddle.sim.units import unit
 
@@ -20,3 +22,12 @@ def tell_levers(sim, kind, node, stage, container, value):  # type: ignore[no-un
     if setting["placement_listens"][0] >> kind & 1:
         hooks.placement_event(sim, kind, node, stage, container, value)
     return 0
+
+
+@inlined
+def tell_reported(sim, n, count):  # type: ignore[no-untyped-def]
+    """Node n reported its use, so many times in a row the same. Only sizing and partition hear of it."""
+    if sim.setting["sizing_listens"][0] >> EVENT_REPORTED & 1:
+        hooks.sizing_event(sim, EVENT_REPORTED, n, -1, -1, count)
+    if sim.setting["partition_listens"][0] >> EVENT_REPORTED & 1:
+        hooks.partition_event(sim, EVENT_REPORTED, n, -1, -1, count)

@@ -14,7 +14,7 @@ from heddle.sim.events import tell_levers
 from heddle.sim.slots import new_slot
 from heddle.sim.timeline import due_clear, timer_push
 from heddle.sim.units import unit
-from heddle.sim.working import begin_work
+from heddle.sim.working import FRESH, begin_work
 
 
 @unit
@@ -81,6 +81,10 @@ def begin_job(sim, job):  # type: ignore[no-untyped-def]
             if kind != INNER:
                 ask_now(sim, stage)
         elif stage_run["after_left"][stage] == 0 or early or kind == EXECUTORS:
+            if stage_run["next_fresh"][stage] > 0:  # containers of it were there before the run
+                missing = return_unfinished(stage_run, sim.task, view.stage_spec, stage)
+                comes_and_goes = kind == EXECUTORS and view.stage_spec["idle_timeout_ms"][stage] > 0
+                stage_run["to_ask"][stage] = 0 if comes_and_goes else missing
             make_runnable(sim, stage)
     if sim.setting["has_executors"][0]:
         fill_executors(sim, job)
@@ -164,9 +168,9 @@ def stage_done(sim, stage):  # type: ignore[no-untyped-def]
                         and view.container["stage"][s] == follower
                         and slot["doomed"][s] == 0
                     ):
-                        begin_work(sim, s)
+                        begin_work(sim, s, FRESH)
                 ask_soon(sim, follower, view.clock["now_ms"][0])
-            else:
+            elif sim.job_run["begun"][job]:
                 make_runnable(sim, follower)
     sim.job_run["stages_left"][job] -= 1
     if sim.job_run["stages_left"][job] == 0:

@@ -40,16 +40,16 @@ UNITS: Final = (
     "allocate", "begin_job", "begin_work", "best_in_leaf", "catch_up_reports", "change_use", "check_memory",
     "choose", "come_back", "count_allocated", "early_limit", "end", "fill_executors", "find_dues", "finish_job",
     "future_peak", "give_way_to_maps", "insert", "maps_starve", "next_am", "next_offer_node", "node_event", "note",
-    "preempt", "refresh_tree", "rekey", "rekey_job", "remove", "renew_rates", "resize", "serve_heartbeats",
-    "serve_timer", "settle_due", "settle_reports", "stage_asks", "start_slot", "task_near", "tell_levers", "timer_pop",
-    "timer_push", "withdraw",
+    "observe", "preempt", "refresh_tree", "rekey", "rekey_job", "remove", "renew_rates", "resize",
+    "serve_heartbeats", "serve_timer", "settle_due", "settle_reports", "stage_asks", "start_slot", "task_near",
+    "tell_levers", "timer_pop", "timer_push", "withdraw",
 )  # fmt: skip
 # What a run never writes: compiled code may read it once and keep it.
 FIXED: Final = frozenset(
     {
         "setting", "increment", "shape", "job_spec", "stage_spec", "task_spec", "segment", "stage_combo", "leaf_bases",
         "after", "before_first", "before", "job_before_first", "job_before", "heartbeat_order", "report_order",
-        "level_first", "level", "prefers",
+        "level_first", "level", "prefers", "running_jobs", "running_on", "running_since_ms",
     }
 )  # fmt: skip
 HEADER: Final = len(HOOKS) + len(UNITS)  # addresses of code
@@ -76,11 +76,12 @@ def _fields(n_resources: int) -> dict[str, tuple[int, np.dtype[Any], int]]:
         "queue_tried": (i64, 1), "dues": (arrays.dues_dtype(n_resources), 1), "called": (arrays.CALLED, 1),
         "level": (i64, 2), "tree": (arrays.tree_dtype(n_resources), 1), "full": (i64, 1),
         "endings": (i64, 1), "scratch": (i64, 1), "log": (arrays.LOG_ROW, 1),
+        "flight": (i64, 2), "flight_container": (i64, 2), "running_since_ms": (i64, 1),
     }  # fmt: skip
     for name in (
         "due_place", "stage_combo", "leaf_bases", "after", "before_first", "before", "job_before_first", "job_before",
         "heartbeat_order", "report_order", "level_first", "prefers", "gained", "stale", "touched", "starts", "asks",
-        "rekeys",
+        "rekeys", "running_jobs", "running_on",
     ):  # fmt: skip
         found[name] = (i32, 1)
     return {name: (entry, dtype, axes) for entry, (name, (dtype, axes)) in enumerate(found.items())}

@@ -12,6 +12,7 @@ from heddle.sim.arrays import LOG_NODE_LOST, LOG_NODE_RETURNED, TIMER_BACKGROUND
 from heddle.sim.books import end_later, note, order_endings
 from heddle.sim.codes import END_NODE_LOST
 from heddle.sim.events import tell_levers
+from heddle.sim.observation import miss_reports
 from heddle.sim.physics import touch
 from heddle.sim.reports import mark_gained, node_changed, reports_until, resize, settle_reports
 from heddle.sim.timeline import timer_push
@@ -61,6 +62,8 @@ def node_event(sim, kind, n, now):  # type: ignore[no-untyped-def]
         sim.node_run["reports"][n] = reports_until(
             sim.node_run["report_phase_ms"][n], sim.setting["report_ms"][0], now - 1
         )
+        if sim.setting["observed"][0]:
+            miss_reports(sim, n, now - 1)
         if sim.setting["logging"][0]:
             note(sim, LOG_NODE_RETURNED, 0, -1, -1, -1, n, 0, 0)
         tell_levers(sim, EVENT_NODE_RETURNED, n, -1, -1, 0)

@@ -1,18 +1,19 @@
 """Usage reports: what a node tells, and the node totals that sizing derives from it.
 
 Use only changes at events, so a node's reports between two of its events all say the same; they are handed to the lever
-as one event with a count, when somebody needs to know.
+as one event with a count, when somebody needs to know. Where they are not seen as they are made: observation.py.
 """
 
 from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
-from heddle.model.view import EVENT_REPORTED
 from heddle.sim import hooks
 from heddle.sim.arrays import LOG_RESIZED, REPORTS
 from heddle.sim.books import note
 from heddle.sim.cycles import first_after, next_in_cycle
+from heddle.sim.events import tell_reported
 from heddle.sim.node_tree import tree_update
+from heddle.sim.observation import observe
 from heddle.sim.oracle import future_peak
 from heddle.sim.units import unit
 
@@ -24,11 +25,23 @@ def reports_until(phase_ms, interval_ms, at_ms):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _reported_until(sim):  # type: ignore[no-untyped-def]
+    """The last instant whose reports have been made."""
+    now = sim.shown.clock["now_ms"][0]
+    return now if sim.control["phase"][0] >= REPORTS else now - 1
+
+
+@inlined
 def reports_made(sim, n):  # type: ignore[no-untyped-def]
     """How many reports node n has made by this phase of this instant."""
-    now = sim.shown.clock["now_ms"][0]
-    until = now if sim.control["phase"][0] >= REPORTS else now - 1
-    return reports_until(sim.node_run["report_phase_ms"][n], sim.setting["report_ms"][0], until)
+    return reports_until(sim.node_run["report_phase_ms"][n], sim.setting["report_ms"][0], _reported_until(sim))
+
+
+@inlined
+def reports_since_allocation(sim, n, s):  # type: ignore[no-untyped-def]
+    """How many reports of its node have been seen since the container in slot s is there."""
+    seen = sim.node_run["known"][n] if sim.setting["observed"][0] else reports_made(sim, n)
+    return max(0, seen - sim.slot["reports_before"][s])
 
 
 @unit
@@ -37,6 +50,8 @@ def settle_reports(sim, n):  # type: ignore[no-untyped-def]
     if sim.shown.node["alive"][n] == 0 or sim.setting["reports_matter"][0] == 0:
         return 0
     made = reports_made(sim, n)
+    if sim.setting["observed"][0]:
+        return observe(sim, n, made, _reported_until(sim))
     count = made - sim.node_run["reports"][n]
     if count <= 0:
         return 0
@@ -62,10 +77,7 @@ def settle_reports(sim, n):  # type: ignore[no-untyped-def]
                 for r in range(n_resources):
                     view.container["used"][host, r] += sim.slot["seen"][s, r]
             s = view.container["next"][s]
-    if sim.setting["sizing_listens"][0] >> EVENT_REPORTED & 1:
-        hooks.sizing_event(sim, EVENT_REPORTED, n, -1, -1, count)
-    if sim.setting["partition_listens"][0] >> EVENT_REPORTED & 1:
-        hooks.partition_event(sim, EVENT_REPORTED, n, -1, -1, count)
+    tell_reported(sim, n, count)
     return 0
 
 
@@ -130,8 +142,16 @@ def resize(sim, n):  # type: ignore[no-untyped-def]
 
 @unit
 def catch_up_reports(sim, now):  # type: ignore[no-untyped-def]
-    """All nodes whose report fell due since anybody last looked tell what they use, each once."""
+    """All nodes of which a report is to be seen since anybody last looked tell what they use, each once."""
     control, order = sim.control, sim.report_order
+    if sim.setting["poll_ms"][0] > 0:
+        if control["next_report_ms"][0] <= now:
+            for n in range(order.shape[0]):
+                settle_reports(sim, n)
+                if sim.shown.node["alive"][n]:
+                    resize(sim, n)
+            control["next_report_ms"][0] = now - now % sim.setting["poll_ms"][0] + sim.setting["poll_ms"][0]
+        return 0
     i, at = control["next_reporter"][0], control["next_report_ms"][0]
     for _ in range(order.shape[0]):
         if at > now:
@@ -146,8 +166,9 @@ def catch_up_reports(sim, now):  # type: ignore[no-untyped-def]
         at += wait_ms if i > 0 else wait_ms + sim.setting["report_ms"][0]
     if at <= now:  # more than a whole round has passed
         interval, phases = sim.setting["report_ms"][0], sim.node_run["report_phase_ms"]
-        i = first_after(order, phases, now % interval)
+        lag_ms = sim.setting["lag_ms"][0]
+        i = first_after(order, phases, (now - lag_ms) % interval)
         i = 0 if i == order.shape[0] else i
-        at = next_in_cycle(order, phases, interval, now)
+        at = next_in_cycle(order, phases, interval, now - lag_ms) + lag_ms
     control["next_reporter"][0], control["next_report_ms"][0] = i, at
     return 0

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from heddle.model.cluster import CPU_RULES, LEAF_ORDERS, OOM_RULES, Cluster, Queue
+from heddle.model.cluster import CPU_RULES, LEAF_ORDERS, OOM_RULES, Cluster, Observation, Queue
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, STREAM_SLOW_NODE, STREAM_USAGE_REPORT, draw
 from heddle.model.view import EVENT_REPORTED, LeverState, View, view_dtypes
-from heddle.model.workload import AM, EXECUTORS, NO_PREFERENCE, NO_SEGMENTS, Workload
+from heddle.model.workload import AM, EXECUTORS, NO_PREFERENCE, NO_SEGMENTS, NOT_RUNNING, Workload
 from heddle.policy.lever import Lever, Question
 from heddle.policy.policy import Policy, Setup
 from heddle.sim import arrays
@@ -108,13 +108,13 @@ def _node_rows(cluster: Cluster, workload: Workload, dtype: np.dtype[Any]) -> np
     return rows
 
 
-def _preferred_nodes(workload: Workload, cluster: Cluster) -> npt.NDArray[np.int32]:
-    """The node that each task prefers; empty where no task prefers any. Hosts outside the cluster do not count."""
-    if workload.prefers is None:
+def _nodes_of(hosts: npt.NDArray[np.int32] | None, workload: Workload, cluster: Cluster) -> npt.NDArray[np.int32]:
+    """Nodes in place of the workload's numbers of hosts, one per task; those outside the cluster do not count."""
+    if hosts is None:
         return np.zeros(0, np.int32)
     number = {node.name: i for i, node in enumerate(cluster.nodes)}
     node_of_host = np.array([number.get(name, NO_PREFERENCE) for name in workload.hosts] + [NO_PREFERENCE], np.int32)
-    return node_of_host[workload.prefers]
+    return node_of_host[hosts]
 
 
 def _preferred_by_stage(
@@ -145,6 +145,11 @@ def _slot_margin(workload: Workload) -> int:
     return int((executors["n_tasks"].astype(np.int64) * executors["slots"]).max()) + 8
 
 
+def _flights(cluster: Cluster) -> int:
+    """How many reports of a node can be on their way at once; those that one poll sees count once."""
+    return cluster.observation.lag_ms // max(1, cluster.timing.usage_report_ms, cluster.observation.poll_ms) + 3
+
+
 def check_rows(n_slots: int) -> int:
     """Rows of the log that one step of the engine may write, at most."""
     return 8 * n_slots + 4096
@@ -168,7 +173,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     n_jobs, n_stages, n_tasks, n_nodes = len(workload.jobs), len(workload.stages), len(workload.tasks), cluster.n_nodes
     levers = policy.by_question
     ordering, sizing, placement = levers[Question.ORDERING], levers[Question.SIZING], levers[Question.PLACEMENT]
-    timing, physics, faults = cluster.timing, cluster.physics, cluster.faults
+    timing, physics, faults, observation = cluster.timing, cluster.physics, cluster.faults, cluster.observation
 
     total = np.array(cluster.total_allowance(), np.int64)
     queues = QueueTree.of(cluster, workload)
@@ -196,7 +201,14 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     n_pools = levers[Question.PARTITION].n_pools
     shape = np.zeros(len(workload.shapes), dtypes.shape)
     shape["demand"] = workload.shapes
-    n_slots = _slot_count(workload, cluster)
+    running_on, since = _nodes_of(workload.running_on, workload, cluster), workload.started_at_ms
+    running = np.flatnonzero(running_on != NOT_RUNNING)
+    stage_of_running = np.repeat(np.arange(n_stages), workload.stages["n_tasks"])[running]
+    held = np.zeros_like(node["allowance"])
+    np.add.at(held, running_on[running], workload.shapes[workload.stages["shape"][stage_of_running]])
+    # Totals are never below what is allocated: they change where a node begins with more than its allowance.
+    sizing_changes = sizing.changes != "never" or bool((held > node["allowance"]).any())
+    n_slots = _slot_count(workload, cluster) + len(running)
     view = View(
         clock=clock, node=node, queue=queue, member=member, pool=np.zeros(n_pools, dtypes.pool), shape=shape,
         container=np.zeros(n_slots, dtypes.container), job_spec=workload.jobs, job=job,
@@ -247,7 +259,8 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     counted = ~np.isin(workload.stages["kind"], (AM, EXECUTORS))
     job_run["stages_left"] = np.bincount(workload.stages["job"], weights=counted, minlength=n_jobs)
     task = np.zeros(n_tasks, arrays.TASK_RUN)
-    task["started_at_ms"] = task["ended_at_ms"] = task["node"] = task["link"] = -1
+    task["started_at_ms"] = arrays.NEVER
+    task["ended_at_ms"] = task["node"] = task["link"] = -1
 
     node_run = np.zeros(n_nodes, arrays.node_run_dtype(n_resources))
     node_run["heartbeat_phase_ms"] = _phases(seed, STREAM_NODE_HEARTBEAT, timing.node_heartbeat_ms, n_nodes)
@@ -272,11 +285,14 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     control = np.zeros(1, arrays.control_dtype(n_resources))
     control["jobs_left"], control["n_free"] = n_jobs, n_slots
     control["heartbeats_at_ms"] = -1
-    control["next_report_ms"] = node_run["report_phase_ms"].min()
+    control["next_report_ms"] = 0 if observation.poll_ms else node_run["report_phase_ms"].min() + observation.lag_ms
     margin = _slot_margin(workload)
     listens = {question: sum(1 << event for event in lever.listens) for question, lever in levers.items()}
     preemption = cluster.preemption
     preempts = preemption.every_ms > 0 and ordering.by_queue and ordering.dues != "none"
+    reports_matter = any(bits >> EVENT_REPORTED & 1 for bits in listens.values())
+    observed = reports_matter and observation != Observation()
+    flights = _flights(cluster) if observed else 0
     setting = np.zeros(1, arrays.SETTING)
     values = {
         "seed": seed, "node_heartbeat_ms": timing.node_heartbeat_ms, "am_heartbeat_ms": timing.am_heartbeat_ms,
@@ -296,8 +312,9 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         # Whether one head of a bucket may be refused where another would not be: then a new head is news for all nodes.
         "heads_differ": has_gate or any("allows" in lever.hooks for lever in (ordering, placement)),
         "veto_ms": round(1000 * float(placement.parameter(placement.waits))) if placement.waits else 0,
-        "sizing_changes": sizing.changes != "never",
-        "reports_matter": any(bits >> EVENT_REPORTED & 1 for bits in listens.values()),
+        "sizing_changes": sizing_changes,
+        "reports_matter": reports_matter, "observed": observed, "poll_ms": observation.poll_ms,
+        "lag_ms": observation.lag_ms, "loss_permyriad": observation.loss_permyriad, "flights": flights,
         "container_reports": sizing.columns.container > 0, "key_changes": ordering.changes != "never",
         "score_by_node": placement.score_by == "node", "oracle": sizing.clairvoyant,
         "has_executors": bool((workload.stages["kind"] == EXECUTORS).any()),
@@ -316,7 +333,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
 
     states = {question: lever_state(lever, n_nodes, n_jobs, n_slots) for question, lever in levers.items()}
     params = {question: np.array(lever.in_thousandths(), np.int64) for question, lever in levers.items()}
-    prefers = _preferred_nodes(workload, cluster)
+    prefers = _nodes_of(workload.prefers, workload, cluster)
     first_preferred, preferred = _preferred_by_stage(workload, prefers, n_nodes)
     for question, lever in levers.items():
         if lever.prepare is not None:
@@ -358,9 +375,14 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         job_before=job_before,
         heartbeat_order=np.lexsort((np.arange(n_nodes), node_run["heartbeat_phase_ms"])).astype(np.int32),
         report_order=np.lexsort((np.arange(n_nodes), node_run["report_phase_ms"])).astype(np.int32),
+        flight=np.zeros((n_nodes * flights, 2 + 2 * n_resources), np.int64),
+        flight_container=np.zeros((n_slots * flights if sizing.columns.container else 0, n_resources), np.int64),
         level_first=level_first,
         level=level,
         prefers=prefers,
+        running_jobs=np.unique(workload.stages["job"][stage_of_running]).astype(np.int32),
+        running_on=running_on,
+        running_since_ms=np.zeros(len(running_on), np.int64) if since is None else since,
         tree=tree,
         full=np.zeros(len(want), np.int64),
         gained=np.zeros(n_nodes, np.int32),
@@ -407,6 +429,7 @@ def grown(sim: Sim, workload: Workload) -> Sim:
         due_place=np.concatenate([sim.due_place, np.full(after - before, -1, np.int32)]),
         timer=longer(sim.timer, 2 * len(sim.timer)),
         endings=longer(sim.endings, 4 * after + 16),
+        flight_container=longer(sim.flight_container, len(sim.flight_container) // before * after),
         starts=longer(sim.starts, 2 * after + 16),
         asks=longer(sim.asks, list_rows(after, workload)),
         rekeys=longer(sim.rekeys, 2 * list_rows(after, workload)),

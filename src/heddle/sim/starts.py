@@ -14,7 +14,7 @@ from heddle.sim.reports import resize, settle_reports
 from heddle.sim.slots import link_executor
 from heddle.sim.timeline import due_set
 from heddle.sim.units import unit
-from heddle.sim.working import begin_work, check_limit
+from heddle.sim.working import FRESH, begin_work, check_limit
 
 
 @unit
@@ -57,7 +57,7 @@ def start_slot(sim, s):  # type: ignore[no-untyped-def]
                 check_limit(sim, s)
             look_for_starvation(sim, stage)
         else:
-            begin_work(sim, s)
+            begin_work(sim, s, FRESH)
     if sim.setting["sizing_changes"][0]:
         resize(sim, view.container["node"][s])
     if sim.setting["listens"][0] >> EVENT_STARTED & 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heddle.model.compiled import inlined
 from heddle.model.draw import STREAM_TASK_FAULT, draw
-from heddle.model.resources import MEMORY
+from heddle.model.resources import MEMORY, ONE, ONE_BITS
 from heddle.model.workload import PERMYRIAD
 from heddle.sim.arrays import WORKING
 from heddle.sim.books import end_later
@@ -13,10 +13,12 @@ from heddle.sim.early_stages import memory_of
 from heddle.sim.physics import change_use, full_rate, next_mark, set_due
 from heddle.sim.units import unit
 
+FRESH = -1  # it has not run before
+
 
 @unit
-def begin_work(sim, s):  # type: ignore[no-untyped-def]
-    """Slot s starts to work (an early reduce may have held its container for a while)."""
+def begin_work(sim, s, ran_ms):  # type: ignore[no-untyped-def]
+    """Slot s starts to work (an early reduce may have held its container for a while), or goes on after ran_ms."""
     view, slot = sim.shown, sim.slot
     n = view.container["node"][s]
     task = slot["task"][s]
@@ -24,9 +26,13 @@ def begin_work(sim, s):  # type: ignore[no-untyped-def]
     slot["phase"][s] = WORKING
     slot["shuffle_us"][s] = 1000 * view.stage_spec["shuffle_ms"][stage]
     slot["end_us"][s] = slot["shuffle_us"][s] + 1000 * sim.task_spec["duration_ms"][task]
-    slot["work_us"][s] = 0
     slot["since_ms"][s] = view.clock["now_ms"][0]
     slot["rate"][s] = full_rate(sim, n)
+    slot["work_us"][s] = 0
+    if ran_ms > 0:
+        per_ms = 1000 * slot["rate"][s]
+        ran_ms = min(ran_ms, (slot["end_us"][s] * ONE + per_ms - 1) // per_ms)  # more would not fit into 64 bits
+        slot["work_us"][s] = min(slot["end_us"][s], ran_ms * per_ms >> ONE_BITS)
     slot["segment"][s] = sim.task_spec["first_segment"][task]
     slot["fail_us"][s] = -1
     chance = sim.setting["task_failure_permyriad"][0]
@@ -36,11 +42,15 @@ def begin_work(sim, s):  # type: ignore[no-untyped-def]
         if draw(seed, STREAM_TASK_FAULT, index) % PERMYRIAD < chance:
             part = draw(seed, STREAM_TASK_FAULT, (1 << 40) + index) % (PERMYRIAD - 1) + 1
             slot["fail_us"][s] = slot["end_us"][s] * part // PERMYRIAD
-    if slot["shuffle_us"][s] == 0:
+            if ran_ms != FRESH and slot["fail_us"][s] <= slot["work_us"][s]:
+                slot["fail_us"][s] = -1
+    shuffled = slot["work_us"][s] >= slot["shuffle_us"][s]
+    if shuffled:
         _skip_empty_segments(sim, s)
     if sim.setting["has_use"][0]:
-        change_use(sim, s, slot["segment"][s], True, slot["shuffle_us"][s] == 0)
-        check_limit(sim, s)
+        change_use(sim, s, slot["segment"][s], True, shuffled)
+        if ran_ms == FRESH:
+            check_limit(sim, s)
     slot["mark_us"][s] = next_mark(slot, sim.segment, sim.task_spec, s)
     set_due(sim, s)
     return 0

@@ -16,12 +16,14 @@ from heddle.model.workload import (
     KIND_NAMES,
     NO_PREFERENCE,
     NO_SEGMENTS,
+    NOT_RUNNING,
     PERMYRIAD,
     Workload,
 )
 from heddle.traces.cycles import find_cycles, in_words
 from heddle.traces.parquet_layout import Arrays
 from heddle.traces.problems import SHOWN_PER_KIND, Problems
+from heddle.traces.starting_state import check_running_fits, running_problems
 
 Column = npt.NDArray[Any]
 
@@ -76,6 +78,8 @@ def limits(workload: Workload) -> dict[str, tuple[int, int]]:
         "task.duration_ms": (0, free),
         "task.first_segment": (NO_SEGMENTS, len(workload.segments) - 1),
         "task.prefers": (NO_PREFERENCE, len(workload.hosts) - 1),
+        "task.running_on": (NOT_RUNNING, len(workload.hosts) - 1),
+        "task.started_at_ms": (-free, 0),
         "segment.until_permyriad": (1, PERMYRIAD),
         "segment.last": (0, 1),
         "stage_after": (0, len(workload.stages) - 1),
@@ -140,6 +144,8 @@ def check_relations(workload: Workload, problems: Problems) -> None:
         waits = np.repeat(np.arange(len(jobs), dtype=np.int64), jobs["n_after"])
         for cycle in find_cycles(waits, workload.job_after.astype(np.int64), np.zeros(len(jobs), np.int64)):
             problems.add(f"cycle: {in_words([workload.job_name(job) for job in cycle])}", field="job_after")
+    for wrong, what in running_problems(workload):
+        problems.add_where(wrong, what, field="task.running_on")
 
 
 def _check_stage_after(workload: Workload, problems: Problems) -> None:
@@ -155,9 +161,10 @@ def _check_stage_after(workload: Workload, problems: Problems) -> None:
 
 
 def check_fits(workload: Workload, cluster: Cluster) -> list[Problem]:
-    """What of the workload can never run on this cluster: containers too large, unknown resources, parent queues."""
+    """What of the workload cannot run on this cluster: too large, unknown resources or nodes, parent queues."""
     problems = Problems(workload.name)
     _check_queues(workload, cluster, problems)
+    check_running_fits(workload, cluster, problems)
     stages = workload.stages
     asks = stages["kind"] != INNER  # inner tasks live in their executors
     pair = stages["shape"].astype(np.int64) * len(workload.labels) + stages["label"]

@@ -19,6 +19,7 @@ from heddle.traces.cluster_yaml.queues import read_queues, show_queues, show_roo
 from heddle.traces.cluster_yaml.settings import (
     FAULTS,
     MAP_REDUCE,
+    OBSERVATION,
     PHYSICS,
     PREEMPTION,
     PROFILES,
@@ -125,6 +126,7 @@ def _read(top: Keys) -> Cluster:
         physics=read_settings(top.below("physics"), PHYSICS, _PLAIN.physics),
         map_reduce=read_settings(top.below("map_reduce"), MAP_REDUCE, _PLAIN.map_reduce),
         preemption=read_settings(top.below("preemption"), PREEMPTION, _PLAIN.preemption),
+        observation=read_settings(top.below("observation"), OBSERVATION, _PLAIN.observation),
         faults=read_settings(top.below("faults"), FAULTS, _PLAIN.faults),
         name=top.take("name", text, ""),
         about=top.below("about").data,
@@ -174,6 +176,7 @@ def dump_cluster(cluster: Cluster) -> str:
         "physics": show_settings(PHYSICS, cluster.physics, _PLAIN.physics),
         "map_reduce": show_settings(MAP_REDUCE, cluster.map_reduce, _PLAIN.map_reduce),
         "preemption": show_settings(PREEMPTION, cluster.preemption, _PLAIN.preemption),
+        "observation": show_settings(OBSERVATION, cluster.observation, _PLAIN.observation),
         "faults": show_settings(FAULTS, cluster.faults, _PLAIN.faults),
     }
     said = {key: value for key, value in parts.items() if value or key == "nodes"}

@@ -15,10 +15,14 @@ from heddle.model.errors import BadInput
 from heddle.traces.problems import Problems, did_you_mean
 
 REQUIRED: Final = ("job", "submit_ms", "duration_ms", "vcores", "memory_mb")
-OPTIONAL: Final = ("stage", "after", "used_vcores", "used_memory_mb", "am_vcores", "am_memory_mb", "queue", "user")
+OPTIONAL: Final = (
+    "stage", "after", "used_vcores", "used_memory_mb", "am_vcores", "am_memory_mb", "queue", "user",
+    "node", "started_ms", "am_node", "am_started_ms",
+)  # fmt: skip
 
-_WHOLE: Final = ("submit_ms", "duration_ms")  # milliseconds have no fractions
-_TEXT: Final = ("job", "stage", "after", "queue", "user")
+_PAST: Final = ("started_ms", "am_started_ms")  # 0 or before: kept as how long ago
+_WHOLE: Final = ("submit_ms", "duration_ms", *_PAST)  # milliseconds have no fractions
+_TEXT: Final = ("job", "stage", "after", "queue", "user", "node", "am_node")
 _FACTOR: Final = {"vcores": 1000, "used_vcores": 1000, "am_vcores": 1000}  # to millicores
 _LARGEST: Final = 10**12  # keeps every product the engine forms inside 64 bits
 
@@ -81,7 +85,9 @@ class Columns:
         finite = np.isfinite(number)
         self.report(~finite, "not a finite number", name, values)
         number[~finite] = 0.0
-        self.report(number < 0, "negative", name, values)
+        if name in _PAST:
+            number = -number
+        self.report(number < 0, "later than 0, when the run begins" if name in _PAST else "negative", name, values)
         self.report(number > _LARGEST, f"larger than {_LARGEST}", name, values)
         if name in _WHOLE:
             self.report(number != np.floor(number), "not a whole number of milliseconds", name, values)

@@ -5,7 +5,7 @@ Whole columns at a time: a million rows take a second or two, and no row is touc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,12 @@ import numpy.typing as npt
 import polars as pl
 
 from heddle.model.errors import BadInput
-from heddle.model.workload import Workload
+from heddle.model.workload import AM, NOT_RUNNING, Workload
 from heddle.traces.assemble import DEFAULT_QUEUE, DEFAULT_STAGE, DEFAULT_USER, TaskTable, assemble
 from heddle.traces.csv_columns import NOT_GIVEN, Columns, Numbers
 from heddle.traces.cycles import find_cycles, in_words
 from heddle.traces.problems import SHOWN_PER_KIND
+from heddle.traces.starting_state import running_problems
 
 
 def read_csv_tasks(path: Path) -> Workload:
@@ -33,7 +34,7 @@ def read_csv_tasks(path: Path) -> Workload:
     edges = _edges(columns, jobs, stages)
     columns.problems.raise_if_any()
     name = path.name.removesuffix(".gz").removesuffix(".csv")
-    return _assemble(name, columns, jobs, stages, edges)
+    return _with_running(_assemble(name, columns, jobs, stages, edges), columns, jobs, stages)
 
 
 @dataclass
@@ -72,15 +73,19 @@ def _group_jobs(columns: Columns) -> _Groups:
     jobs = _Groups(number[codes], first_row[order])
     submit = columns.numbers["submit_ms"]
     columns.report(submit != submit[jobs.first_row][jobs.of_row], "differs from an earlier row of the job", "submit_ms")
-    for name in ("am_vcores", "am_memory_mb"):
+    for name in ("am_vcores", "am_memory_mb", "am_started_ms"):
         if name in columns.numbers:
             _must_agree(columns, jobs, name, columns.numbers[name], "job")
-    for name in ("queue", "user"):
+    for name in ("queue", "user", "am_node"):
         if name in columns.text:
             _must_agree(columns, jobs, name, _codes_or_none(columns.text[name]), "job")
     for one, other in (("am_vcores", "am_memory_mb"), ("used_vcores", "used_memory_mb")):
         _given_together(columns, one, other)
         _given_together(columns, other, one)
+    for node, since in (("node", "started_ms"), ("am_node", "am_started_ms")):
+        _given_together(columns, node, since)
+        _given_together(columns, since, node)
+    _given_together(columns, "am_node", "am_vcores")
     return jobs
 
 
@@ -113,10 +118,17 @@ def _must_agree(columns: Columns, groups: _Groups, name: str, values: Numbers, w
 
 
 def _given_together(columns: Columns, one: str, other: str) -> None:
-    if one in columns.numbers:
-        missing = columns.numbers.get(other)
-        lacking = np.full(len(columns.rows), True) if missing is None else missing == NOT_GIVEN
-        columns.report((columns.numbers[one] != NOT_GIVEN) & lacking, f"given without {other}", one)
+    columns.report(_given(columns, one) & ~_given(columns, other), f"given without {other}", one)
+
+
+def _given(columns: Columns, name: str) -> npt.NDArray[np.bool_]:
+    """The rows that have a value in this column."""
+    if name in columns.text:
+        return columns.text[name].is_not_null().to_numpy()
+    if name in columns.numbers:
+        given: npt.NDArray[np.bool_] = columns.numbers[name] != NOT_GIVEN
+        return given
+    return np.full(len(columns.rows), False)
 
 
 @dataclass
@@ -198,3 +210,32 @@ def _assemble(name: str, columns: Columns, jobs: _Groups, stages: _Groups, edges
     }
     table = TaskTable(pl.DataFrame(frame), stage_after=pl.DataFrame(after), about={"source": "csv"})
     return assemble(name, table)
+
+
+def _with_running(workload: Workload, columns: Columns, jobs: _Groups, stages: _Groups) -> Workload:
+    """The workload with the containers that it begins with, and what is wrong with them by row."""
+    if not {"node", "am_node"} & columns.text.keys():
+        return workload
+    is_am = np.repeat(workload.stages["kind"] == AM, workload.stages["n_tasks"])
+    has_am = workload.jobs["has_am"] != 0
+    am_row = jobs.first_given(_given(columns, "am_node"))
+    am_row = np.where(am_row >= 0, am_row, jobs.first_row)[has_am]
+    since = np.zeros(len(workload.tasks), np.int64)
+    where = np.full(len(workload.tasks), None, dtype=object)
+    row_of = np.zeros(len(workload.tasks), np.int64)
+    by_stage = np.argsort(stages.of_row, kind="stable")  # rows in the order of their tasks
+    for prefix, rows, tasks in (("", by_stage, np.flatnonzero(~is_am)), ("am_", am_row, np.flatnonzero(is_am))):
+        row_of[tasks] = rows
+        if f"{prefix}node" in columns.text:
+            given = _given(columns, f"{prefix}node")[rows]
+            where[tasks[given]] = columns.text[f"{prefix}node"].gather(rows[given]).to_numpy()
+            since[tasks[given]] = -columns.numbers[f"{prefix}started_ms"][rows[given]]
+    names = {name: number for number, name in enumerate(dict.fromkeys(name for name in where if name is not None))}
+    numbers = np.array([names.get(name, NOT_RUNNING) for name in where], np.int32)
+    found = replace(workload, running_on=numbers, started_at_ms=since, hosts=tuple(names))
+    for wrong, what in running_problems(found):
+        at = np.zeros(len(columns.rows), bool)
+        at[row_of[wrong]] = True
+        columns.report(at, what, "node")
+    columns.problems.raise_if_any()
+    return found

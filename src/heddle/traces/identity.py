@@ -32,6 +32,9 @@ def workload_hash(workload: Workload) -> str:
             _add(digest, table[field])
     for column in (workload.shapes, workload.stage_after, workload.job_after, workload.prefers):
         _add(digest, column)
+    if workload.running_on is not None:  # without it the hash is what it was before workloads could have it
+        _add(digest, workload.running_on)
+        _add(digest, workload.started_at_ms)
     for series in (workload.job_names, workload.stage_names):
         _add_names(digest, series)
     return digest.hexdigest()[:_DIGITS]

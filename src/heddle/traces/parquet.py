@@ -69,6 +69,8 @@ def write_parquet(workload: Workload, path: Path) -> None:
         "labels": workload.labels,
         "hosts": workload.hosts,
         "has_prefers": workload.prefers is not None,
+        # Not in files without: they are as they were before workloads could begin with containers.
+        **({} if workload.running_on is None else {"has_running": True}),
         "shapes": workload.shapes.tolist(),
         "about": workload.about,
         "lengths": lengths,
@@ -148,7 +150,12 @@ def _header(file: pq.ParquetFile, where: str) -> dict[str, Any]:
 
 def _read(file: pq.ParquetFile, header: dict[str, Any], problems: Problems) -> Workload:
     resources = tuple(header["resources"])
-    arrays = Arrays.empty(header["lengths"], len(resources), with_prefers=bool(header["has_prefers"]))
+    arrays = Arrays.empty(
+        header["lengths"],
+        len(resources),
+        with_prefers=bool(header["has_prefers"]),
+        with_running=bool(header.get("has_running")),
+    )
     shapes = np.array(header["shapes"], dtype=np.int64).reshape(-1, len(resources))
     workload = Workload(
         name=str(header["name"]),
@@ -164,6 +171,8 @@ def _read(file: pq.ParquetFile, header: dict[str, Any], problems: Problems) -> W
         stage_after=arrays.stage_after,
         job_after=arrays.job_after,
         prefers=arrays.prefers,
+        running_on=arrays.running_on,
+        started_at_ms=arrays.started_at_ms,
         hosts=tuple(header["hosts"]),
         about=dict(header["about"]),
     )

@@ -30,6 +30,8 @@ class Arrays:
     stage_after: Array
     job_after: Array
     prefers: Array | None
+    running_on: Array | None
+    started_at_ms: Array | None
 
     @classmethod
     def of(cls, workload: Workload) -> Arrays:
@@ -41,10 +43,12 @@ class Arrays:
             workload.stage_after,
             workload.job_after,
             workload.prefers,
+            workload.running_on,
+            workload.started_at_ms,
         )
 
     @classmethod
-    def empty(cls, lengths: dict[str, int], n_resources: int, *, with_prefers: bool) -> Arrays:
+    def empty(cls, lengths: dict[str, int], n_resources: int, *, with_prefers: bool, with_running: bool) -> Arrays:
         return cls(
             np.zeros(lengths["job"], JOB),
             np.zeros(lengths["stage"], STAGE),
@@ -53,6 +57,8 @@ class Arrays:
             np.zeros(lengths["stage_after"], np.int32),
             np.zeros(lengths["job_after"], np.int32),
             np.zeros(lengths["task"], np.int32) if with_prefers else None,
+            np.zeros(lengths["task"], np.int32) if with_running else None,
+            np.zeros(lengths["task"], np.int64) if with_running else None,
         )
 
     def lengths(self) -> dict[str, int]:
@@ -74,6 +80,8 @@ class Arrays:
             found[section] = {name: column for name, column in fields.items() if name not in DERIVED}
         if self.prefers is not None:
             found["task"]["task.prefers"] = self.prefers
+        if self.running_on is not None and self.started_at_ms is not None:
+            found["task"] |= {"task.running_on": self.running_on, "task.started_at_ms": self.started_at_ms}
         found["segment"] = {f"segment.{field}": self.segments[field] for field in ("until_permyriad", "last")}
         for number, resource in enumerate(resources):
             found["segment"][f"segment.use.{resource}"] = self.segments["use"][:, number]

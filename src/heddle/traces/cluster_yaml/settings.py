@@ -1,4 +1,4 @@
-"""The flat parts of a cluster file: timing, physics, map_reduce, preemption, faults.
+"""The flat parts of a cluster file: timing, physics, map_reduce, preemption, observation, faults.
 
 One table per part says how each key of the file and each attribute of the model translate, in both directions.
 """
@@ -17,13 +17,14 @@ from heddle.model.cluster import (
     YARN,
     Faults,
     MapReduce,
+    Observation,
     Physics,
     Preemption,
     Timing,
 )
 from heddle.traces.cluster_yaml.keys import Keys, one_of, scaled, truth
 
-S = TypeVar("S", Timing, Physics, MapReduce, Preemption, Faults)
+S = TypeVar("S", Timing, Physics, MapReduce, Preemption, Observation, Faults)
 PROFILES = {"ideal": IDEAL, "yarn": YARN}
 
 
@@ -65,6 +66,11 @@ PREEMPTION = (
     _number("every_ms", high=10**9),
     _number("starved_ms", high=10**9),
     _number("round_percent", "round_permille", 10, high=1000),
+)
+OBSERVATION = (
+    _number("poll_ms", high=3_600_000),
+    _number("lag_ms", high=3_600_000),
+    _number("loss_percent", "loss_permyriad", 100, high=10_000),
 )
 FAULTS = (
     _number("node_mtbf_s", high=10**9),

@@ -72,6 +72,7 @@ def _lost(workload: Workload) -> list[str]:
         "labels": bool(stages["label"].any()),
         "priorities": bool(workload.jobs["priority"].any()),
         "preferred nodes": workload.prefers is not None,
+        "where tasks run when it begins": workload.running_on is not None,
         "use of application masters": _am_use(workload),
     }
     return [what for what, is_lost in found.items() if is_lost]

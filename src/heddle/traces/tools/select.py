@@ -52,6 +52,8 @@ def select_jobs(workload: Workload, chosen: Mask) -> tuple[Workload, int]:
         job_names=_names(workload.job_names, chosen, workload.job_name),
         stage_names=None if workload.stage_names is None else workload.stage_names.filter(pl.Series(of_stage)),
         prefers=None if workload.prefers is None else workload.prefers[of_task],
+        running_on=None if workload.running_on is None else workload.running_on[of_task],
+        started_at_ms=None if workload.started_at_ms is None else workload.started_at_ms[of_task],
     ), int((~kept).sum())
 
 
