@@ -8,7 +8,7 @@ from __future__ import annotations
 from heddle.model.compiled import compiled, inlined
 from heddle.model.resources import MEMORY, ONE, ONE_BITS, VCORES
 from heddle.model.workload import PERMYRIAD
-from heddle.sim.arrays import LAUNCHING, WORKING
+from heddle.sim.arrays import EXECUTOR, LAUNCHING, WORKING
 from heddle.sim.books import end_later
 from heddle.sim.codes import END_CRASHED
 from heddle.sim.reports import settle_reports
@@ -60,7 +60,7 @@ def change_use(sim, s, segment, running, with_cpu):  # type: ignore[no-untyped-d
             seen = 0  # its executor counts at its reservation
         delta = use - slot["use"][s, r]
         if r == MEMORY and delta > 0:
-            slot["rise_at_ms"][s if host < 0 else host] = view.clock["now_ms"][0]
+            slot["rise_at_ms"][s] = view.clock["now_ms"][0]
         if r == MEMORY and host >= 0:
             slot["inner_memory"][host] += delta
         node_run["use"][n, r] += delta
@@ -137,6 +137,21 @@ def _may_crash(slot, s):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def _rose(sim, n, s, now):  # type: ignore[no-untyped-def]
+    """Whether the memory use of container s on node n, or of an inner task that runs in it, rose in this instant."""
+    slot, container = sim.slot, sim.shown.container
+    if slot["rise_at_ms"][s] == now:
+        return True
+    if slot["phase"][s] == EXECUTOR:
+        inner = sim.shown.node["first_container"][n]
+        while inner >= 0:
+            if slot["host"][inner] == s and slot["rise_at_ms"][inner] == now:
+                return True
+            inner = container["next"][inner]
+    return False
+
+
+@compiled
 def _most_worthy_of_crashing(sim, n, largest):  # type: ignore[no-untyped-def]
     """The newest container of node n or, if asked for, the one with most memory."""
     view, slot = sim.shown, sim.slot
@@ -167,7 +182,7 @@ def check_memory(sim, n, first):  # type: ignore[no-untyped-def]
     if first and rule in (OOM_PAPER, OOM_ALL):
         s = view.node["first_container"][n]
         while s >= 0:
-            if _may_crash(slot, s) and (rule == OOM_ALL or slot["rise_at_ms"][s] == now):
+            if _may_crash(slot, s) and (rule == OOM_ALL or _rose(sim, n, s, now)):
                 end_later(sim, s, END_CRASHED)
                 doomed = 1
             s = view.container["next"][s]
