@@ -62,9 +62,10 @@ def test_accounts_agree_with_yarns_own(cluster: LocalCluster, rm: RmClient, tmp_
     for job in told:
         held = [(c["size"], c["ended_at_ms"] - c["began_at_ms"]) for c in job["containers"]]
         assert sum(size[0] * ms for size, ms in held) / 1e3 == pytest.approx(job["memory_mb_seconds"], rel=WITHIN)
-        # YARN cuts the vcore-seconds of each container to whole ones.
-        whole = sum(size[1] * ms // 1_000_000 for size, ms in held)
-        assert whole == pytest.approx(job["vcore_seconds"], rel=WITHIN, abs=1)
+        # YARN cuts the vcore-seconds of each container down to whole ones, by less than its vcores.
+        vcore_s = sum(size[1] * ms for size, ms in held) / 1e6
+        most_cut = sum(size[1] for size, _ in held) / 1e3
+        assert vcore_s * (1 - WITHIN) - most_cut <= job["vcore_seconds"] <= vcore_s * (1 + WITHIN)
         for container in job["containers"]:
             if not container["is_am"]:
                 lived_ms = container["ended_at_ms"] - container["began_at_ms"]
