@@ -77,13 +77,17 @@ def _child(wanted: Wanted) -> dict[str, Any]:
     from heddle.run import peak_rss_mb, simulate
     from heddle.sim.run import run_engine
     from heddle.traces.catalogue import make_workload, suggested_cluster
-    from heddle.traces.parquet import read_parquet
+    from heddle.traces.parquet import read_parquet, write_parquet
 
     policy = parse_policy(wanted.policy)
     cluster = suggested_cluster(wanted.workload())
     if wanted.everything:
         cluster = replace(cluster, timing=YARN)
-    run_engine(make_workload("bench(tasks=1000)", 0), suggested_cluster("bench"), policy, 0, False)  # loads the code
+    small = make_workload("bench(tasks=1000)", 0)
+    with tempfile.TemporaryDirectory() as folder:  # once for all that is loaded and imported on the way
+        write_record(simulate(small, suggested_cluster("bench"), policy, record=True), Path(folder) / "record")
+        write_parquet(small, Path(folder) / "small.parquet")
+        read_parquet(Path(folder) / "small.parquet")
     began = time.process_time()
     workload = read_parquet(Path(wanted.file)) if wanted.file else make_workload(wanted.workload(), SEED)
     read_cpu_s = time.process_time() - began if wanted.file else 0.0
