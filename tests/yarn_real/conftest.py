@@ -1,6 +1,7 @@
 import getpass
 import os
 import socket
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -53,9 +54,21 @@ def hadoop() -> None:
         find_java()
         if not is_fetched(DEFAULT_HADOOP):
             find_tool("mvn")
-            hadoop_home(DEFAULT_HADOOP)
+            _fetch_or_wait()
     except HeddleError as error:
         absent(str(error))
+
+
+def _fetch_or_wait() -> None:
+    """Of several test processes one fetches Hadoop, the others wait until it is there."""
+    deadline = time.monotonic() + 900
+    while not is_fetched(DEFAULT_HADOOP):
+        try:
+            hadoop_home(DEFAULT_HADOOP)
+        except HeddleError as error:
+            if "at this moment" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(2)
 
 
 @pytest.fixture(scope="session", autouse=True)
