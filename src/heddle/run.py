@@ -13,7 +13,7 @@ import numpy as np
 
 from heddle.analysis.invariants import broken_invariants, sums_left
 from heddle.model.cluster import Cluster
-from heddle.model.compiled import cache_folder, source_hash
+from heddle.model.compiled import engine_folder
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.model.workload import Workload
 from heddle.policy.compile import hooks_of
@@ -105,7 +105,7 @@ def prepare_engine(policies: Iterable[Policy], n_resources: int) -> float:
 
 def engine_is_compiled() -> bool:
     """Whether compiled code of these sources is in the cache, so that no long wait is ahead."""
-    return any((cache_folder() / source_hash()).glob("engine-*-complete"))
+    return any(engine_folder().glob("*-complete"))
 
 
 def peak_rss_mb() -> float:

@@ -1,7 +1,8 @@
 """How heddle compiles: one place for Numba's options and for where compiled code is kept.
 
 Compiled code is cached in the user's cache folder under a hash of the sources that are compiled, because Numba's own
-cache looks at one file only and would keep a caller that inlined an old version of a helper.
+cache looks at one file only and would keep a caller that inlined an old version of a helper. The engine does not
+contain levers, so it has a folder that survives a change of theirs.
 This module must be imported before any other that compiles.
 """
 
@@ -9,6 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -17,15 +20,16 @@ import numba
 from numba import njit
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent
-COMPILED_LAYERS: Final = ("model", "policy", "sim")
+ENGINE_SOURCES: Final = ("model/*.py", "policy/*.py", "sim/*.py")
+LEVER_SOURCES: Final = ("model/*.py", "policy/**/*.py")
 
 
 @cache
-def source_hash() -> str:
-    """Changes whenever a source file that ends up in compiled code does, or the version of Numba."""
+def _source_hash(patterns: tuple[str, ...]) -> str:
+    """Changes whenever one of these source files does, or the version of Numba."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for layer in COMPILED_LAYERS:
-        for path in sorted((PACKAGE / layer).rglob("*.py")):
+    for pattern in patterns:
+        for path in sorted(PACKAGE.glob(pattern)):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -38,7 +42,22 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "heddle" / "compiled"
 
 
-numba.config.CACHE_DIR = str(cache_folder() / source_hash())
+def engine_folder() -> Path:
+    """Where the compiled engine is."""
+    return cache_folder() / f"engine-{_source_hash(ENGINE_SOURCES)}"
+
+
+@contextmanager
+def among_levers() -> Iterator[None]:
+    """What is declared as compiled in here is kept in the folder of levers."""
+    numba.config.CACHE_DIR = str(cache_folder() / f"levers-{_source_hash(LEVER_SOURCES)}")
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = str(engine_folder())
+
+
+numba.config.CACHE_DIR = str(engine_folder())
 # The engine has no loop worth vectorising; looking for one costs a third of the compile time.
 numba.config.LOOP_VECTORIZE = 0
 numba.config.SLP_VECTORIZE = 0
@@ -59,5 +78,8 @@ compiled: Final = njit(**ENGINE)
 inlined: Final = njit(**ENGINE, forceinline=True)
 """For what is small and called for every task."""
 
-callable_too: Final = njit(cache=True, _nrt=False, error_model="numpy")
-"""For what levers share: compiled where the caller is, and callable from plain Python."""
+
+def callable_too(function: Callable[..., Any]) -> Any:
+    """For what levers share: compiled where the caller is, and callable from plain Python."""
+    with among_levers():
+        return njit(cache=True, _nrt=False, error_model="numpy")(function)

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from numba import njit, objmode, types
 from numba.core.errors import NumbaError
 
-from heddle.model import compiled as _cache_location  # noqa: F401  (sets the cache folder before anything compiles)
+from heddle.model.compiled import among_levers
 from heddle.model.errors import BadInput
 from heddle.policy.handles import AddressType, ParamsType, StateType, ViewType, as_python
 from heddle.policy.lever import Hook, Lever, Question
@@ -98,7 +98,8 @@ def compile_hook(function: Hook, hook: str, n_resources: int, own: bool) -> Any:
     """The function compiled for the engine; where Numba cannot, a shim that steps out to plain Python."""
     wanted = signature(hook, n_resources)
     try:
-        return njit(wanted, cache=own, _nrt=False, error_model="numpy")(function)
+        with among_levers():
+            return njit(wanted, cache=own, _nrt=False, error_model="numpy")(function)
     except NumbaError as error:
         if own:
             raise

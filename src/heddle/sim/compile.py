@@ -6,12 +6,11 @@ import os
 import subprocess
 import sys
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import numba
 from numba import njit, types
 
+from heddle.model.compiled import engine_folder
 from heddle.sim.engine import advance, prepare_run
 from heddle.sim.memory import SimType
 from heddle.sim.units import unit_addresses
@@ -40,7 +39,7 @@ def compile_engine(n_resources: int) -> tuple[Any, Any]:
 
     If it is not, a second process compiles it from the other end; what one has compiled, the other finds in the cache.
     """
-    complete = Path(numba.config.CACHE_DIR) / f"engine-{n_resources}-complete"
+    complete = engine_folder() / f"{n_resources}-complete"
     second = None
     if not complete.exists() and (os.cpu_count() or 1) > 1:
         second = subprocess.Popen(
