@@ -1,7 +1,7 @@
+import fcntl
 import getpass
 import os
 import socket
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 from heddle.model.errors import HeddleError
 from heddle.yarn.client import RmClient
 from heddle.yarn.local.cluster import LocalCluster, bring_up, take_down
+from heddle.yarn.local.folders import jar_cache
 from heddle.yarn.local.jars import DEFAULT_HADOOP, hadoop_home, is_fetched
 from heddle.yarn.local.java import find_java, find_tool
 from heddle.yarn.local.layout import Layout
@@ -61,14 +62,10 @@ def hadoop() -> None:
 
 def _fetch_or_wait() -> None:
     """Of several test processes one fetches Hadoop, the others wait until it is there."""
-    deadline = time.monotonic() + 900
-    while not is_fetched(DEFAULT_HADOOP):
-        try:
-            hadoop_home(DEFAULT_HADOOP)
-        except HeddleError as error:
-            if "at this moment" not in str(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(2)
+    jar_cache().mkdir(parents=True, exist_ok=True)
+    with (jar_cache() / ".tests.lock").open("a") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        hadoop_home(DEFAULT_HADOOP)
 
 
 @pytest.fixture(scope="session", autouse=True)

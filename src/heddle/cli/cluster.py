@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -125,14 +124,9 @@ def _padded(amounts: tuple[int, ...], n_resources: int) -> tuple[int, ...]:
 
 
 def _write(output: Path, text: str) -> None:
+    from heddle.traces.imports.store import write_whole
+
     if output.suffix not in (".yaml", ".yml"):
         raise BadInput.of(str(output), "the name must end in .yaml", field="--output")
-    partial = output.with_name(f".{output.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, output)
-    except OSError as error:
-        raise BadInput.of(str(output), f"cannot be written: {error.strerror or error}") from error
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(output, text)
     say(f"wrote {output}")

@@ -27,6 +27,15 @@ def note(sim, kind, code, job, stage, task, node, attempt, value):  # type: igno
 
 
 @inlined
+def put_on_list(listed, entries, count, i):  # type: ignore[no-untyped-def]
+    """Puts i on a list, unless it is there; `listed` says so of each."""
+    if listed[i] == 0:
+        listed[i] = 1
+        entries[count[0]] = i
+        count[0] += 1
+
+
+@inlined
 def end_later(sim, s, outcome):  # type: ignore[no-untyped-def]
     """Puts slot s on the list of endings."""
     i = sim.control["n_endings"][0]

@@ -9,7 +9,7 @@ from heddle.model.compiled import compiled, inlined
 from heddle.model.resources import MEMORY, ONE, ONE_BITS, VCORES
 from heddle.model.workload import PERMYRIAD
 from heddle.sim.arrays import EXECUTOR, LAUNCHING, WORKING
-from heddle.sim.books import end_later
+from heddle.sim.books import end_later, put_on_list
 from heddle.sim.codes import END_CRASHED
 from heddle.sim.reports import settle_reports
 from heddle.sim.timeline import due_clear, due_set
@@ -22,10 +22,7 @@ CPU_PROPORTIONAL, CPU_SHARES, CPU_CAP, CPU_PAPER = 0, 1, 2, 3  # order of model.
 @inlined
 def touch(sim, n):  # type: ignore[no-untyped-def]
     """Node n's memory and rates must be looked at before the instant ends."""
-    if sim.node_run["touched"][n] == 0:
-        sim.node_run["touched"][n] = 1
-        sim.touched[sim.control["n_touched"][0]] = n
-        sim.control["n_touched"][0] += 1
+    put_on_list(sim.node_run["touched"], sim.touched, sim.control["n_touched"], n)
 
 
 @inlined

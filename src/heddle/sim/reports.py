@@ -9,7 +9,7 @@ from __future__ import annotations
 from heddle.model.compiled import compiled, inlined
 from heddle.sim import hooks
 from heddle.sim.arrays import LOG_RESIZED, REPORTS
-from heddle.sim.books import note
+from heddle.sim.books import note, put_on_list
 from heddle.sim.cycles import first_after, next_in_cycle
 from heddle.sim.events import tell_reported
 from heddle.sim.node_tree import tree_update
@@ -84,19 +84,13 @@ def settle_reports(sim, n):  # type: ignore[no-untyped-def]
 @inlined
 def mark_gained(sim, n):  # type: ignore[no-untyped-def]
     """Node n has more free than at its last offer."""
-    if sim.node_run["gained"][n] == 0:
-        sim.node_run["gained"][n] = 1
-        sim.gained[sim.control["n_gained"][0]] = n
-        sim.control["n_gained"][0] += 1
+    put_on_list(sim.node_run["gained"], sim.gained, sim.control["n_gained"], n)
 
 
 @inlined
 def node_changed(sim, n):  # type: ignore[no-untyped-def]
     """Node n has more or less free than the placement index knows; it will be told before it is asked."""
-    if sim.node_run["stale"][n] == 0:
-        sim.node_run["stale"][n] = 1
-        sim.stale[sim.control["n_stale"][0]] = n
-        sim.control["n_stale"][0] += 1
+    put_on_list(sim.node_run["stale"], sim.stale, sim.control["n_stale"], n)
 
 
 @unit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.sim import hooks
+from heddle.sim.books import put_on_list
 from heddle.sim.codes import WAIT_NO_ROOM
 from heddle.sim.node_tree import leftmost_fit
 from heddle.sim.reports import refresh_tree
@@ -43,10 +44,7 @@ def _score(sim, n, stage):  # type: ignore[no-untyped-def]
 @inlined
 def _no_room(sim, w):  # type: ignore[no-untyped-def]
     """Remembers that this shape and label fit nowhere: nobody need look until nodes gain room, and then only there."""
-    if sim.want["no_room"][w] == 0:
-        sim.want["no_room"][w] = 1
-        sim.full[sim.control["n_no_room"][0]] = w
-        sim.control["n_no_room"][0] += 1
+    put_on_list(sim.want["no_room"], sim.full, sim.control["n_no_room"], w)
 
 
 @inlined
