@@ -118,8 +118,33 @@ def test_what_cannot_run_is_refused() -> None:
         simulate(jobs_of(1, demand=(4096, 1000)), small, "fifo")
     with pytest.raises(BadInput, match="seed"):
         simulate(jobs_of(1), small, "fifo", seed=-1)
-    with pytest.raises(RunRefused, match="yarn-knobs"):
-        simulate(jobs_of(1), small, "fifo", executor="yarn-knobs")
+    for policy, why in {
+        "srpt": "knows the future",
+        "percentile": "use of each container",
+        "small-pool": "pool-0",
+    }.items():
+        with pytest.raises(RunRefused, match=why):
+            simulate(jobs_of(1), small, policy, executor="yarn-knobs")
+
+
+def test_every_knob_that_moves_is_in_the_record() -> None:
+    pools = (Queue("root"), Queue("root.pool-0", 500), Queue("root.pool-1", 500))
+    cluster = replace(uniform_cluster(2, 4096, 4), queues=pools)
+    policy = "smallest-first+max-running(jobs=1)+small-pool(theta=0.2)+borg-default(fraction=0.5)"
+    run = simulate(jobs_of(30, 30, 1), cluster, policy, record=True, executor="yarn-knobs")
+    assert run.events is not None
+    moved = run.events.filter(pl.col("kind").cast(pl.String) == "moved")
+    assert moved.select("job", "queue").rows() == [(0, "root.pool-0"), (1, "root.pool-0"), (2, "root.pool-1")]
+    knobs = {"priority", "queue_guarantee", "queue_maximum", "queue_am_share", "size_memory_mb"}
+    assert knobs <= set(run.events["kind"].cast(pl.String))
+
+
+def test_a_policy_that_yarn_has_itself_runs_as_ever() -> None:
+    native, driven = (
+        simulate(jobs_of(9), uniform_cluster(1, 4096, 4), "capacity", executor=executor)
+        for executor in ("native", "yarn-knobs")
+    )
+    assert native.attempts.equals(driven.attempts)
 
 
 @pytest.mark.parametrize(

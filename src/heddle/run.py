@@ -26,6 +26,7 @@ from heddle.sim import arrays
 from heddle.sim.compile import compile_engine
 from heddle.sim.run import run_engine
 from heddle.sim.stall import stall_reason
+from heddle.stock_yarn.outside import refuse_without_knobs, run_by_knobs
 from heddle.traces.align import in_resources_of
 from heddle.traces.check import check_fits
 from heddle.traces.identity import cluster_hash, workload_hash
@@ -53,10 +54,12 @@ def simulate(
     """
     began = time.perf_counter()
     chosen = parse_policy(policy) if isinstance(policy, str) else policy
-    check_run(workload, cluster, seed, executor)
+    check_run(workload, cluster, seed)
+    check_executor([chosen], workload, cluster, executor)
     aligned = in_resources_of(workload, cluster)
     compile_s = prepare_engine([chosen], len(cluster.resources))
-    ended = run_engine(aligned, cluster, chosen, seed, record or check)
+    execute = run_by_knobs if executor == "yarn-knobs" else run_engine
+    ended = execute(aligned, cluster, chosen, seed, record or check)
     if ended.status not in (arrays.FINISHED, arrays.STALLED, arrays.LIVELOCK):
         raise RuntimeError(f"the engine stopped with status {ended.status}, which is a defect of heddle")
     finished = ended.status == arrays.FINISHED
@@ -114,13 +117,18 @@ def peak_rss_mb() -> float:
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
 
 
-def check_run(workload: Workload, cluster: Cluster, seed: int, executor: Executor) -> None:
+def check_executor(policies: Iterable[Policy], workload: Workload, cluster: Cluster, executor: Executor) -> None:
+    """RunRefused if the executor cannot do what these policies want."""
+    if executor == "yarn-knobs":
+        for policy in policies:
+            refuse_without_knobs(policy, workload, cluster)
+
+
+def check_run(workload: Workload, cluster: Cluster, seed: int) -> None:
     """BadInput or RunRefused if this cannot be run, before anything is compiled or started."""
     if not 0 <= seed <= MAX_SEED:
         raise BadInput.of("--seed", f"a seed is a whole number from 0 to {MAX_SEED}, not {seed}")
     if problems := check_fits(workload, cluster):
         raise BadInput(problems)
-    if executor != "native":
-        raise RunRefused(f"the executor {executor} is not there yet: only native runs can be simulated")
     if len(cluster.resources) > MAX_RESOURCES:
         raise RunRefused(f"{len(cluster.resources)} resources: at most {MAX_RESOURCES} can be simulated")

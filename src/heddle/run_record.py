@@ -18,6 +18,7 @@ from heddle.record.run import Run
 from heddle.record.schema import event_kinds, tables
 from heddle.sim import arrays
 from heddle.sim.arrays import Sim
+from heddle.sim.setup import QueueTree
 
 Column = npt.NDArray[Any]
 NOT_KNOWN: Final = -1  # outcome of an attempt that did not end, or whose end was overwritten by another attempt
@@ -30,7 +31,19 @@ _EVENT_OF_LOG: Final = {
     arrays.LOG_WAIT: "wait",
     arrays.LOG_NODE_LOST: "node_lost",
     arrays.LOG_NODE_RETURNED: "node_returned",
+    arrays.LOG_MOVED: "moved",
+    arrays.LOG_PRIORITY: "priority",
+    arrays.LOG_QUEUE_GUARANTEE: "queue_guarantee",
+    arrays.LOG_QUEUE_MAXIMUM: "queue_maximum",
+    arrays.LOG_QUEUE_AM_SHARE: "queue_am_share",
 }
+_OF_QUEUES: Final = (
+    arrays.LOG_MOVED,
+    arrays.LOG_QUEUE_GUARANTEE,
+    arrays.LOG_QUEUE_MAXIMUM,
+    arrays.LOG_QUEUE_AM_SHARE,
+)
+_WITH_VALUE: Final = (arrays.LOG_RESIZED, arrays.LOG_PRIORITY, *_OF_QUEUES)
 
 
 def run_of(
@@ -50,7 +63,7 @@ def run_of(
         "nodes": _nodes(cluster),
     }
     if log is not None:
-        columns["events"] = _events(log, workload)
+        columns["events"] = _events(log, workload, QueueTree.of(cluster, workload).names)
     schema = tables(workload.resources)
     frames = {
         name: pl.DataFrame(
@@ -233,7 +246,7 @@ def _last_attempts(sim: Sim, workload: Workload) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _events(log: Sequence[Column], workload: Workload) -> dict[str, Any]:
+def _events(log: Sequence[Column], workload: Workload, queues: tuple[str, ...]) -> dict[str, Any]:
     kinds = list(event_kinds(workload.resources))
     code_of_log = np.full(len(arrays.LOG_NAMES), -1)
     for logged, name in _EVENT_OF_LOG.items():
@@ -244,13 +257,16 @@ def _events(log: Sequence[Column], workload: Workload) -> dict[str, Any]:
     resized, waits = kind == arrays.LOG_RESIZED, kind == arrays.LOG_WAIT
     job_outcome = np.where(rows["code"] == JOB_FINISHED, int(JobOutcome.FINISHED), int(JobOutcome.FAILED))
     value = np.select(
-        [resized, kind == arrays.LOG_JOB_ENDED, kind == arrays.LOG_ARRIVED],
+        [np.isin(kind, _WITH_VALUE), kind == arrays.LOG_JOB_ENDED, kind == arrays.LOG_ARRIVED],
         [rows["value"], job_outcome, workload.jobs["submit_at_ms"][rows["job"]]],
         0,
     )
     numbers = code_of_log[kind] + np.where(resized, rows["code"], 0)
-    fields = {name: np.ascontiguousarray(rows[name]) for name in ("at_ms", "job", "stage", "node")}
+    of_queue = np.isin(kind, _OF_QUEUES)  # these have the number of the queue in place of a node's
+    fields = {name: np.ascontiguousarray(rows[name]) for name in ("at_ms", "job", "stage")}
     return fields | {
+        "node": np.where(of_queue, -1, rows["node"]),
+        "queue": pl.Series([*queues, None], dtype=pl.String).gather(np.where(of_queue, rows["node"], len(queues))),
         "kind": pl.Series(kinds).gather(numbers),
         "reason": np.where(waits, rows["code"], 0),
         "value": value,

@@ -72,9 +72,16 @@ def test_a_task_larger_than_any_node(tasks: str, capsys: pytest.CaptureFixture[s
     assert "no node allows so much" in capsys.readouterr().err
 
 
-def test_an_executor_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["simulate", "mix", "--executor", "yarn-knobs"]) == 2
-    assert "yarn-knobs is not there yet" in capsys.readouterr().err
+def test_what_no_knob_of_yarn_can_do_is_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "mix", "--policy", "tetris+random-node", "--executor", "yarn-knobs"]) == 2
+    said = capsys.readouterr().err
+    assert "tetris chooses a request for each node" in said
+    assert "random-node chooses nodes" in said
+
+
+def test_stock_yarn_can_be_driven_by_knobs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "mix", "--policy", "usage-feedback", "--executor", "yarn-knobs", "--check", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["executor"] == "yarn-knobs"
 
 
 def test_a_failed_check_exits_with_1(

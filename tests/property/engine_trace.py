@@ -11,6 +11,7 @@ from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
 from heddle.sim import arrays
 from heddle.sim.run import run_engine
+from heddle.stock_yarn.outside import run_by_knobs
 from reference.trace import Attempt, Policy, Trace
 
 
@@ -25,8 +26,11 @@ def policy_text(policy: Policy) -> str:
     return "+".join(part(*lever) for lever in levers)
 
 
-def engine_trace(workload: Workload, cluster: Cluster, policy: Policy, seed: int, until_ms: int) -> Trace:
-    ended = run_engine(workload, cluster, parse_policy(policy_text(policy)), seed, True, until_ms)
+def engine_trace(
+    workload: Workload, cluster: Cluster, policy: Policy, seed: int, until_ms: int, executor: str = "native"
+) -> Trace:
+    run = run_by_knobs if executor == "yarn-knobs" else run_engine
+    ended = run(workload, cluster, parse_policy(policy_text(policy)), seed, True, until_ms)
     log = np.concatenate(ended.logs) if ended.logs else np.zeros(0, arrays.LOG_ROW)
     attempts: dict[tuple[int, int], Attempt] = {}
     for row in log:

@@ -61,6 +61,9 @@ def manifest(**changes: Any) -> dict[str, Any]:
     return base | changes
 
 
+EVENTS = [(0, "job_arrived", 0, -1, -1, 0, 0, None), (5, "size_memory_mb", -1, -1, 0, 0, 4500, None)]
+
+
 def run_of(jobs: list[Job], events: bool = False, **changes: Any) -> Run:
     """The run of these jobs, with its totals worked out from them."""
     schema = tables(RESOURCES)
@@ -96,9 +99,7 @@ def run_of(jobs: list[Job], events: bool = False, **changes: Any) -> Run:
         shapes=frame("shapes", [(0, 1000, 1000)]),
         stages=frame("stages", stage_rows),
         nodes=frame("nodes", [(0, "node-0", "rack-0", "", 4000, 4000, 4000, 4000)]),
-        events=frame("events", [(0, "job_arrived", 0, -1, -1, 0, 0), (5, "size_memory_mb", -1, -1, 0, 0, 4500)])
-        if events
-        else None,
+        events=frame("events", EVENTS) if events else None,
     )
 
 

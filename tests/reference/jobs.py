@@ -347,6 +347,7 @@ class Lives:
         self._come_back(self._end_with_inner(containers, Outcome.PREEMPTED))
 
     def lose_node(self, node: Node) -> None:
+        node.reserved_for = None
         lost = self._end_with_inner(self.world.containers(node), Outcome.NODE_LOST)
         for task in lost:
             if task.stage.kind == AM:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from heddle.model.draw import draw
+from heddle.model.reasons import JobOutcome
 from heddle.model.resources import MEMORY, VCORES
 from heddle.model.workload import INNER
 
 from .admissions import make_admission
 from .loading import part_of
 from .orderings import Key, make_ordering
-from .partitions import make_partition
+from .partitions import ASKED_FOR, make_partition
 from .reports import STREAM_OBSERVATION
 from .sizings import Sizing, make_sizing
-from .state import Job, Node, QueueState, Report, Run, Vector, World
+from .state import Job, Node, QueueState, Report, Run, Stage, Vector, World
 from .trace import Attempt, Lever, Observation, Policy
 
 DEFAULT_POLL_MS = 1000
@@ -73,6 +75,8 @@ class Knobs:
         self.last_tick: int | None = None
         self.seen: list[Run] = []
         self.alive: list[Node] = []
+        self.known: dict[Job, list[Stage]] = {}  # kinds of requests seen so far, in the order in which they were
+        self.done: Counter[Stage] = Counter()  # containers of theirs that were seen and ended well, as far as told
 
     # When
 
@@ -107,6 +111,7 @@ class Knobs:
         for run in self.seen:
             if not run.live:
                 self.sizing.on_end(world, run)
+                self.done[run.task.stage] += self._ended_well(run)
         report_ms = world.cluster.timing.usage_report_ms
         passed = 0 if self.last_tick is None or report_ms == 0 else now // report_ms - self.last_tick // report_ms
         still_there = [run for run in self.seen if run.live]
@@ -123,6 +128,18 @@ class Knobs:
                 run.reports_before = run.node.reports
                 self.sizing.on_allocation(world, run)
         self.last_tick, self.seen, self.alive = now, here, alive
+        for job in world.jobs:
+            for stage in job.stages:
+                if stage.kind in ASKED_FOR and self._wanted_now(stage) and stage not in self.known.setdefault(job, []):
+                    self.known[job].append(stage)
+
+    def _ended_well(self, run: Run) -> bool:
+        """As far as REST tells: its node is there, and its job has not failed."""
+        return run.node.alive and run.task.job.outcome != JobOutcome.FAILED
+
+    def _wanted_now(self, stage: Stage) -> int:
+        """Containers that it has or waits for."""
+        return len(stage.waiting()) + sum(run.task.stage is stage for run in self.seen)
 
     # Deciding
 
@@ -160,7 +177,9 @@ class Knobs:
             )
         guarantees = [max(0, 1000 - sum(maxima[1:])), *maxima[1:]]
         turns.queue_permille = dict(zip(self.pools, zip(guarantees, maxima, strict=True), strict=True))
-        turns.leaf = {job: self.pools[self.partition.pool_of(world, job)] for job in live}
+        for job in live:
+            wanted = [(stage.shape, self._wanted_now(stage) + self.done[stage]) for stage in self.known.get(job, [])]
+            turns.leaf[job] = self.pools[self.partition.pool_for(world, wanted)]
 
     def _let_in(self, turns: Turns, live: list[Job]) -> None:
         world, said_yes = self.world, []

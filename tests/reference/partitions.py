@@ -8,11 +8,18 @@ from heddle.model.workload import EXECUTORS, TASKS
 
 from .state import Job, Vector, World
 
+ASKED_FOR = (TASKS, EXECUTORS)
+
 
 class Partition:
     """`shared`: one pool without limit."""
 
     def pool_of(self, world: World, job: Job) -> int:
+        stages = [stage for stage in job.stages if stage.kind in ASKED_FOR]
+        return self.pool_for(world, [(stage.shape, len(stage.tasks)) for stage in stages])
+
+    def pool_for(self, world: World, wanted: list[tuple[Vector, int]]) -> int:
+        """The pool of a job that wants so many containers of these shapes."""
         return 0
 
     def limit(self, world: World, pool: int) -> Vector | None:
@@ -30,17 +37,16 @@ class SmallPool(Partition):
     def __init__(self, share: float = 0.1, theta: float = 0.1) -> None:
         self.permille, self.theta = round(1000 * share), theta
 
-    def pool_of(self, world: World, job: Job) -> int:
-        stages = [stage for stage in job.stages if stage.kind in (TASKS, EXECUTORS)]
-        if not stages:
-            return 1
-        # max() keeps the first of equals: the smaller stage number
-        largest = max(stages, key=lambda stage: world.share(stage.shape)).shape
-        wanted = [r for r in world.counting if largest[r] > 0]
+    def pool_for(self, world: World, wanted: list[tuple[Vector, int]]) -> int:
         if not wanted:
             return 1
-        room = sum(min(node.spec.allowance[r] // largest[r] for r in wanted) for node in world.nodes)
-        return 1 if sum(len(stage.tasks) for stage in stages) <= self.theta * room else 0
+        # max() keeps the first of equals: the smaller stage number
+        largest = max((shape for shape, _ in wanted), key=world.share)
+        counting = [r for r in world.counting if largest[r] > 0]
+        if not counting:
+            return 1
+        room = sum(min(node.spec.allowance[r] // largest[r] for r in counting) for node in world.nodes)
+        return 1 if sum(count for _, count in wanted) <= self.theta * room else 0
 
     def limit(self, world: World, pool: int) -> Vector | None:
         small = tuple(x * self.permille // 1000 for x in world.capacity_sum)

@@ -103,7 +103,7 @@ def bound(workload: str | Workload, cluster: str | Cluster | None = None, *, see
     """What no scheduler can beat, in seconds: one row for those that honour reservations, one for any at all."""
     jobs = load_workload(workload, seed) if isinstance(workload, str) else workload
     on = _cluster(workload, cluster)
-    check_run(jobs, on, seed, "native")
+    check_run(jobs, on, seed)
     rows = [(one.kind, one.makespan_s, one.mean_jct_s) for one in bounds(in_resources_of(jobs, on), on)]
     return pl.DataFrame(rows, schema=("schedulers", "makespan_s", "mean_jct_s"), orient="row")
 

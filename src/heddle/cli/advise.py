@@ -118,7 +118,7 @@ def _try(
         raise BadInput.of("--windows", f"the trace has only {loaded.n_jobs} jobs")
     parts = _parts(loaded, windows, tasks)
     for part in parts:
-        check_run(part, on, 0, "native")
+        check_run(part, on, 0)
     compile_with_message(chosen, len(on.resources))
     means: list[list[float | None]] = []
     for policy in chosen:

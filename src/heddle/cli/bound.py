@@ -43,7 +43,7 @@ def bound(
     from heddle.traces.load import load_workload
 
     loaded, on = read_all(lambda: load_workload(workload, seed), lambda: cluster_for(workload, cluster))
-    check_run(loaded, on, seed, "native")
+    check_run(loaded, on, seed)
     aligned = in_resources_of(loaded, on)
     found = bounds(aligned, on)
     best: list[Optimum] = []

@@ -51,14 +51,15 @@ def simulate(
     from heddle.analysis.metrics import run_metrics
     from heddle.policy.parse import parse_policy
     from heddle.record.files import write_record
-    from heddle.run import check_run
+    from heddle.run import check_executor, check_run
     from heddle.run import simulate as run_simulation
     from heddle.traces.load import load_workload
 
     chosen, loaded, on = read_all(
         lambda: parse_policy(policy), lambda: load_workload(workload, seed), lambda: cluster_for(workload, cluster)
     )
-    check_run(loaded, on, seed, executor)
+    check_run(loaded, on, seed)
+    check_executor([chosen], loaded, on, executor)
     compile_s = compile_with_message([chosen], len(on.resources))
     keep = record is not None or report is not None
     run = run_simulation(loaded, on, chosen, seed=seed, record=keep, check=check, executor=executor)

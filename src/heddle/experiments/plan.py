@@ -15,7 +15,7 @@ from heddle.model.errors import BadInput, Problem
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
-from heddle.run import Executor, check_run
+from heddle.run import Executor, check_executor, check_run
 from heddle.traces.load import is_built_in
 
 DEFAULT_POLICIES = ("fifo", "fair", "drf", "capacity")
@@ -80,7 +80,8 @@ def plan_comparison(
     base = _baseline(contenders, baseline)
     for one in contenders:
         for on in one.clusters:
-            check_run(first, on, 0, executor)
+            check_run(first, on, 0)
+            check_executor([one.policy], first, on, executor)
     n_seeds = seeds or (5 if is_built_in(workload) else 10)
     sampling, block_ms = sampling_of(workload, first, clusters[0], n_seeds, resample, block_s)
     runs = [

@@ -227,7 +227,7 @@ def _checked(
     block_ms: list[int | None] = [None]
 
     def check() -> None:
-        check_run(workload, cluster, max(seeds), "native")
+        check_run(workload, cluster, max(seeds))
         seeds_wanted = 1 if is_built_in(text) else len(seeds)
         wanted = None if is_built_in(text) else block_s
         block_ms[0] = sampling_of(text, workload, cluster, seeds_wanted, True, wanted)[1]

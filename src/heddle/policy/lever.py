@@ -81,6 +81,7 @@ class Lever:
     prepare: Callable[[Any], Any] | None = None
     clairvoyant: bool = False  # prepare() reads the truth; refused on a live cluster
     may_deadlock: bool = False  # a run may stall although the workload could finish: documented, not a defect
+    of_yarn: bool = False  # stock YARN has it itself; every other lever can only turn YARN's knobs
     # Ordering only.
     blocking: bool | str = False  # the first request that does not fit stops those behind (or: name of a parameter)
     reserves: bool | str = False  # keeps a node for a request that does not fit yet

@@ -51,6 +51,11 @@ _EVENT_MEANINGS: Final = {
     "wait": "the stage begins to wait for the reason in `reason`, or goes on waiting for a new one; NONE: no longer",
     "node_lost": "the node and its containers are gone",
     "node_returned": "the node is back, empty",
+    "moved": "the job belongs to `queue` from now on",
+    "priority": "the job's priority is `value` from now on",
+    "queue_guarantee": "the guarantee of `queue` is `value` permille of its parent's from now on",
+    "queue_maximum": "the maximum of `queue` is `value` permille of its parent's from now on",
+    "queue_am_share": "AMs may hold `value` permille of the maximum of `queue` from now on",
 }
 
 
@@ -126,6 +131,7 @@ def tables(resources: Sequence[str]) -> dict[str, Table]:
         Column("node", i32, "the node; -1: none"),
         Column("reason", i8, "why a wait: " + _numbered([reason.name for reason in Reason])),
         Column("value", i64, "a number that depends on the kind; else 0"),
+        Column("queue", text, "full name of the queue; null: none", True),
     )
     listed = (
         Table("jobs", "One row per job, in order of number.", jobs),

@@ -60,6 +60,7 @@ LOG_FULL: Final = 4
 SLOTS_FULL: Final = 5
 TIMERS_FULL: Final = 6
 PAUSED: Final = 7
+LOOK: Final = 8  # whoever drives the cluster from outside looks now, and may turn knobs
 
 # Kinds of log rows.
 LOG_ARRIVED: Final = 0
@@ -73,9 +74,14 @@ LOG_JOB_ENDED: Final = 7
 LOG_NODE_LOST: Final = 8
 LOG_NODE_RETURNED: Final = 9
 LOG_RESIZED: Final = 10
+LOG_MOVED: Final = 11  # this and the next three: knobs; `value` is the new one
+LOG_PRIORITY: Final = 12
+LOG_QUEUE_GUARANTEE: Final = 13  # of a queue: its number is in `node`
+LOG_QUEUE_MAXIMUM: Final = 14
+LOG_QUEUE_AM_SHARE: Final = 15
 LOG_NAMES: Final = (
     "arrived", "admitted", "wait", "allocated", "started", "ended", "used", "job-ended", "node-lost", "node-returned",
-    "resized",
+    "resized", "moved", "priority", "queue-guarantee", "queue-maximum", "queue-am-share",
 )  # fmt: skip
 
 LOG_ROW: Final = np.dtype(
@@ -275,7 +281,7 @@ def control_dtype(n_resources: int) -> np.dtype[Any]:
         "news", "ended_in_pass", "n_gained", "n_stale", "n_touched",
         "n_endings", "n_starts", "n_asks", "n_rekeys", "n_no_room", "crashed", "killed", "retried", "preempted",
         "failed_jobs", "integrated_at_ms", "last_progress_ms", "offer_node", "offered", "heartbeats_at_ms",
-        "broken", "finished", "round_at_ms", "round_only",
+        "broken", "finished", "round_at_ms", "round_only", "look_at_ms",
     ]  # fmt: skip
     return np.dtype(
         [(name, np.int64) for name in whole]

@@ -1,4 +1,4 @@
-"""advance() with one explicit signature, so that it is compiled once and found in the cache for every policy."""
+"""What is called from Python, with explicit signatures: compiled once and found in the cache for every policy."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import os
 import subprocess
 import sys
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba import njit, types
 
 from heddle.model.compiled import engine_folder
+from heddle.sim.asking import rekey_job
 from heddle.sim.engine import advance, prepare_run
 from heddle.sim.memory import SimType
+from heddle.sim.reports import resize, settle_reports
 from heddle.sim.units import unit_addresses
 
 
@@ -24,18 +26,49 @@ def _advance(sim, until_ms):  # type: ignore[no-untyped-def]
     return advance(sim, until_ms)
 
 
+def _report(sim):  # type: ignore[no-untyped-def]
+    for n in range(sim.shown.node.shape[0]):
+        settle_reports(sim, n)
+
+
+def _resize(sim, node):  # type: ignore[no-untyped-def]
+    resize(sim, node)
+
+
+def _rekey(sim, job):  # type: ignore[no-untyped-def]
+    rekey_job(sim, job)
+
+
+class Engine(NamedTuple):
+    """The engine as Python calls it. Every function gets a SimHandle first."""
+
+    start: Any  # (): time 0
+    advance: Any  # (until_ms) -> status
+    report: Any  # (): the view's nodes show the last use that they reported
+    resize: Any  # (node): sizing has another opinion of it
+    rekey: Any  # (job): its queue, its priority or what its key depends on has changed
+
+
 @cache
-def compiled_engine(n_resources: int) -> tuple[Any, Any]:
-    """(start(handle), advance(handle, until_ms)) for this many resources."""
+def compiled_engine(n_resources: int) -> Engine:
+    """For this many resources."""
     sim = SimType(n_resources)
-    compiled = {"cache": True, "_nrt": False, "error_model": "numpy"}
-    start = njit(types.void(sim), **compiled)(_start)
-    return start, njit(types.int64(sim, types.int64), **compiled)(_advance)
+
+    def entry(function: Any, answer: Any, *given: Any) -> Any:
+        return njit(answer(sim, *given), cache=True, _nrt=False, error_model="numpy")(function)
+
+    return Engine(
+        start=entry(_start, types.void),
+        advance=entry(_advance, types.int64, types.int64),
+        report=entry(_report, types.void),
+        resize=entry(_resize, types.void, types.int64),
+        rekey=entry(_rekey, types.void, types.int64),
+    )
 
 
 @cache
-def compile_engine(n_resources: int) -> tuple[Any, Any]:
-    """All of the engine, from the cache if it is there: what compiled_engine() returns.
+def compile_engine(n_resources: int) -> Engine:
+    """All of the engine, from the cache if it is there.
 
     If it is not, a second process compiles it from the other end; what one has compiled, the other finds in the cache.
     """

@@ -21,6 +21,7 @@ from heddle.sim.arrays import (
     FOREVER,
     LAUNCHING,
     LOG_FULL,
+    LOOK,
     NEXT,
     NODES,
     OFFERS,
@@ -78,12 +79,12 @@ def _next_instant(sim):  # type: ignore[no-untyped-def]
             round_ms = next_round_ms(sim, now)
             control["round_only"][0] = round_ms < at
             at = min(at, round_ms)
-    return at
+    return min(at, control["look_at_ms"][0])
 
 
 @inlined
 def _only_polls(sim):  # type: ignore[no-untyped-def]
-    """Whether nothing is to come but heartbeats, reports and rounds, or nodes that are lost and return for ever."""
+    """Whether nothing is to come but heartbeats, reports, rounds and looks, or nodes that come and go for ever."""
     control = sim.control
     timers_end = control["n_timers"][0] > 0 and sim.setting["node_mtbf_ms"][0] == 0
     return control["n_due"][0] == 0 and control["next_arrival"][0] == sim.shown.job.shape[0] and not timers_end
@@ -248,7 +249,7 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
     """Runs until one of the statuses of arrays.py; call again to go on.
 
     The phases stand in their order; control["phase"] says which of them have been left behind, so that a run that came
-    back for more memory goes on where it was.
+    back for more memory, or for a look from outside, goes on where it was.
     """
     control, setting, clock = sim.control, sim.setting, sim.shown.clock
     ideal = setting["node_heartbeat_ms"][0] == 0
@@ -314,6 +315,8 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
                 if control["waiting"][0] > 0 and preempt(sim, now) > 0:
                     control["round_only"][0] = 0
                     settle(sim)
+            if control["look_at_ms"][0] <= now:
+                return LOOK
             control["phase"][0] = OFFERS
             control["passes"][0] += 1
             control["offer_node"][0] = 0

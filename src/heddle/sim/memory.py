@@ -44,7 +44,7 @@ UNITS: Final = (
     "serve_heartbeats", "serve_timer", "settle_due", "settle_reports", "stage_asks", "start_slot", "task_near",
     "tell_levers", "timer_pop", "timer_push", "withdraw",
 )  # fmt: skip
-# What a run never writes: compiled code may read it once and keep it.
+# What the engine never writes: compiled code may read it once and keep it.
 FIXED: Final = frozenset(
     {
         "setting", "increment", "shape", "job_spec", "stage_spec", "task_spec", "segment", "stage_combo", "leaf_bases",

@@ -1,9 +1,9 @@
-"""Runs the engine to its end: compiles, steps, grows its memory and drains its log."""
+"""Runs the engine to its end: compiles, steps, grows its memory, drains its log, lets somebody outside look."""
 
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy.typing as npt
 
@@ -13,7 +13,7 @@ from heddle.policy.compile import hook_addresses, hooks_of, raise_what_levers_ra
 from heddle.policy.policy import Policy
 from heddle.sim import arrays
 from heddle.sim.arrays import Sim
-from heddle.sim.compile import compile_engine
+from heddle.sim.compile import Engine, compile_engine
 from heddle.sim.memory import SimHandle
 from heddle.sim.setup import build_sim, grown
 from heddle.sim.units import unit_addresses
@@ -29,26 +29,49 @@ class Ended(NamedTuple):
     simulate_cpu_s: float
 
 
+class Outside(Protocol):
+    """Somebody who drives the cluster from outside: looks when control["look_at_ms"] has come, and turns knobs."""
+
+    moves_to: tuple[str, ...]  # leaves to which it may move jobs
+
+    def look(self, engine: Engine, handle: SimHandle) -> npt.NDArray[Any]:
+        """Sets control["look_at_ms"] to a later time. Returns rows for the log."""
+        ...
+
+
 def run_engine(
-    workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool, until_ms: int = int(arrays.FOREVER)
+    workload: Workload,
+    cluster: Cluster,
+    policy: Policy,
+    seed: int,
+    logging: bool,
+    until_ms: int = int(arrays.FOREVER),
+    outside: Outside | None = None,
 ) -> Ended:
     """One run, from time 0 to its end or to until_ms."""
     n_resources = len(workload.resources)
     hooks = hooks_of(policy.levers, n_resources)
-    sim = build_sim(workload, cluster, policy, seed, logging)
-    start, advance = compile_engine(n_resources)
+    sim = build_sim(workload, cluster, policy, seed, logging, outside.moves_to if outside else ())
+    engine = compile_engine(n_resources)
     code = hook_addresses(hooks, n_resources) + unit_addresses(n_resources)
     handle = SimHandle(sim, code)
-    start(handle)
+    if outside:
+        sim.control["look_at_ms"] = 0
+    engine.start(handle)
     logs: list[npt.NDArray[Any]] = []
     wall, cpu = time.perf_counter(), time.process_time()
     while True:
-        status = advance(handle, until_ms)
+        status = engine.advance(handle, until_ms)
         if status == arrays.LOG_FULL:
             _drain(sim, logs)
         elif status in (arrays.SLOTS_FULL, arrays.TIMERS_FULL):
             sim = grown(sim, workload)
             handle = handle.moved_to(sim)
+        elif status == arrays.LOOK and outside:
+            _drain(sim, logs)
+            turned = outside.look(engine, handle)
+            if logging:
+                logs.append(turned)
         else:
             break
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -166,8 +167,10 @@ def timer_rows(n_slots: int, workload: Workload) -> int:
     return 2 * list_rows(n_slots, workload) + int(followers)
 
 
-def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool) -> Sim:
-    """The engine's memory at time 0."""
+def build_sim(
+    workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool, moves_to: Sequence[str] = ()
+) -> Sim:
+    """The engine's memory at time 0. `moves_to`: leaves to which jobs may be moved while they run."""
     n_resources = len(workload.resources)
     dtypes = view_dtypes(n_resources)
     n_jobs, n_stages, n_tasks, n_nodes = len(workload.jobs), len(workload.stages), len(workload.tasks), cluster.n_nodes
@@ -190,8 +193,11 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     job = np.zeros(n_jobs, dtypes.job)
     job["queue"] = leaf_of[workload.jobs["queue"]]
     job["priority"] = workload.jobs["priority"]
-    pair = job["queue"].astype(np.int64) * max(1, len(workload.users)) + workload.jobs["user"]
-    pairs, job["member"] = np.unique(pair, return_inverse=True)
+    # Where each job may be, one row for each possibility: first where it begins, then the leaves that it may move to.
+    leaves = np.stack([job["queue"], *(np.full(n_jobs, queues.names.index(name)) for name in moves_to)], dtype=np.int64)
+    pairs, members = np.unique(leaves * max(1, len(workload.users)) + workload.jobs["user"], return_inverse=True)
+    members = members.reshape(leaves.shape)
+    job["member"] = members[0]
     member = np.zeros(max(1, len(pairs)), dtypes.member)
     member["queue"][: len(pairs)], member["user"][: len(pairs)] = np.divmod(pairs, max(1, len(workload.users)))
     job["arrived_at_ms"] = -1
@@ -218,11 +224,11 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
 
     # Lanes: what the ordering keeps apart. A base is everything, a leaf queue, or a user in a leaf queue.
     if ordering.by_user:
-        base_of_job, base_queue = job["member"], member["queue"]
+        bases_of_job, base_queue = members, member["queue"]
     elif ordering.by_queue:
-        base_of_job, base_queue = job["queue"], np.arange(len(queue))
+        bases_of_job, base_queue = leaves, np.arange(len(queue))
     else:
-        base_of_job, base_queue = np.zeros(n_jobs, np.int32), np.zeros(1, np.int32)
+        bases_of_job, base_queue = np.zeros((1, n_jobs), np.int64), np.zeros(1, np.int32)
     n_bases = len(base_queue)
     leaf_first, leaf_order = _csr(np.asarray(base_queue), len(queue))
     leaf_bases = np.concatenate([leaf_first + len(queue) + 1, leaf_order]).astype(np.int32)
@@ -230,11 +236,12 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     wants, stage_want = np.unique(stage_want, return_inverse=True)
     want = np.zeros(max(1, len(wants)), arrays.WANT)
     want["shape"][: len(wants)], want["label"][: len(wants)] = np.divmod(wants, len(workload.labels))
-    combos, stage_combo = np.unique(
-        base_of_job[workload.stages["job"]] * np.int64(len(want)) + stage_want, return_inverse=True
+    combos, combos_of_stage = np.unique(
+        bases_of_job[:, workload.stages["job"]] * np.int64(len(want)) + stage_want, return_inverse=True
     )
+    combos_of_stage = combos_of_stage.reshape(len(bases_of_job), n_stages)
     n_combos = len(combos)
-    per_combo = np.bincount(stage_combo, minlength=n_combos)
+    per_combo = np.bincount(combos_of_stage.ravel(), minlength=n_combos)
     has_gate = "admits" in levers[Question.ADMISSION].hooks
     bucket = np.zeros(max(1, n_pools * n_combos * 2), arrays.BUCKET)
     combo_of_bucket = np.tile(np.repeat(np.arange(n_combos), 2), n_pools)
@@ -285,6 +292,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     control = np.zeros(1, arrays.control_dtype(n_resources))
     control["jobs_left"], control["n_free"] = n_jobs, n_slots
     control["heartbeats_at_ms"] = -1
+    control["look_at_ms"] = arrays.FOREVER  # until somebody outside says otherwise
     control["next_report_ms"] = 0 if observation.poll_ms else node_run["report_phase_ms"].min() + observation.lag_ms
     margin = _slot_margin(workload)
     listens = {question: sum(1 << event for event in lever.listens) for question, lever in levers.items()}
@@ -364,7 +372,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         bucket=bucket,
         lane=lane,
         want=want,
-        stage_combo=stage_combo.astype(np.int32),
+        stage_combo=combos_of_stage[0].astype(np.int32),
         leaf_bases=leaf_bases,
         queue_tried=np.full(len(queue), -1, np.int64),
         dues=np.zeros(len(queue), arrays.dues_dtype(n_resources)),

@@ -64,7 +64,7 @@ def differences(before: Snapshot | None, after: Snapshot, report_ms: int) -> lis
     # A node that was never seen before also "returns": the RM forgets lost ones, so the two look the same.
     changes += [Change(EVENT_NODE_RETURNED, node=name) for name in after.nodes if name in back and not first]
     changes += [Change(EVENT_STOPPED, c.node, c.app, c) for c in ended if c.node in lost]
-    passed = after.at_ms // report_ms - before.at_ms // report_ms
+    passed = after.at_ms // report_ms - before.at_ms // report_ms if report_ms else 0
     for name in after.nodes:
         reports = passed if name in were else 1
         if name in are and reports > 0:

@@ -74,6 +74,12 @@ def compiled_loops() -> Loops:
 
 def refuse_unfit(policy: Policy) -> None:
     """Levers that a live cluster cannot serve are refused, with the reason, rather than fed with zeros."""
+    if why := unfit(policy):
+        raise RunRefused("; ".join(why))
+
+
+def unfit(policy: Policy) -> list[str]:
+    """Why a live cluster cannot serve the levers of this policy; empty if it can."""
     why = []
     for lever in policy.levers:
         unheard = [EVENT_NAMES[kind] for kind in lever.listens if kind not in OBSERVABLE]
@@ -85,8 +91,7 @@ def refuse_unfit(policy: Policy) -> None:
             why.append(f"{lever.name} waits for nodes near a request's input, which the controller does not read yet")
         elif lever.question is Question.SIZING and lever.columns.container:
             why.append(f"{lever.name} looks at the use of each container, which the ResourceManager does not report")
-    if why:
-        raise RunRefused("; ".join(why))
+    return why
 
 
 class _Memory:
@@ -166,9 +171,7 @@ class LiveLevers:
             )
             view.pool["limit"][:] = answers["pool_limits"]
         if self._has(Question.ADMISSION, "admits"):
-            held_back = jobs[view.job["state"][jobs] == JOB_ARRIVED]
-            reasons = self._each("admits", Question.ADMISSION, view, held_back)
-            answers["admission"] = dict(zip(held_back.tolist(), map(Reason, reasons.tolist()), strict=True))
+            answers["admission"] = self._admission(live, jobs)
         if self._has(Question.SIZING, "total"):
             totals = self._pairs("total", Question.SIZING, view, nodes, resources)
             # The simulator's rule for a node: whole increments, never below what is allocated.
@@ -183,6 +186,19 @@ class LiveLevers:
                 (int(stages[j]), int(there[i])): Reason(int(refused[i, j])) for i, j in np.argwhere(refused).tolist()
             }
         return Plan(int(view.clock["now_ms"][0]), **answers)
+
+    def _admission(self, live: LiveView, jobs: Rows) -> dict[int, Reason]:
+        """Asks about the jobs that have not started, first to go first; each that may start counts for those behind."""
+        rows = live.view.job
+        held_back = jobs[rows["state"][jobs] == JOB_ARRIVED]
+        turn = np.lexsort((held_back, -rows["priority"][held_back]))
+        reasons: dict[int, Reason] = {}
+        for job in held_back[turn].tolist():
+            reasons[job] = Reason(int(self._each("admits", Question.ADMISSION, live.view, np.array([job]))[0]))
+            if reasons[job] is Reason.NONE:
+                live.suppose_started([job], 1)
+        live.suppose_started([job for job, reason in reasons.items() if reason is Reason.NONE], -1)
+        return reasons
 
     def _has(self, question: Question, hook: str) -> bool:
         return hook in self._levers[question].hooks

@@ -107,6 +107,27 @@ class LiveView:
     def waiting_stages(self) -> npt.NDArray[np.int64]:
         return np.flatnonzero(self._stages.stage.rows["waiting"] > 0)
 
+    def leaves(self) -> dict[str, int]:
+        """Leaf queues: name -> row."""
+        return self._queues.leaves()
+
+    def am_demand(self, job: int) -> npt.NDArray[np.int64]:
+        """What a job's AM reserves; nothing if it has none."""
+        if not self._job_spec.rows["has_am"][job]:
+            return np.zeros(N_RESOURCES, np.int64)
+        shape = self._stages.spec.rows["shape"][self._job_spec.rows["first_stage"][job]]
+        demand: npt.NDArray[np.int64] = self._stages.shape.rows["demand"][shape]
+        return demand
+
+    def suppose_started(self, jobs: list[int], sign: int) -> None:
+        """The view counts these jobs, which wait to start, as running, and their AMs as allocated (-1: no longer)."""
+        for job in jobs:
+            amount = sign * self.am_demand(job)
+            self._job.rows["state"][job] = JOB_ADMITTED if sign > 0 else JOB_ARRIVED
+            self._job.rows["allocated"][job] += amount
+            self._am_held.rows[job] += amount
+        self._add_up()
+
     def sight(self, snapshot: Snapshot) -> None:
         """Takes in what is no event: the time, new nodes, totals, queues. Comes before absorb()."""
         self._clock["now_ms"] = snapshot.at_ms

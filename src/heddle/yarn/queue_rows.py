@@ -35,8 +35,8 @@ class QueueRows:
             if row is None:
                 row = self._add(queue.name)
             rows = self.queue.rows
-            rows["guarantee"][row] = allowance * queue.guarantee_permille // MILLI
-            rows["maximum"][row] = allowance * queue.maximum_permille // MILLI
+            rows["guarantee"][row] = queue.guarantee or allowance * queue.guarantee_permille // MILLI
+            rows["maximum"][row] = queue.maximum or allowance * queue.maximum_permille // MILLI
             rows["user_limit_percent"][row] = queue.user_limit_percent
             rows["user_limit_factor_milli"][row] = queue.user_limit_factor_milli
             rows["max_running_jobs"][row] = queue.max_running_jobs
@@ -51,6 +51,10 @@ class QueueRows:
         row = self._add(name if name.startswith(f"{ROOT}.") else f"{ROOT}.{name}")
         self.queue.rows["guarantee"][row] = self.queue.rows["maximum"][row] = allowance
         return row
+
+    def leaves(self) -> dict[str, int]:
+        """Queues without children, by name."""
+        return {name: row for name, row in self._row.items() if self.queue.rows["first_child"][row] < 0}
 
     def member_of(self, queue: int, user: str) -> int:
         key = (queue, user)

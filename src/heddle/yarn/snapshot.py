@@ -90,7 +90,7 @@ class ContainerSeen:
 
 @dataclass(frozen=True)
 class QueueSeen:
-    """A queue of the Capacity scheduler. Shares are permille of the cluster."""
+    """A queue of the Capacity scheduler. Shares are permille of the cluster; amounts are None where not told."""
 
     name: str
     guarantee_permille: int
@@ -98,6 +98,8 @@ class QueueSeen:
     user_limit_percent: int = 100
     user_limit_factor_milli: int = MILLI
     max_running_jobs: int = -1
+    guarantee: Size | None = None
+    maximum: Size | None = None
 
 
 @dataclass(frozen=True)

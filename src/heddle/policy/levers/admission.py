@@ -68,4 +68,5 @@ AM_SHARE = Lever(
     hooks={"admits": am_share},
     parameters=(Parameter("percent", 0.1, "part of the queue's maximum, 0 to 1", low=0, high=1),),
     may_deadlock=True,
+    of_yarn=True,
 )

@@ -72,4 +72,5 @@ CAPACITY = Lever(
     by_user=True,
     dues="guarantee",
     changes="allocation",
+    of_yarn=True,
 )

@@ -71,4 +71,5 @@ DELAY_LOCALITY = Lever(
     ),
     prepare=prepare,
     waits="wait_s",
+    of_yarn=True,
 )

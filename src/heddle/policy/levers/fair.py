@@ -71,6 +71,7 @@ FAIR = Lever(
     dues="fair-share",
     dues_in="memory",
     changes="allocation",
+    of_yarn=True,
 )
 
 DRF = Lever(
@@ -81,4 +82,5 @@ DRF = Lever(
     by_queue=True,
     dues="fair-share",
     changes="allocation",
+    of_yarn=True,
 )

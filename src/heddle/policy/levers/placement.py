@@ -52,6 +52,7 @@ MOST_FREE = Lever(
     summary="the node whose scarcest resource is least scarce",
     hooks={"score": most_free},
     score_by="node",
+    of_yarn=True,
 )
 
 BEST_FIT = Lever(

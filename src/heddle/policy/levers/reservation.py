@@ -14,4 +14,5 @@ RESERVATION = Lever(
     question=Question.SIZING,
     summary="what is promised counts, not what is used: stock YARN",
     hooks={"total": total},
+    of_yarn=True,
 )

@@ -191,17 +191,17 @@ def _nodes(seen: Seen, rows: _Rows) -> list[tuple[Any, ...]]:
     return made
 
 
-def _events(seen: Seen, apps: list[AppLife], rows: _Rows) -> list[tuple[int, str, int, int, int, int, int]]:
+def _events(seen: Seen, apps: list[AppLife], rows: _Rows) -> list[tuple[Any, ...]]:
     why = int(Reason.NONE)
     made = []
     for job, app in enumerate(apps):
         at_ms = app.submitted_at_ms - rows.began_ms
-        made.append((at_ms, "job_arrived", job, -1, -1, why, at_ms))
+        made.append((at_ms, "job_arrived", job, -1, -1, why, at_ms, None))
         if app.ended_at_ms is not None:
-            made.append((app.ended_at_ms - rows.began_ms, "job_ended", job, -1, -1, why, int(_outcome(app))))
+            made.append((app.ended_at_ms - rows.began_ms, "job_ended", job, -1, -1, why, int(_outcome(app)), None))
     for at_ms, node, total in seen.sizes:
         for r, resource in enumerate(BASE_RESOURCES):
-            made.append((at_ms - rows.began_ms, f"size_{resource}", -1, -1, rows.node[node], why, total[r]))
+            made.append((at_ms - rows.began_ms, f"size_{resource}", -1, -1, rows.node[node], why, total[r], None))
     return sorted(made, key=lambda row: row[0])
 
 

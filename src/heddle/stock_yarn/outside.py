@@ -1,0 +1,124 @@
+"""The policy outside a simulated YARN: it looks now and then, decides as a live controller does, and turns knobs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from heddle.model.cluster import Cluster, Observation
+from heddle.model.draw import STREAM_OBSERVATION, draw
+from heddle.model.errors import RunRefused
+from heddle.model.view import EVENT_ALLOCATED
+from heddle.model.workload import PERMYRIAD, Workload
+from heddle.policy.lever import Question
+from heddle.policy.policy import Policy
+from heddle.sim.arrays import FOREVER
+from heddle.sim.compile import Engine
+from heddle.sim.memory import SimHandle
+from heddle.sim.run import Ended, run_engine
+from heddle.sim.setup import QueueTree
+from heddle.stock_yarn.levers import stock_policy
+from heddle.stock_yarn.sight import Sight, node_number
+from heddle.stock_yarn.turning import Knobs
+from heddle.yarn.differ import differences
+from heddle.yarn.knobs import WHOLE, Turns, from_outside, has_opinion, pool_leaves, turns_of, without_knob
+from heddle.yarn.levers import LiveLevers, unfit
+from heddle.yarn.live_view import N_RESOURCES, LiveView
+from heddle.yarn.snapshot import NodeSeen, Size, Snapshot
+
+DEFAULT_POLL_MS: Final = 1000
+FIRST_LOSS: Final = 1 << 60  # looks draw from the stream of lost reports, behind them
+
+
+def run_by_knobs(
+    workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool, until_ms: int = int(FOREVER)
+) -> Ended:
+    """One run of stock YARN that this policy drives from outside; without an opinion of its own, of stock YARN."""
+    outside = None
+    if any(has_opinion(lever) for lever in policy.levers):
+        outside = OutsidePolicy(workload, cluster, policy, seed)
+    # Observation is how the policy sees the cluster: YARN itself needs no reports. Sizes are as posted, to the MB.
+    stock_cluster = replace(cluster, observation=Observation(), increment=(1,) * len(cluster.resources))
+    return run_engine(workload, stock_cluster, stock_policy(policy), seed, logging, until_ms, outside)
+
+
+def refuse_without_knobs(policy: Policy, workload: Workload, cluster: Cluster) -> None:
+    """RunRefused if stock YARN cannot be driven by this policy on this cluster."""
+    missing = unfit(from_outside(policy)) + without_knob(policy)
+    if len(cluster.resources) > N_RESOURCES:
+        unseen = ", ".join(cluster.resources[N_RESOURCES:])
+        missing.append(f"{unseen}: a controller outside sees memory and vcores only")
+    names = QueueTree.of(cluster, workload).names
+    leaves = [name for name in pool_leaves(policy) if name not in names]
+    if leaves:
+        partition = policy.by_question[Question.PARTITION].name
+        missing.append(f"{partition} needs the queues {' and '.join(leaves)}, which the cluster does not have")
+    if missing:
+        raise RunRefused("; ".join(missing))
+
+
+class OutsidePolicy:
+    """Looks at all multiples of the poll interval; what it decides takes effect after the lag."""
+
+    def __init__(self, workload: Workload, cluster: Cluster, policy: Policy, seed: int) -> None:
+        refuse_without_knobs(policy, workload, cluster)
+        queues = QueueTree.of(cluster, workload)
+        nodes = cluster.nodes
+        self.moves_to = pool_leaves(policy)
+        self._seed, self._observation = seed, cluster.observation
+        self._poll_ms = cluster.observation.poll_ms or DEFAULT_POLL_MS
+        self._report_ms = cluster.timing.usage_report_ms
+        self._sight = Sight(workload, queues.names, [node.rack for node in nodes], [node.label for node in nodes])
+        self._knobs = Knobs(queues, stock_policy(policy).by_question[Question.ORDERING])
+        self._levers = LiveLevers(from_outside(policy), WHOLE)
+
+        def capacity_of(seen: NodeSeen) -> Size:
+            memory, vcores, *_ = nodes[node_number(seen.id)].capacity
+            return memory, vcores
+
+        self._live = LiveView(
+            capacity_of,
+            report_ms=self._report_ms,
+            n_pools=policy.by_question[Question.PARTITION].n_pools,
+            calculator=cluster.calculator,
+        )
+        self._before: Snapshot | None = None
+        self._due: list[tuple[int, Turns]] = []  # (when it takes effect, what)
+
+    def look(self, engine: Engine, handle: SimHandle) -> npt.NDArray[Any]:
+        """What is due takes effect; then, if it is time, one look and one decision."""
+        now = int(handle.sim.shown.clock["now_ms"][0])
+        self._take_effect(now, engine, handle)
+        if now % self._poll_ms == 0 and not self._fails(now // self._poll_ms):
+            engine.report(handle)
+            turns = self._decide(self._sight.snapshot(handle.sim))
+            self._due.append((now + self._observation.lag_ms, turns))
+            self._take_effect(now, engine, handle)
+        next_tick = now - now % self._poll_ms + self._poll_ms
+        handle.sim.control["look_at_ms"] = min([next_tick, *(at for at, _ in self._due)])
+        return self._knobs.log(now)
+
+    def _fails(self, tick: int) -> bool:
+        chance = int(draw(self._seed, STREAM_OBSERVATION, FIRST_LOSS + tick)) % PERMYRIAD
+        return chance < self._observation.loss_permyriad
+
+    def _take_effect(self, now: int, engine: Engine, handle: SimHandle) -> None:
+        ready = [turns for at, turns in self._due if at <= now]
+        self._due = [(at, turns) for at, turns in self._due if at > now]
+        for turns in ready:
+            self._knobs.turn(turns, engine, handle)
+
+    def _decide(self, snapshot: Snapshot) -> Turns:
+        """As one step of a live controller."""
+        changes = differences(self._before, snapshot, self._report_ms)
+        self._live.sight(snapshot)
+        if self._before is None:
+            self._levers.prepare(self._live.view)
+        self._before = snapshot
+        for batch in self._live.absorb(snapshot, changes):
+            new = batch.rows[:, 2] if batch.kind == EVENT_ALLOCATED else np.zeros(0, np.int64)
+            self._levers.hear(self._live.view, batch, new)
+        return turns_of(self._levers.decide(self._live), self._live)
