@@ -15,6 +15,7 @@ from heddle.sim import arrays
 from heddle.sim.arrays import Sim
 from heddle.sim.compile import compile_engine
 from heddle.sim.memory import SimHandle
+from heddle.sim.network_setup import with_more_flows
 from heddle.sim.setup import build_sim, grown
 from heddle.sim.units import unit_addresses
 
@@ -48,6 +49,9 @@ def run_engine(
             _drain(sim, logs)
         elif status in (arrays.SLOTS_FULL, arrays.TIMERS_FULL):
             sim = grown(sim, workload)
+            handle = handle.moved_to(sim)
+        elif status == arrays.FLOWS_FULL:
+            sim = with_more_flows(sim)
             handle = handle.moved_to(sim)
         else:
             break
