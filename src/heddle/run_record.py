@@ -18,7 +18,7 @@ from heddle.record.run import Run
 from heddle.record.schema import event_kinds, tables
 from heddle.sim import arrays
 from heddle.sim.arrays import Sim
-from heddle.sim.setup import QueueTree
+from heddle.sim.queue_tree import QueueTree
 
 Column = npt.NDArray[Any]
 NOT_KNOWN: Final = -1  # outcome of an attempt that did not end, or whose end was overwritten by another attempt

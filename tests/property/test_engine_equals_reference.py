@@ -32,6 +32,14 @@ FEATURES = {
     "map-reduce-that-crashes": Features(heartbeats=True, ams=True, dag=True, early_stages=True, use=True, faults=True),
     "preemption": Features(heartbeats=True, ams=True, dag=True, queues=True, preemption=True, executors=True),
     "ideal-preemption": Features(ams=True, queues=True, preemption=True, use=True, early_stages=True),
+    "network": Features(dag=True, locality=True, network=True),
+    "network-map-reduce": Features(
+        heartbeats=True, ams=True, dag=True, early_stages=True, locality=True, network=True, use=True, faults=True
+    ),
+    "ideal-network-spark": Features(
+        ams=True, dag=True, executors=True, locality=True, network=True, use=True, faults=True, background=True
+    ),
+    "network-and-preemption": Features(heartbeats=True, dag=True, queues=True, preemption=True, network=True),
     "faulty-and-oversold": Features(heartbeats=True, use=True, background=True, faults=True),
 }
 

@@ -10,6 +10,7 @@ from heddle.model.resources import MEMORY
 from heddle.model.workload import AM, EXECUTORS, INNER, TASKS
 
 from . import physics
+from .network import Network
 from .partitions import Partition
 from .sizings import Sizing
 from .state import Job, Node, Run, Stage, Task, World
@@ -23,8 +24,8 @@ class StalledRunError(Exception):
 class Lives:
     """All changes of jobs and of what runs; phases and offers call these."""
 
-    def __init__(self, world: World, sizing: Sizing, partition: Partition) -> None:
-        self.world, self.sizing, self.partition = world, sizing, partition
+    def __init__(self, world: World, sizing: Sizing, partition: Partition, network: Network) -> None:
+        self.world, self.sizing, self.partition, self.network = world, sizing, partition, network
         self.wait_ms = 0  # how long placement may veto far nodes
         self.wakes: set[int] = set()
 
@@ -244,7 +245,21 @@ class Lives:
             if run.holding:
                 self._look_for_starvation(stage)
         if physics.is_working(run):
-            physics.begin(run, now)
+            self._begin_task(run)
+        self.check_limit(run)
+
+    def _begin_task(self, run: Run) -> None:
+        """It fetches, or works at once."""
+        if self.network.sources(run):
+            run.fetching = True
+            self.network.waiting.append(run)
+        else:
+            physics.begin(run, self.world.now)
+
+    def fetched(self, run: Run) -> None:
+        """The last of its input has come."""
+        run.fetching, run.due = False, None
+        physics.begin(run, self.world.now)
         self.check_limit(run)
 
     def check_limit(self, run: Run) -> None:
@@ -294,6 +309,7 @@ class Lives:
         """The run is over, and with it, if it is an executor, its inner tasks."""
         for inner in self.world.inner_of(run):
             self._end_run(inner, outcome)
+        self.network.drop(run)
         run.live = False
         run.record.ended_at_ms, run.record.outcome = self.world.now, outcome
         run.task.run = None
@@ -308,6 +324,7 @@ class Lives:
         assert run.record.started_at_ms is not None
         self._end_run(run, Outcome.FINISHED)
         task.finished, task.ran_ms = True, self.world.now - run.record.started_at_ms
+        task.finished_on = run.node
         for other in self.world.tasks:
             other.crashes = 0
         for later in self._early_after(stage):
@@ -316,7 +333,7 @@ class Lives:
             if all(before.done for before in later.after):
                 for held in [run for run in self._holding(job) if run.task.stage is later]:
                     held.holding = False
-                    physics.begin(held, self.world.now)
+                    self._begin_task(held)
                     self.check_limit(held)
         self._open_stages(job)
         self.place_inner(job)

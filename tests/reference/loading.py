@@ -76,6 +76,8 @@ def _add_stages(world: World, workload: Workload) -> None:
     for stage, row in zip(world.stages, workload.stages, strict=True):
         first, n = int(row["first_after"]), int(row["n_after"])
         stage.after = [world.stages[int(i)] for i in workload.stage_after[first : first + n]]
+        sizes = [0] * n if workload.edge_bytes is None else workload.edge_bytes[first : first + n].tolist()
+        stage.after_bytes = sizes
 
 
 def _task(world: World, workload: Workload, stage: Stage, number: int) -> Task:
@@ -83,7 +85,9 @@ def _task(world: World, workload: Workload, stage: Stage, number: int) -> Task:
     host = NO_PREFERENCE if workload.prefers is None else int(workload.prefers[number])
     node_of = {node.spec.name: node for node in world.nodes}
     prefers = None if host == NO_PREFERENCE else node_of.get(workload.hosts[host])
-    return Task(number, stage, int(row["duration_ms"]), _profile(workload, int(row["first_segment"])), prefers)
+    profile = _profile(workload, int(row["first_segment"]))
+    input_bytes = 0 if workload.input_bytes is None else int(workload.input_bytes[number])
+    return Task(number, stage, int(row["duration_ms"]), profile, prefers, input_bytes)
 
 
 def _profile(workload: Workload, first: int) -> list[tuple[int, Vector]] | None:

@@ -41,7 +41,7 @@ def use(world: World, run: Run) -> Vector:
         return world.zero
     if run.kind in (AM, EXECUTORS):
         return profile[0][1]
-    if run.holding:
+    if run.holding or run.fetching:
         return only_memory(profile[0][1])
     return use_at(run.task, run.work_us)
 
@@ -105,7 +105,7 @@ def bring_forward(run: Run, now: int) -> None:
 
 
 def is_working(run: Run) -> bool:
-    return run.started and run.kind not in (AM, EXECUTORS) and not run.holding
+    return run.started and run.kind not in (AM, EXECUTORS) and not run.holding and not run.fetching
 
 
 def begin(run: Run, now: int) -> None:

@@ -15,6 +15,7 @@ from .admissions import make_admission
 from .jobs import Lives, StalledRunError
 from .knobs import Knobs, PostedSize, stock
 from .loading import load
+from .network import Network
 from .offers import Offers
 from .orderings import make_ordering
 from .partitions import make_partition
@@ -76,7 +77,8 @@ class Simulator:
         else:
             self.sizing = listener = make_sizing(*policy.sizing)
         partition = make_partition(*policy.partition)
-        self.lives = Lives(self.world, self.sizing, partition)
+        self.network = Network(self.world)
+        self.lives = Lives(self.world, self.sizing, partition, self.network)
         self.offers = Offers(
             self.world,
             self.lives,
@@ -120,6 +122,7 @@ class Simulator:
         times += [task.ask_at for task in world.tasks if task.ask_at is not None]
         times += [at for stage in world.stages for at in stage.look_at]
         times += self.wakes
+        times += [at for at in [self.network.next_event()] if at is not None]
         times += [stage.check_at for stage in world.stages if stage.check_at is not None]
         return min(times, default=None)
 
@@ -190,9 +193,10 @@ class Simulator:
             self.wakes.add(self.world.now + 1)
         for node in self.world.nodes:
             physics.set_rates(self.world, node)
+        self.network.renew()
 
     def _containers(self) -> bool:
-        happened = False
+        happened = self.network.end_flows()
         while due := [run for run in self.world.runs if self._is_due(run)]:
             self._handle(min(due, key=lambda run: run.task.number))
             happened = True
@@ -210,6 +214,8 @@ class Simulator:
             self.lives.am_ready(run)
         elif run.kind == EXECUTORS:
             self.lives.release_idle(run)
+        elif run.fetching:
+            self.lives.fetched(run)
         else:
             physics.bring_forward(run, self.world.now)
             if run.fail_at_us is not None and run.work_us >= run.fail_at_us:

@@ -193,7 +193,7 @@ def _delay_us(world: World, run: Run) -> int:
 
 
 def _work_now_us(world: World, run: Run) -> int:
-    if not run.started or run.holding:
+    if not run.started or run.holding or run.fetching:
         return 0
     done = run.work_us + ((world.now - run.since) * 1000 * run.rate >> 20)
     return min(done, physics.next_breakpoint_us(run))

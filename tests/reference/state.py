@@ -33,6 +33,8 @@ class Task:
     duration_ms: int
     profile: list[tuple[int, Vector]] | None  # (until permyriad, use); None: not recorded
     prefers: Node | None
+    input_bytes: int = 0  # that lie on the preferred node
+    finished_on: Node | None = None
     asked: bool = False  # visible to the scheduler (inner task: waiting for a slot)
     ask_at: int | None = None  # will become visible then
     run: Run | None = None
@@ -60,6 +62,7 @@ class Stage:
     label: str
     tasks: list[Task] = field(default_factory=list)
     after: list[Stage] = field(default_factory=list)
+    after_bytes: list[int] = field(default_factory=list)
     opened: bool = False  # runnable, as the page calls it
     asked_at: int | None = None
     early_allowed: int = 0  # how many tasks of an early stage may be asked for
@@ -161,6 +164,7 @@ class Run:
     ready_at: int | None = None  # AMs
     idle_since: int | None = None  # executors
     holding: bool = False  # early stages
+    fetching: bool = False  # its input is on its way
     work_us: int = 0
     rate: int = 0
     since: int = 0

@@ -19,6 +19,7 @@ from heddle.model.cluster import (
     Faults,
     Level,
     MapReduce,
+    Network,
     Node,
     Physics,
     Preemption,
@@ -56,9 +57,10 @@ class Features:
     gpu: bool = False
     locality: bool = False
     preemption: bool = False  # between queues, of which there may be several
+    network: bool = False  # bandwidth, and data to move
 
 
-EVERYTHING = Features(*[True] * 13)
+EVERYTHING = Features(*[True] * 14)
 
 
 @st.composite
@@ -90,6 +92,7 @@ def clusters(draw: st.DrawFn, features: Features = Features()) -> Cluster:  # no
         map_reduce=MapReduce(draw(st.sampled_from((0, 250, 500, 1000))), draw(st.sampled_from((1000, 2500, 10_000)))),
         faults=draw(_faults()) if features.faults else Faults(),
         preemption=draw(_preemptions()) if features.preemption else Preemption(),
+        network=draw(_networks()) if features.network else Network(),
     )
 
 
@@ -122,6 +125,7 @@ def _nodes(draw: st.DrawFn, features: Features, number: int) -> Node:
         label=draw(st.sampled_from(("", "red"))) if features.labels else "",
         speed_permille=draw(st.sampled_from((1000, 1000, 1000, 500, 1500))),
         background=background,
+        bandwidth_mbps=draw(st.sampled_from((1, 2, 8, 8, 0))) if features.network else 0,
     )
 
 
@@ -185,6 +189,16 @@ def _faults(draw: st.DrawFn) -> Faults:
 
 
 @st.composite
+def _networks(draw: st.DrawFn) -> Network:
+    return Network(
+        rack_uplink_mbps=draw(st.sampled_from((0, 1, 4))),
+        uplink_of_rack=draw(st.sampled_from(((), (("rack-1", 3),)))),
+        traffic_permille=draw(st.sampled_from((0, 0, 100, 500))),
+        traffic_ms=draw(st.sampled_from((60_000, 700))),
+    )
+
+
+@st.composite
 def _preemptions(draw: st.DrawFn) -> Preemption:
     return Preemption(
         every_ms=draw(st.sampled_from((500, 1000, 3000))),
@@ -237,12 +251,14 @@ class _JobMaker:
         stages: list[StageSpec] = []
         for i in range(n_stages):
             label = self.label()
+            after = self.after(stages)
             stages.append(
                 StageSpec(
                     f"{prefix}-{i}",
                     self.demand(label),
                     self.tasks(),
-                    after=self.after(stages),
+                    after=after,
+                    after_bytes=self.sizes(len(after)),
                     shuffle_ms=self.pick(0, 0, 0, 500, 1500),
                     label=label,
                 )
@@ -262,6 +278,7 @@ class _JobMaker:
             self.demand(label),
             self.tasks(),
             after=tuple(stage.name for stage in maps),
+            after_bytes=self.sizes(len(maps)),
             slow_start_permille=self.pick(0, 50, 500, 1000),
             shuffle_ms=self.pick(0, 500, 2000),
             label=label,
@@ -282,7 +299,9 @@ class _JobMaker:
         stages: list[StageSpec] = []
         nothing = (0,) * len(self.cluster.resources)
         for i in range(self.draw(st.integers(1, 2))):
-            stages.append(StageSpec(f"inner-{i}", nothing, self.tasks(), after=self.after(stages), kind=INNER))
+            after, tasks = self.after(stages), self.tasks()
+            sizes = self.sizes(len(after))
+            stages.append(StageSpec(f"inner-{i}", nothing, tasks, after=after, after_bytes=sizes, kind=INNER))
         return [executors, *stages]
 
     def tasks(self) -> list[TaskSpec]:
@@ -290,7 +309,16 @@ class _JobMaker:
         same = self.draw(DURATIONS_MS)
         durations = [self.draw(st.one_of(st.just(same), DURATIONS_MS)) for _ in range(self.draw(st.integers(1, 5)))]
         recorded = self.features.use and self.pick(0, 1, 1, 1) == 1
-        return [TaskSpec(duration, self.profile(duration) if recorded else None, self.host()) for duration in durations]
+        return [
+            TaskSpec(duration, self.profile(duration) if recorded else None, self.host(), sum(self.sizes(1)))
+            for duration in durations
+        ]
+
+    def sizes(self, count: int) -> tuple[int, ...]:
+        """Bytes to move; a Mbit/s is 125 of them in a ms."""
+        if not self.features.network:
+            return ()
+        return tuple(self.pick(0, 1, 1000, 250_000, 250_000, 999_999, 2_000_000) for _ in range(count))
 
     def host(self) -> str | None:
         if not self.features.locality or self.draw(st.booleans()):

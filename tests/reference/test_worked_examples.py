@@ -6,13 +6,21 @@ from collections.abc import Callable
 
 import pytest
 
-from . import worked_executors, worked_knobs, worked_observation, worked_preemption, worked_starting_state
+from . import (
+    worked_executors,
+    worked_knobs,
+    worked_network,
+    worked_observation,
+    worked_preemption,
+    worked_starting_state,
+)
 from .knobs import priority_of
 from .worked_example import Example
 
 EXAMPLES = [
     *worked_executors.EXAMPLES,
     *worked_knobs.EXAMPLES,
+    *worked_network.EXAMPLES,
     *worked_observation.EXAMPLES,
     *worked_preemption.EXAMPLES,
     *worked_starting_state.EXAMPLES,

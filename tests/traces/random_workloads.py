@@ -22,12 +22,14 @@ def profiles(draw: st.DrawFn) -> Any:
 @st.composite
 def stages(draw: st.DrawFn, name: str, earlier: list[str]) -> StageSpec:
     host = st.none() | st.sampled_from(["node-0", "node-7"])
-    task = st.builds(TaskSpec, st.integers(0, 10**9), st.none() | profiles(), host)
+    task = st.builds(TaskSpec, st.integers(0, 10**9), st.none() | profiles(), host, st.just(0) | st.integers(0, 2**46))
+    after = tuple(draw(st.lists(st.sampled_from(earlier), unique=True, max_size=2))) if earlier else ()
     return StageSpec(
         name,
         draw(_vectors),
         draw(st.lists(task, min_size=0, max_size=4)),
-        after=tuple(draw(st.lists(st.sampled_from(earlier), unique=True, max_size=2))) if earlier else (),
+        after=after,
+        after_bytes=tuple(draw(st.integers(0, 2**46)) for _ in after) if draw(st.booleans()) else (),
         kind=draw(st.sampled_from([TASKS, EXECUTORS, INNER])),
         slow_start_permille=draw(st.integers(-1, 1000)),
         shuffle_ms=draw(st.integers(0, 1000)),

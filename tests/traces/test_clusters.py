@@ -18,6 +18,7 @@ from heddle.model.cluster import (
     Faults,
     Level,
     MapReduce,
+    Network,
     Node,
     Observation,
     Physics,
@@ -70,8 +71,8 @@ def test_every_key_of_the_file() -> None:
             Node("node-0", size, allowed, "a"),
             Node("node-1", size, allowed, "b"),
             Node("node-2", size, allowed, "a"),
-            Node("old-one", old, old, "c", "old", 500, (Level(0, (1024, 500, 0, 0)),)),
-            Node("old-two", old, old, "c", "old", 500, (Level(0, (1024, 500, 0, 0)),)),
+            Node("old-one", old, old, "c", "old", 500, (Level(0, (1024, 500, 0, 0)),), 100),
+            Node("old-two", old, old, "c", "old", 500, (Level(0, (1024, 500, 0, 0)),), 100),
             Node("node-3", tiny, tiny, background=(Level(0, (0, 1000, 0, 0)), Level(1000, (10, 0, 0, 0)))),
         ),
         queues=(
@@ -90,6 +91,7 @@ def test_every_key_of_the_file() -> None:
         preemption=Preemption(3000, 4000, 55),
         observation=Observation(1000, 250, 125),
         faults=Faults(3600, 60, 25, 15, 400),
+        network=Network(1000, (("b", 500),), 125, 5000),
     )
 
 
@@ -134,7 +136,8 @@ faults: [1]
         "nodes[0].count: must be between 1 and 1e+06, not 0",
         "nodes[0].capacity: missing: say memory_mb and vcores",
         'nodes[0].capacty: unknown key, did you mean "capacity"?',
-        "nodes[0].rack_uplink_mbps: the network model is not there yet: bandwidth cannot be given",
+        "nodes[0].rack_uplink_mbps: unknown key; known keys are names, count, name, capacity, allowance, rack, racks, "
+        "label, speed, background, bandwidth_mbps",
         "nodes[1].capacity.memory_mb: must be a whole number, not 1.5",
         "nodes[1].capacity.vcores: must be between 0 and 1e+09, not -1",
         "nodes[1].capacity.disk: unknown key; known keys are memory_mb, vcores",
@@ -150,11 +153,24 @@ faults: [1]
         "physics.pmem_check: must be true or false, not 1",
         "faults: must be a mapping of keys to values, not a list",
         'nme: unknown key, did you mean "name"?',
-        "bandwidth_mbps: the network model is not there yet: bandwidth cannot be given",
+        "bandwidth_mbps: unknown key; known keys are resources, nodes, increment, root, queues, calculator, "
+        "off_switch_per_heartbeat, timing, physics, map_reduce, preemption, observation, faults, network, name, about",
     ]
 
 
 NODE = "{capacity: {memory_mb: 1, vcores: 1}}"
+
+
+def test_a_network_that_would_do_nothing(tmp_path: Path) -> None:
+    text = f"nodes: [{NODE}]\nnetwork: {{traffic_percent: 51, uplink_of_rack: {{rack-9: 5}}}}"
+    assert problems_of(tmp_path, text) == [
+        "network.uplink_of_rack.rack-9: there is no such rack; the nodes are in rack-0",
+        "network.traffic_percent: must be between 0 and 50, not 51",
+    ]
+    text = f"nodes: [{NODE}]\nnetwork: {{traffic_percent: 10}}"
+    assert problems_of(tmp_path, text) == [
+        "network.traffic_percent: no bandwidth is declared that this traffic could take a share of"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,8 @@ def rearranged(workload: Workload, pick: Numbers, submit_at_ms: Numbers, copy: N
         prefers=None if workload.prefers is None else workload.prefers[task_from],
         running_on=running_on,
         started_at_ms=None if workload.started_at_ms is None else workload.started_at_ms[task_from],
+        edge_bytes=None if workload.edge_bytes is None else workload.edge_bytes[after_from],
+        input_bytes=None if workload.input_bytes is None else workload.input_bytes[task_from],
     )
 
 

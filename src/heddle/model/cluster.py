@@ -15,6 +15,7 @@ LeafOrder = Literal["", "fifo", "fair", "drf"]
 OOM_RULES: tuple[OomRule, ...] = ("paper", "newest", "largest", "all")
 CPU_RULES: tuple[CpuRule, ...] = ("proportional", "shares", "cap", "paper")
 CALCULATORS: tuple[Calculator, ...] = ("memory", "dominant")
+MOST_MBPS = 1_000_000  # of a link; also what the link of a node has that declares nothing
 LEAF_ORDERS: tuple[LeafOrder, ...] = ("", "fifo", "fair", "drf")
 
 
@@ -37,6 +38,7 @@ class Node:
     label: str = ""
     speed_permille: int = 1000
     background: tuple[Level, ...] = ()  # load that is not ours, by time; empty = none
+    bandwidth_mbps: int = 0  # of its link, in each direction; 0 = not declared
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,19 @@ class Faults:
 
 
 @dataclass(frozen=True)
+class Network:
+    """What joins the nodes, beside their own links. 0 = not declared."""
+
+    rack_uplink_mbps: int = 0  # of each rack, in each direction
+    uplink_of_rack: tuple[tuple[str, int], ...] = ()  # (rack, mbps) where it differs
+    traffic_permille: int = 0  # mean share of each link that traffic of others takes
+    traffic_ms: int = 60_000  # how long that traffic stays the same
+
+    def uplink_mbps(self, rack: str) -> int:
+        return dict(self.uplink_of_rack).get(rack, self.rack_uplink_mbps)
+
+
+@dataclass(frozen=True)
 class Cluster:
     """Everything about the machines and the framework's configuration."""
 
@@ -137,12 +152,19 @@ class Cluster:
     preemption: Preemption = Preemption()
     observation: Observation = Observation()
     faults: Faults = Faults()
+    network: Network = Network()
     name: str = ""
     about: dict[str, Any] = field(default_factory=dict)
 
     @property
     def n_nodes(self) -> int:
         return len(self.nodes)
+
+    @property
+    def has_network(self) -> bool:
+        """Whether moving data takes time: any bandwidth is declared."""
+        uplinks = (self.network.uplink_mbps(node.rack) for node in self.nodes)
+        return any(node.bandwidth_mbps for node in self.nodes) or any(uplinks)
 
     def total_allowance(self) -> tuple[int, ...]:
         return tuple(sum(node.allowance[r] for node in self.nodes) for r in range(len(self.resources)))

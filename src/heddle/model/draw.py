@@ -20,6 +20,7 @@ STREAM_TASK_FAULT: Final = 5
 STREAM_SLOW_NODE: Final = 6
 STREAM_POLICY: Final = 7
 STREAM_OBSERVATION: Final = 8
+STREAM_TRAFFIC: Final = 9
 
 
 @callable_too

@@ -40,9 +40,10 @@ EVENT_REPORTED: Final = 5  # `node` reported its use; value = this many reports 
 EVENT_NODE_LOST: Final = 6
 EVENT_NODE_RETURNED: Final = 7
 EVENT_INNER_FINISHED: Final = 8  # a task inside an executor, which no scheduler sees: for clairvoyant levers only
+EVENT_FETCHED: Final = 9  # the last of a task's input has come, and it begins to work
 EVENT_NAMES: Final = (
     "arrived", "allocated", "started", "finished", "stopped", "reported", "node-lost", "node-returned",
-    "inner-finished",
+    "inner-finished", "fetched",
 )  # fmt: skip
 
 

@@ -75,6 +75,7 @@ def segment_dtype(n_resources: int) -> np.dtype[Any]:
 
 
 PERMYRIAD: Final = 10_000
+MOST_BYTES: Final = 1 << 46  # that one dependency carries or one task reads: 64 TiB
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,10 @@ class Workload:
     # aligned with tasks; None where all begins empty.
     running_on: npt.NDArray[np.int32] | None = None
     started_at_ms: npt.NDArray[np.int64] | None = None
+    # Data, in bytes: what each dependency in stage_after carries to all tasks of the later stage together, and what
+    # each task reads from the node it prefers. Aligned with stage_after and with tasks; None: nothing is to be moved.
+    edge_bytes: npt.NDArray[np.int64] | None = None
+    input_bytes: npt.NDArray[np.int64] | None = None
     hosts: tuple[str, ...] = ()  # names of the nodes that `prefers` and `running_on` point to
     about: dict[str, Any] = field(default_factory=dict)  # where it comes from: generator, seed, parameters
 

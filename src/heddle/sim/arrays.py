@@ -23,6 +23,7 @@ AM_READY: Final = 3
 WORKING: Final = 4
 HOLDING: Final = 5  # an early reduce that waits for the maps
 EXECUTOR: Final = 6
+FETCHING: Final = 7  # a task whose input is on its way
 
 # States of a task.
 UNASKED: Final = 0
@@ -60,7 +61,8 @@ LOG_FULL: Final = 4
 SLOTS_FULL: Final = 5
 TIMERS_FULL: Final = 6
 PAUSED: Final = 7
-LOOK: Final = 8  # whoever drives the cluster from outside looks now, and may turn knobs
+FLOWS_FULL: Final = 8
+LOOK: Final = 9  # whoever drives the cluster from outside looks now, and may turn knobs
 
 # Kinds of log rows.
 LOG_ARRIVED: Final = 0
@@ -74,14 +76,15 @@ LOG_JOB_ENDED: Final = 7
 LOG_NODE_LOST: Final = 8
 LOG_NODE_RETURNED: Final = 9
 LOG_RESIZED: Final = 10
-LOG_MOVED: Final = 11  # this and the next three: knobs; `value` is the new one
-LOG_PRIORITY: Final = 12
-LOG_QUEUE_GUARANTEE: Final = 13  # of a queue: its number is in `node`
-LOG_QUEUE_MAXIMUM: Final = 14
-LOG_QUEUE_AM_SHARE: Final = 15
+LOG_FETCHED: Final = 11
+LOG_MOVED: Final = 12  # this and the next four: knobs; `value` is the new one
+LOG_PRIORITY: Final = 13
+LOG_QUEUE_GUARANTEE: Final = 14  # of a queue: its number is in `node`
+LOG_QUEUE_MAXIMUM: Final = 15
+LOG_QUEUE_AM_SHARE: Final = 16
 LOG_NAMES: Final = (
     "arrived", "admitted", "wait", "allocated", "started", "ended", "used", "job-ended", "node-lost", "node-returned",
-    "resized", "moved", "priority", "queue-guarantee", "queue-maximum", "queue-am-share",
+    "resized", "fetched", "moved", "priority", "queue-guarantee", "queue-maximum", "queue-am-share",
 )  # fmt: skip
 
 LOG_ROW: Final = np.dtype(
@@ -94,7 +97,7 @@ LOG_ROW: Final = np.dtype(
         ("node", np.int32),
         ("attempt", np.int16),
         ("kind", np.int8),
-        ("code", np.int8),  # a Reason, an Outcome, or the number of a resource
+        ("code", np.int8),  # a Reason, an Outcome, the number of a resource, or what of a fetch it tells
     ],
     align=True,
 )
@@ -207,6 +210,11 @@ def slot_dtype(n_resources: int) -> np.dtype[Any]:
             ("rise_at_ms", np.int64),  # last rise of its memory use
             ("reports_before", np.int64),  # of its node, when it was allocated
             ("inner_memory", np.int64),  # EXECUTOR: memory used by its inner tasks
+            ("fetching_since_ms", np.int64),
+            ("fetched_bytes", np.int64),  # by flows that have ended
+            ("cross_rack_bytes", np.int64),  # of these
+            ("local_bytes", np.int64),  # what it reads on its own node
+            ("first_flow", np.int32),  # FETCHING: its flows; -1: none
             ("task", np.int32),
             ("job", np.int32),
             ("segment", np.int32),
@@ -216,6 +224,7 @@ def slot_dtype(n_resources: int) -> np.dtype[Any]:
             ("inner", np.int16),  # EXECUTOR: tasks in it
             ("phase", np.int8),
             ("doomed", np.int8),
+            ("listed", np.int8),  # FETCHING: its flows have not begun yet
         ],
         align=True,
     )
@@ -282,6 +291,9 @@ def control_dtype(n_resources: int) -> np.dtype[Any]:
         "n_endings", "n_starts", "n_asks", "n_rekeys", "n_no_room", "crashed", "killed", "retried", "preempted",
         "failed_jobs", "integrated_at_ms", "last_progress_ms", "offer_node", "offered", "heartbeats_at_ms",
         "broken", "finished", "round_at_ms", "round_only", "look_at_ms",
+        "next_flow_ms", "flows_are_news", "n_flows", "free_flow", "n_free_flows", "free_route", "n_free_routes",
+        "n_fetchers", "n_changed_links", "n_reached_links", "rates_turn", "rate_level", "traffic_turn",
+        "moved_bytes", "cross_rack_bytes", "local_bytes", "fetch_ms",
     ]  # fmt: skip
     return np.dtype(
         [(name, np.int64) for name in whole]
@@ -309,6 +321,7 @@ SETTING: Final = np.dtype(
             "has_preferences", "logging", "n_bases", "n_combos", "slot_margin", "timer_margin", "log_margin",
             "admission_listens", "sizing_listens", "partition_listens", "ordering_listens", "placement_listens",
             "preemption_every_ms", "preemption_starved_ms", "preemption_round_permille", "fair_dues", "memory_dues",
+            "network", "traffic_permille", "traffic_ms", "flow_margin",
         )
     ]
 )  # fmt: skip
@@ -372,6 +385,22 @@ class Sim(NamedTuple):
     running_jobs: Any  # jobs that have containers when the run begins
     running_on: Any  # [tasks] or [0]: the node where it runs then; -1: none
     running_since_ms: Any  # [tasks] or [0]
+    edge_bytes: Any  # aligned with after, or [0]
+    input_bytes: Any  # [tasks] or [0]
+    output_node: Any  # [tasks] or [0]: from its first task on, the nodes where a stage that is done wrote its output
+    output_tasks: Any  # and how many of its tasks did so there
+    link: Any  # this and the following: network_arrays.py; all empty while the network is off
+    route: Any
+    flow: Any
+    uplink: Any  # [racks]: number of the rack's link up; -1: none
+    changed_links: Any
+    reached_links: Any
+    reached_routes: Any
+    link_heap: Any
+    fetchers: Any  # slots that fetch and whose flows have not begun
+    sources: Any  # [nodes]: those of the task at hand
+    bytes_on_node: Any  # [nodes]: all 0 between two uses
+    route_from: Any  # [nodes]: 1 + the route from there to the node at hand; all 0 between two uses
     tree: Any  # over the nodes
     full: Any  # wants for which there is no room
     gained: Any  # nodes

@@ -9,6 +9,7 @@ from heddle.sim.arrays import (
     ASKED,
     DONE,
     EXECUTOR,
+    FETCHING,
     FREE,
     LAUNCHING,
     LIVELOCK,
@@ -33,6 +34,7 @@ from heddle.sim.codes import (
 )
 from heddle.sim.early_stages import is_early, look_for_starvation
 from heddle.sim.events import tell_levers
+from heddle.sim.fetching import stop_fetching
 from heddle.sim.jobs import fill_executors, finish_job, stage_done
 from heddle.sim.physics import change_use
 from heddle.sim.reports import mark_gained, node_changed, reports_since_allocation, resize, settle_reports
@@ -122,6 +124,8 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
             for t in range(slot.shape[0]):
                 if slot["phase"][t] != FREE and slot["host"][t] == s and slot["doomed"][t] == 0:
                     end_later(sim, t, outcome)
+    if phase == FETCHING:
+        stop_fetching(sim, s)
     if phase != LAUNCHING:
         if sim.setting["has_use"][0]:
             change_use(sim, s, -1, False, False)

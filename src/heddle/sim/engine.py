@@ -17,7 +17,9 @@ from heddle.sim.arrays import (
     CONTAINERS,
     CRASHES,
     EXECUTOR,
+    FETCHING,
     FINISHED,
+    FLOWS_FULL,
     FOREVER,
     LAUNCHING,
     LOG_FULL,
@@ -43,6 +45,9 @@ from heddle.sim.choosing import choose
 from heddle.sim.codes import END_RELEASED
 from heddle.sim.early_stages import give_way_to_maps
 from heddle.sim.ends import come_back
+from heddle.sim.fair_rates import renew_flows
+from heddle.sim.fetching import begin_flows, end_fetching
+from heddle.sim.flows import end_flows
 from heddle.sim.heartbeats import next_heartbeat, serve_heartbeats
 from heddle.sim.jobs import arrive, begin_job
 from heddle.sim.nodes import node_event, plan_fault
@@ -66,6 +71,7 @@ def _next_instant(sim):  # type: ignore[no-untyped-def]
         at = sim.due["at_ms"][0]
     if control["n_timers"][0] > 0:
         at = min(at, sim.timer["at_ms"][0])
+    at = min(at, control["next_flow_ms"][0])
     if control["next_arrival"][0] < sim.shown.job.shape[0]:
         at = min(at, sim.shown.job_spec["submit_at_ms"][control["next_arrival"][0]])
     if control["waiting"][0] > 0:
@@ -87,7 +93,8 @@ def _only_polls(sim):  # type: ignore[no-untyped-def]
     """Whether nothing is to come but heartbeats, reports, rounds and looks, or nodes that come and go for ever."""
     control = sim.control
     timers_end = control["n_timers"][0] > 0 and sim.setting["node_mtbf_ms"][0] == 0
-    return control["n_due"][0] == 0 and control["next_arrival"][0] == sim.shown.job.shape[0] and not timers_end
+    nothing_due = control["n_due"][0] == 0 and control["next_flow_ms"][0] == FOREVER
+    return nothing_due and control["next_arrival"][0] == sim.shown.job.shape[0] and not timers_end
 
 
 @inlined
@@ -113,6 +120,8 @@ def _due_now(sim):  # type: ignore[no-untyped-def]
         begin_job(sim, sim.slot["job"][s])
     elif phase == EXECUTOR:
         end_later(sim, s, END_RELEASED)
+    elif phase == FETCHING:
+        end_fetching(sim, s)
     else:
         pass_mark(sim, s)
 
@@ -268,6 +277,9 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
             control["phase"][0] = CONTAINERS
         now = clock["now_ms"][0]
         if control["phase"][0] == CONTAINERS:
+            if control["next_flow_ms"][0] <= now:
+                control["last_progress_ms"][0] = now
+                end_flows(sim, now)
             while control["n_due"][0] > 0 and sim.due["at_ms"][0] <= now:
                 short = _short_of_memory(sim)
                 if short != 0:
@@ -354,6 +366,12 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
                 sim.node_run["touched"][n] = 0
                 renew_rates(sim, n)
             control["n_touched"][0] = 0
+        if control["n_fetchers"][0] + control["n_changed_links"][0] + control["flows_are_news"][0] > 0:
+            while control["n_fetchers"][0] > 0:
+                if min(control["n_free_flows"][0], control["n_free_routes"][0]) < setting["flow_margin"][0]:
+                    return FLOWS_FULL
+                begin_flows(sim)
+            renew_flows(sim, now)
         control["phase"][0] = NEXT
         if (control["n_due"][0] > 0 and sim.due["at_ms"][0] <= now) or _timer_due(sim, now, 0, TIMER_WAKE):
             control["phase"][0] = CONTAINERS

@@ -11,10 +11,10 @@ from heddle.sim.asking import ask_now, ask_soon, waiting_inner, withdraw
 from heddle.sim.books import end_later, note, return_unfinished, start_later, take_task
 from heddle.sim.codes import END_JOB_FAILED, END_RELEASED
 from heddle.sim.events import tell_levers
+from heddle.sim.fetching import begin_task, write_outputs
 from heddle.sim.slots import new_slot
 from heddle.sim.timeline import due_clear, timer_push
 from heddle.sim.units import unit
-from heddle.sim.working import FRESH, begin_work
 
 
 @unit
@@ -155,6 +155,8 @@ def stage_done(sim, stage):  # type: ignore[no-untyped-def]
     """All tasks of the stage have finished: stages behind it may run, and the job may be finished."""
     view, slot, stage_run = sim.shown, sim.slot, sim.stage_run
     job = view.stage_spec["job"][stage]
+    if sim.edge_bytes.shape[0] > 0 and sim.setting["network"][0]:
+        write_outputs(sim, stage)
     if sim.setting["has_dag"][0]:
         for i in range(sim.before_first[stage], sim.before_first[stage + 1]):
             follower = sim.before[i]
@@ -168,7 +170,7 @@ def stage_done(sim, stage):  # type: ignore[no-untyped-def]
                         and view.container["stage"][s] == follower
                         and slot["doomed"][s] == 0
                     ):
-                        begin_work(sim, s, FRESH)
+                        begin_task(sim, s)
                 ask_soon(sim, follower, view.clock["now_ms"][0])
             elif sim.job_run["begun"][job]:
                 make_runnable(sim, follower)

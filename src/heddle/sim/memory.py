@@ -29,7 +29,7 @@ from heddle.policy.handles import (
     view_columns,
 )
 from heddle.policy.lever import Question
-from heddle.sim import arrays
+from heddle.sim import arrays, network_arrays
 from heddle.sim.arrays import Sim
 from heddle.sim.columns import RowsType, plain_column
 
@@ -37,12 +37,13 @@ from heddle.sim.columns import RowsType, plain_column
 # calls, again at each level; without these borders the engine takes ten times as long to compile. The order is part of
 # compiled code.
 UNITS: Final = (
-    "allocate", "begin_job", "begin_work", "best_in_leaf", "catch_up_reports", "change_use", "check_memory",
-    "choose", "come_back", "count_allocated", "early_limit", "end", "fill_executors", "find_dues", "finish_job",
+    "allocate", "begin_fetching", "begin_flows", "begin_job", "begin_work", "best_in_leaf", "catch_up_reports",
+    "change_links_of_node", "change_use", "check_memory", "choose", "come_back", "count_allocated", "early_limit",
+    "end", "end_fetching", "end_flows", "fill_executors", "find_dues", "finish_job",
     "future_peak", "give_way_to_maps", "insert", "maps_starve", "next_am", "next_offer_node", "node_event", "note",
-    "observe", "preempt", "refresh_tree", "rekey", "rekey_job", "remove", "renew_rates", "resize",
-    "serve_heartbeats", "serve_timer", "settle_due", "settle_reports", "stage_asks", "start_slot", "task_near",
-    "tell_levers", "timer_pop", "timer_push", "withdraw",
+    "observe", "preempt", "refresh_tree", "rekey", "rekey_job", "remove", "renew_flows", "renew_rates",
+    "resize", "serve_heartbeats", "serve_timer", "settle_due", "settle_reports", "stage_asks", "start_slot",
+    "stop_fetching", "task_near", "tell_levers", "timer_pop", "timer_push", "withdraw", "write_outputs",
 )  # fmt: skip
 # What the engine never writes: compiled code may read it once and keep it.
 FIXED: Final = frozenset(
@@ -50,6 +51,7 @@ FIXED: Final = frozenset(
         "setting", "increment", "shape", "job_spec", "stage_spec", "task_spec", "segment", "stage_combo", "leaf_bases",
         "after", "before_first", "before", "job_before_first", "job_before", "heartbeat_order", "report_order",
         "level_first", "level", "prefers", "running_jobs", "running_on", "running_since_ms",
+        "edge_bytes", "input_bytes", "uplink",
     }
 )  # fmt: skip
 HEADER: Final = len(HOOKS) + len(UNITS)  # addresses of code
@@ -77,11 +79,14 @@ def _fields(n_resources: int) -> dict[str, tuple[int, np.dtype[Any], int]]:
         "level": (i64, 2), "tree": (arrays.tree_dtype(n_resources), 1), "full": (i64, 1),
         "endings": (i64, 1), "scratch": (i64, 1), "log": (arrays.LOG_ROW, 1),
         "flight": (i64, 2), "flight_container": (i64, 2), "running_since_ms": (i64, 1),
+        "edge_bytes": (i64, 1), "input_bytes": (i64, 1), "bytes_on_node": (i64, 1),
+        "link": (network_arrays.LINK, 1), "route": (network_arrays.ROUTE, 1), "flow": (network_arrays.FLOW, 1),
     }  # fmt: skip
     for name in (
         "due_place", "stage_combo", "leaf_bases", "after", "before_first", "before", "job_before_first", "job_before",
         "heartbeat_order", "report_order", "level_first", "prefers", "gained", "stale", "touched", "starts", "asks",
-        "rekeys", "running_jobs", "running_on",
+        "rekeys", "running_jobs", "running_on", "output_node", "output_tasks", "uplink", "changed_links",
+        "reached_links", "reached_routes", "link_heap", "fetchers", "sources", "route_from",
     ):  # fmt: skip
         found[name] = (i32, 1)
     return {name: (entry, dtype, axes) for entry, (name, (dtype, axes)) in enumerate(found.items())}

@@ -12,6 +12,7 @@ from heddle.sim.arrays import LOG_NODE_LOST, LOG_NODE_RETURNED, TIMER_BACKGROUND
 from heddle.sim.books import end_later, note, order_endings
 from heddle.sim.codes import END_NODE_LOST
 from heddle.sim.events import tell_levers
+from heddle.sim.links import change_links_of_node
 from heddle.sim.observation import miss_reports
 from heddle.sim.physics import touch
 from heddle.sim.reports import mark_gained, node_changed, reports_until, resize, settle_reports
@@ -79,6 +80,8 @@ def node_event(sim, kind, n, now):  # type: ignore[no-untyped-def]
         if level + 1 < sim.level_first[n + 1]:
             timer_push(sim, sim.level[level + 1, 0], TIMER_BACKGROUND, n)
         touch(sim, n)
+    if sim.setting["network"][0] and kind != TIMER_BACKGROUND:
+        change_links_of_node(sim, n)
     if sim.setting["sizing_changes"][0]:
         resize(sim, n)
     node_changed(sim, n)

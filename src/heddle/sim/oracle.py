@@ -5,7 +5,7 @@ from __future__ import annotations
 from heddle.model.compiled import compiled, inlined
 from heddle.model.resources import ONE_BITS, VCORES
 from heddle.model.workload import PERMYRIAD, TASKS
-from heddle.sim.arrays import FOREVER, HOLDING, LAUNCHING, WORKING
+from heddle.sim.arrays import FETCHING, FOREVER, HOLDING, LAUNCHING, WORKING
 from heddle.sim.units import unit
 
 
@@ -42,6 +42,9 @@ def _ahead_ms(sim, s, work_us):  # type: ignore[no-untyped-def]
     if slot["phase"][s] == LAUNCHING:
         start = _starts_in_ms(sim, s)
         done = 0
+    elif slot["phase"][s] == FETCHING:  # as if all were there
+        start = 0
+        done = 0
     else:
         start = 0
         done = slot["work_us"][s] + ((now - slot["since_ms"][s]) * 1000 * slot["rate"][s] >> ONE_BITS)
@@ -53,7 +56,7 @@ def _works(sim, s):  # type: ignore[no-untyped-def]
     """Whether slot s is, or will be after its launch, a task that works at once."""
     kind = sim.shown.stage_spec["kind"][sim.shown.container["stage"][s]]
     phase = sim.slot["phase"][s]
-    return phase == WORKING or (phase == LAUNCHING and kind == TASKS)
+    return phase in (WORKING, FETCHING) or (phase == LAUNCHING and kind == TASKS)
 
 
 @compiled

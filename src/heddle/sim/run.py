@@ -15,6 +15,7 @@ from heddle.sim import arrays
 from heddle.sim.arrays import Sim
 from heddle.sim.compile import Engine, compile_engine
 from heddle.sim.memory import SimHandle
+from heddle.sim.network_setup import with_more_flows
 from heddle.sim.setup import build_sim, grown
 from heddle.sim.units import unit_addresses
 
@@ -72,6 +73,9 @@ def run_engine(
             turned = outside.look(engine, handle)
             if logging:
                 logs.append(turned)
+        elif status == arrays.FLOWS_FULL:
+            sim = with_more_flows(sim)
+            handle = handle.moved_to(sim)
         else:
             break
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from heddle.model.cluster import CPU_RULES, LEAF_ORDERS, OOM_RULES, Cluster, Observation, Queue
+from heddle.model.cluster import CPU_RULES, OOM_RULES, Cluster, Observation
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, STREAM_SLOW_NODE, STREAM_USAGE_REPORT, draw
 from heddle.model.view import EVENT_REPORTED, LeverState, View, view_dtypes
 from heddle.model.workload import AM, EXECUTORS, NO_PREFERENCE, NO_SEGMENTS, NOT_RUNNING, Workload
@@ -17,48 +16,12 @@ from heddle.policy.lever import Lever, Question
 from heddle.policy.policy import Policy, Setup
 from heddle.sim import arrays
 from heddle.sim.arrays import Levers, Sim
+from heddle.sim.network_setup import FIRST_FLOWS, network_memory, network_setting
+from heddle.sim.queue_tree import QueueTree
 
 QUIET_MS = 3_600_000  # an hour of reports and heartbeats without progress: nothing will come
 QUIET_WITH_FAULTS_MS = 30 * 24 * 3_600_000  # nodes come and go meanwhile
 LOG_ROWS = 1 << 18
-
-
-@dataclass(frozen=True)
-class QueueTree:
-    """The cluster's queues with the leaves that the workload brings along, in the view's order."""
-
-    names: tuple[str, ...]
-    queues: tuple[Queue, ...]
-    parent: tuple[int, ...]
-
-    @classmethod
-    def of(cls, cluster: Cluster, workload: Workload) -> QueueTree:
-        queues = list(cluster.queues)
-        known = {queue.name for queue in queues}
-        queues += [Queue(name) for name in workload.queues if name not in known]
-        index = {queue.name: i for i, queue in enumerate(queues)}
-        parent = tuple(index.get(queue.name.rpartition(".")[0], 0) if i else -1 for i, queue in enumerate(queues))
-        return cls(tuple(index), tuple(queues), parent)
-
-    def fill(self, rows: npt.NDArray[Any], total: npt.NDArray[np.int64]) -> None:
-        """Writes the view's rows: shares become amounts, names become links."""
-        rows["first_child"] = rows["next_sibling"] = -1
-        for i in range(len(self.queues) - 1, -1, -1):
-            rows["parent"][i] = self.parent[i]
-            if i:
-                rows["next_sibling"][i] = rows["first_child"][self.parent[i]]
-                rows["first_child"][self.parent[i]] = i
-        for i, queue in enumerate(self.queues):
-            above = self.parent[i]
-            rows["guarantee"][i] = total if i == 0 else rows["guarantee"][above] * queue.guarantee_permille // 1000
-            rows["maximum"][i] = total if i == 0 else rows["maximum"][above] * queue.maximum_permille // 1000
-            rows["min_share"][i] = queue.min_share or 0
-            rows["weight_milli"][i] = queue.weight_milli
-            rows["am_share_permille"][i] = queue.am_share_permille
-            rows["user_limit_percent"][i] = queue.user_limit_percent
-            rows["user_limit_factor_milli"][i] = queue.user_limit_factor_milli
-            rows["max_running_jobs"][i] = queue.max_running_jobs
-            rows["order"][i] = LEAF_ORDERS.index(queue.order)
 
 
 def _csr(owner: npt.NDArray[Any], n_owners: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
@@ -293,6 +256,9 @@ def build_sim(
     control["jobs_left"], control["n_free"] = n_jobs, n_slots
     control["heartbeats_at_ms"] = -1
     control["look_at_ms"] = arrays.FOREVER  # until somebody outside says otherwise
+    control["next_flow_ms"] = control["rate_level"] = arrays.FOREVER
+    control["traffic_turn"] = -1
+    control["n_free_flows"] = control["n_free_routes"] = FIRST_FLOWS
     control["next_report_ms"] = 0 if observation.poll_ms else node_run["report_phase_ms"].min() + observation.lag_ms
     margin = _slot_margin(workload)
     listens = {question: sum(1 << event for event in lever.listens) for question, lever in levers.items()}
@@ -336,6 +302,7 @@ def build_sim(
         "preemption_round_permille": preemption.round_permille,
         "fair_dues": ordering.dues == "fair-share", "memory_dues": ordering.dues_in == "memory",
         **{f"{question}_listens": bits for question, bits in listens.items()},
+        **network_setting(cluster),
     }  # fmt: skip
     for name, value in values.items():
         setting[name] = value
@@ -392,6 +359,7 @@ def build_sim(
         running_jobs=np.unique(workload.stages["job"][stage_of_running]).astype(np.int32),
         running_on=running_on,
         running_since_ms=np.zeros(len(running_on), np.int64) if since is None else since,
+        **network_memory(workload, cluster, node["rack"], n_slots),
         tree=tree,
         full=np.zeros(len(want), np.int64),
         gained=np.zeros(n_nodes, np.int32),
@@ -443,6 +411,7 @@ def grown(sim: Sim, workload: Workload) -> Sim:
         asks=longer(sim.asks, list_rows(after, workload)),
         rekeys=longer(sim.rekeys, 2 * list_rows(after, workload)),
         scratch=longer(sim.scratch, len(sim.scratch) + after),
+        fetchers=longer(sim.fetchers, after if len(sim.fetchers) else 0),
         log=longer(sim.log, max(len(sim.log), 2 * check_rows(after))) if sim.setting["logging"][0] else sim.log,
     )
 

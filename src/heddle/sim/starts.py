@@ -8,13 +8,14 @@ from heddle.sim.arrays import AM_STARTING, EXECUTOR, HOLDING, LOG_STARTED
 from heddle.sim.books import note
 from heddle.sim.early_stages import is_early, look_for_starvation
 from heddle.sim.events import tell_levers
+from heddle.sim.fetching import begin_task
 from heddle.sim.jobs import fill_executors
 from heddle.sim.physics import change_use
 from heddle.sim.reports import resize, settle_reports
 from heddle.sim.slots import link_executor
 from heddle.sim.timeline import due_set
 from heddle.sim.units import unit
-from heddle.sim.working import FRESH, begin_work, check_limit
+from heddle.sim.working import check_limit
 
 
 @unit
@@ -57,7 +58,7 @@ def start_slot(sim, s):  # type: ignore[no-untyped-def]
                 check_limit(sim, s)
             look_for_starvation(sim, stage)
         else:
-            begin_work(sim, s, FRESH)
+            begin_task(sim, s)
     if sim.setting["sizing_changes"][0]:
         resize(sim, view.container["node"][s])
     if sim.setting["listens"][0] >> EVENT_STARTED & 1:

@@ -18,8 +18,8 @@ from heddle.policy.policy import Policy
 from heddle.sim.arrays import FOREVER
 from heddle.sim.compile import Engine
 from heddle.sim.memory import SimHandle
+from heddle.sim.queue_tree import QueueTree
 from heddle.sim.run import Ended, run_engine
-from heddle.sim.setup import QueueTree
 from heddle.stock_yarn.levers import stock_policy
 from heddle.stock_yarn.sight import Sight, node_number
 from heddle.stock_yarn.turning import Knobs

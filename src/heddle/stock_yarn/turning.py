@@ -13,7 +13,7 @@ from heddle.policy.lever import Lever
 from heddle.sim import arrays
 from heddle.sim.compile import Engine
 from heddle.sim.memory import SimHandle
-from heddle.sim.setup import QueueTree
+from heddle.sim.queue_tree import QueueTree
 from heddle.stock_yarn.sight import app_number, node_number
 from heddle.yarn.knobs import Turns, worth_posting
 

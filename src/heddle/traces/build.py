@@ -38,6 +38,7 @@ class TaskSpec:
     duration_ms: int
     use: Profile | None = None  # None: not recorded
     prefers: str | None = None  # node that holds its input
+    input_bytes: int = 0  # of that input
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class StageSpec:
     idle_timeout_ms: int = 0
     iteration: int = 0
     label: str = ""
+    after_bytes: tuple[int, ...] = ()  # what it reads from each stage in `after`, all its tasks together; () = nothing
 
 
 @dataclass(frozen=True)
@@ -97,13 +99,16 @@ def build(
     job_after: list[int] = []
     stage_names: list[str] = []
     prefers: list[int] = []
+    edge_bytes: list[int] = []
+    input_bytes: list[int] = []
 
-    def add_task(duration_ms: int, use: Profile | None, host: str | None) -> None:
+    def add_task(duration_ms: int, use: Profile | None, host: str | None, reads: int = 0) -> None:
         first = NO_SEGMENTS if use is None else len(segment_rows)
         for until, level in use or ():
             segment_rows.append((level, until, int(until == PERMYRIAD)))
         task_rows.append((duration_ms, first))
         prefers.append(NO_PREFERENCE if host is None else hosts(host))
+        input_bytes.append(reads)
 
     for number, job in enumerate(ordered):
         first_stage = len(stage_rows)
@@ -123,8 +128,9 @@ def build(
                 )
             )  # fmt: skip
             stage_after.extend(number_of[before] for before in stage.after)
+            edge_bytes.extend(stage.after_bytes or (0,) * len(stage.after))
             for task in stage.tasks:
-                add_task(task.duration_ms, task.use, task.prefers)
+                add_task(task.duration_ms, task.use, task.prefers, task.input_bytes)
         job_rows.append(
             (
                 job.submit_at_ms, queues(job.queue), users(job.user), first_stage, len(stage_rows) - first_stage,
@@ -148,6 +154,8 @@ def build(
         job_names=pl.Series("job", [job.name for job in ordered], dtype=pl.String),
         stage_names=pl.Series("stage", stage_names, dtype=pl.String),
         prefers=np.array(prefers, dtype=np.int32) if hosts.index else None,
+        edge_bytes=np.array(edge_bytes, dtype=np.int64) if any(edge_bytes) else None,
+        input_bytes=np.array(input_bytes, dtype=np.int64) if any(input_bytes) else None,
         hosts=tuple(hosts.index),
         about=dict(about or {}),
     )

@@ -14,6 +14,7 @@ from heddle.model.workload import (
     AM,
     INNER,
     KIND_NAMES,
+    MOST_BYTES,
     NO_PREFERENCE,
     NO_SEGMENTS,
     NOT_RUNNING,
@@ -80,9 +81,11 @@ def limits(workload: Workload) -> dict[str, tuple[int, int]]:
         "task.prefers": (NO_PREFERENCE, len(workload.hosts) - 1),
         "task.running_on": (NOT_RUNNING, len(workload.hosts) - 1),
         "task.started_at_ms": (-free, 0),
+        "task.input_bytes": (0, MOST_BYTES),
         "segment.until_permyriad": (1, PERMYRIAD),
         "segment.last": (0, 1),
         "stage_after": (0, len(workload.stages) - 1),
+        "stage_after.bytes": (0, MOST_BYTES),
         "job_after": (0, workload.n_jobs - 1),
     }
     return found | {f"segment.use.{resource}": (0, free) for resource in workload.resources}

@@ -14,6 +14,7 @@ from heddle.model.cluster import CALCULATORS, IDEAL, Cluster, Node, Queue, Timin
 from heddle.model.errors import BadInput
 from heddle.model.resources import BASE_RESOURCES, MEMORY_MB, MILLI, VCORES_MILLI
 from heddle.traces.cluster_yaml.keys import Keys, one_of, scaled, text
+from heddle.traces.cluster_yaml.network import read_network, show_network
 from heddle.traces.cluster_yaml.nodes import key_of, read_nodes, read_vector, show_nodes, show_vector
 from heddle.traces.cluster_yaml.queues import read_queues, show_queues, show_root
 from heddle.traces.cluster_yaml.settings import (
@@ -128,9 +129,12 @@ def _read(top: Keys) -> Cluster:
         preemption=read_settings(top.below("preemption"), PREEMPTION, _PLAIN.preemption),
         observation=read_settings(top.below("observation"), OBSERVATION, _PLAIN.observation),
         faults=read_settings(top.below("faults"), FAULTS, _PLAIN.faults),
+        network=read_network(top, {node.rack for node in nodes}),
         name=top.take("name", text, ""),
         about=top.below("about").data,
     )
+    if cluster.network.traffic_permille and not cluster.has_network:
+        top.report("network.traffic_percent", "no bandwidth is declared that this traffic could take a share of")
     top.done()
     return cluster
 
@@ -178,6 +182,7 @@ def dump_cluster(cluster: Cluster) -> str:
         "preemption": show_settings(PREEMPTION, cluster.preemption, _PLAIN.preemption),
         "observation": show_settings(OBSERVATION, cluster.observation, _PLAIN.observation),
         "faults": show_settings(FAULTS, cluster.faults, _PLAIN.faults),
+        "network": show_network(cluster.network),
     }
     said = {key: value for key, value in parts.items() if value or key == "nodes"}
     return yaml.safe_dump(said, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True)

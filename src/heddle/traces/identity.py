@@ -35,6 +35,9 @@ def workload_hash(workload: Workload) -> str:
     if workload.running_on is not None:  # without it the hash is what it was before workloads could have it
         _add(digest, workload.running_on)
         _add(digest, workload.started_at_ms)
+    for data in (workload.edge_bytes, workload.input_bytes):
+        if data is not None:
+            _add(digest, data)
     for series in (workload.job_names, workload.stage_names):
         _add_names(digest, series)
     return digest.hexdigest()[:_DIGITS]

@@ -69,8 +69,10 @@ def write_parquet(workload: Workload, path: Path) -> None:
         "labels": workload.labels,
         "hosts": workload.hosts,
         "has_prefers": workload.prefers is not None,
-        # Not in files without: they are as they were before workloads could begin with containers.
+        # Not in files without: they are as they were before workloads could have these.
         **({} if workload.running_on is None else {"has_running": True}),
+        **({} if workload.edge_bytes is None else {"has_edge_bytes": True}),
+        **({} if workload.input_bytes is None else {"has_input_bytes": True}),
         "shapes": workload.shapes.tolist(),
         "about": workload.about,
         "lengths": lengths,
@@ -155,6 +157,8 @@ def _read(file: pq.ParquetFile, header: dict[str, Any], problems: Problems) -> W
         len(resources),
         with_prefers=bool(header["has_prefers"]),
         with_running=bool(header.get("has_running")),
+        with_edge_bytes=bool(header.get("has_edge_bytes")),
+        with_input_bytes=bool(header.get("has_input_bytes")),
     )
     shapes = np.array(header["shapes"], dtype=np.int64).reshape(-1, len(resources))
     workload = Workload(
@@ -173,6 +177,8 @@ def _read(file: pq.ParquetFile, header: dict[str, Any], problems: Problems) -> W
         prefers=arrays.prefers,
         running_on=arrays.running_on,
         started_at_ms=arrays.started_at_ms,
+        edge_bytes=arrays.edge_bytes,
+        input_bytes=arrays.input_bytes,
         hosts=tuple(header["hosts"]),
         about=dict(header["about"]),
     )

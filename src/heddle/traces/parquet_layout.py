@@ -32,6 +32,8 @@ class Arrays:
     prefers: Array | None
     running_on: Array | None
     started_at_ms: Array | None
+    edge_bytes: Array | None
+    input_bytes: Array | None
 
     @classmethod
     def of(cls, workload: Workload) -> Arrays:
@@ -45,10 +47,21 @@ class Arrays:
             workload.prefers,
             workload.running_on,
             workload.started_at_ms,
+            workload.edge_bytes,
+            workload.input_bytes,
         )
 
     @classmethod
-    def empty(cls, lengths: dict[str, int], n_resources: int, *, with_prefers: bool, with_running: bool) -> Arrays:
+    def empty(
+        cls,
+        lengths: dict[str, int],
+        n_resources: int,
+        *,
+        with_prefers: bool,
+        with_running: bool,
+        with_edge_bytes: bool,
+        with_input_bytes: bool,
+    ) -> Arrays:
         return cls(
             np.zeros(lengths["job"], JOB),
             np.zeros(lengths["stage"], STAGE),
@@ -59,6 +72,8 @@ class Arrays:
             np.zeros(lengths["task"], np.int32) if with_prefers else None,
             np.zeros(lengths["task"], np.int32) if with_running else None,
             np.zeros(lengths["task"], np.int64) if with_running else None,
+            np.zeros(lengths["stage_after"], np.int64) if with_edge_bytes else None,
+            np.zeros(lengths["task"], np.int64) if with_input_bytes else None,
         )
 
     def lengths(self) -> dict[str, int]:
@@ -82,10 +97,14 @@ class Arrays:
             found["task"]["task.prefers"] = self.prefers
         if self.running_on is not None and self.started_at_ms is not None:
             found["task"] |= {"task.running_on": self.running_on, "task.started_at_ms": self.started_at_ms}
+        if self.input_bytes is not None:
+            found["task"]["task.input_bytes"] = self.input_bytes
         found["segment"] = {f"segment.{field}": self.segments[field] for field in ("until_permyriad", "last")}
         for number, resource in enumerate(resources):
             found["segment"][f"segment.use.{resource}"] = self.segments["use"][:, number]
         found["stage_after"] = {"stage_after": self.stage_after}
+        if self.edge_bytes is not None:
+            found["stage_after"]["stage_after.bytes"] = self.edge_bytes
         found["job_after"] = {"job_after": self.job_after}
         return found
 

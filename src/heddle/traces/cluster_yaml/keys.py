@@ -12,9 +12,6 @@ T = TypeVar("T")
 Word = TypeVar("Word", bound=str)
 LARGEST = 10**12  # keeps every product the engine forms inside 64 bits
 
-# The network model is not there yet, and a key that does nothing would be a lie.
-BANDWIDTH_KEYS = ("bandwidth_mbps", "rack_uplink_mbps")
-
 
 class Keys:
     """A mapping of the file. Each key is asked for by name; `done` reports those nobody asked for."""
@@ -68,9 +65,7 @@ class Keys:
 
     def done(self) -> None:
         for key in self.data:
-            if key in BANDWIDTH_KEYS:
-                self.report(key, "the network model is not there yet: bandwidth cannot be given")
-            elif key not in self.asked:
+            if key not in self.asked:
                 hint = did_you_mean(str(key), self.asked) or f"; known keys are {', '.join(self.asked)}"
                 self.report(str(key), f"unknown key{hint}")
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from heddle.model.cluster import Level, Node
+from heddle.model.cluster import MOST_MBPS, Level, Node
 from heddle.model.resources import MILLI, VCORES_MILLI
 from heddle.traces.cluster_yaml.keys import Keys, scaled, text, texts
 from heddle.traces.cluster_yaml.settings import unscaled
@@ -91,6 +91,7 @@ def _read_group(keys: Keys, resources: Sequence[str], numbers: Counter[str]) -> 
         label=keys.take("label", text, ""),
         speed_permille=keys.take("speed", scaled(MILLI, low=1, high=100_000), MILLI),
         background=_read_background(keys, resources),
+        bandwidth_mbps=keys.take("bandwidth_mbps", scaled(low=1, high=MOST_MBPS), 0),
     )
     keys.done()
     return [dataclasses.replace(node, name=name, rack=racks[place % len(racks)]) for place, name in enumerate(names)]
@@ -167,6 +168,8 @@ def _show_group(part: Sequence[Node], resources: Sequence[str]) -> dict[str, Any
         shown["label"] = node.label
     if node.speed_permille != MILLI:
         shown["speed"] = unscaled(node.speed_permille, MILLI)
+    if node.bandwidth_mbps:
+        shown["bandwidth_mbps"] = node.bandwidth_mbps
     if node.background:
         shown["background"] = [
             {"from_ms": level.from_at_ms} | show_vector(level.use, resources) for level in node.background

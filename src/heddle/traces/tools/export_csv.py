@@ -72,6 +72,7 @@ def _lost(workload: Workload) -> list[str]:
         "labels": bool(stages["label"].any()),
         "priorities": bool(workload.jobs["priority"].any()),
         "preferred nodes": workload.prefers is not None,
+        "data sizes": workload.edge_bytes is not None or workload.input_bytes is not None,
         "where tasks run when it begins": workload.running_on is not None,
         "use of application masters": _am_use(workload),
     }

@@ -33,7 +33,8 @@ def select_jobs(workload: Workload, chosen: Mask) -> tuple[Workload, int]:
     stages["first_task"] = _starts(stages["n_tasks"])
     jobs["submit_at_ms"] -= jobs["submit_at_ms"].min()
 
-    stage_after = stage_number[workload.stage_after[np.repeat(of_stage, workload.stages["n_after"])]]
+    of_edge = np.repeat(of_stage, workload.stages["n_after"])
+    stage_after = stage_number[workload.stage_after[of_edge]]
     stages["first_after"] = _starts(stages["n_after"])
     before = workload.job_after[np.repeat(chosen, workload.jobs["n_after"])]
     waiting = np.repeat(np.arange(len(jobs)), jobs["n_after"])
@@ -54,6 +55,8 @@ def select_jobs(workload: Workload, chosen: Mask) -> tuple[Workload, int]:
         prefers=None if workload.prefers is None else workload.prefers[of_task],
         running_on=None if workload.running_on is None else workload.running_on[of_task],
         started_at_ms=None if workload.started_at_ms is None else workload.started_at_ms[of_task],
+        edge_bytes=None if workload.edge_bytes is None else workload.edge_bytes[of_edge],
+        input_bytes=None if workload.input_bytes is None else workload.input_bytes[of_task],
     ), int((~kept).sum())
 
 
