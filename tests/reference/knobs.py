@@ -65,6 +65,7 @@ class Knobs:
         self.admission, self.partition = make_admission(*policy.admission), make_partition(*policy.partition)
         self.sizing, self.ordering = make_sizing(*policy.sizing), make_ordering(*policy.ordering)
         self.sizes_nodes = policy.sizing[0] != "reservation"
+        self.ranks_jobs = not self.ordering.queues and policy.ordering[0] != "fifo"
         self.holds_back = policy.admission[0] not in ("admit-all", "am-share")
         self.pools: list[QueueState] = []
         if policy.partition[0] != "shared":
@@ -156,7 +157,7 @@ class Knobs:
             self._share_out(turns, live)
         if self.holds_back:
             self._let_in(turns, live)
-        if not self.ordering.queues:
+        if self.ranks_jobs:
             self._rank(turns, live)
         for queue, spec in shown.items():
             queue.spec = spec
@@ -176,6 +177,7 @@ class Knobs:
                 min(limit[r] * 1000 // world.capacity_sum[r] for r in world.counting if world.capacity_sum[r])
             )
         guarantees = [max(0, 1000 - sum(maxima[1:])), *maxima[1:]]
+        maxima[0] = max(maxima[0], guarantees[0])
         turns.queue_permille = dict(zip(self.pools, zip(guarantees, maxima, strict=True), strict=True))
         for job in live:
             wanted = [(stage.shape, self._wanted_now(stage) + self.done[stage]) for stage in self.known.get(job, [])]
@@ -188,9 +190,10 @@ class Knobs:
             if not job.admitted and self.admission.says_yes(world, job):
                 said_yes.append(job)
                 job.admitted = True
-                if job.has_am:  # as if it were allocated
-                    am, record = job.stages[0].tasks[0], Attempt(job.stages[0].tasks[0].number, 0, 0, world.now)
-                    am.run = Run(am, world.nodes[0], None, 0, record, None, 0)
+                if job.has_am and self.alive:  # as if it were allocated
+                    node = max(self.alive, key=lambda node: (self._free_memory(node), -node.number))
+                    am = job.stages[0].tasks[0]
+                    am.run = Run(am, node, None, 0, Attempt(am.number, 0, node.number, world.now), None, 0)
                     world.runs.append(am.run)
         for leaf in [queue for queue in world.queues if not queue.children]:
             held = world.allocated_queue(leaf, only_ams=True)
@@ -201,6 +204,9 @@ class Knobs:
             job.admitted = False
             if job.has_am:
                 job.stages[0].tasks[0].run = None
+
+    def _free_memory(self, node: Node) -> int:
+        return self.sizes.posted.get(node, node.spec.allowance)[MEMORY] - self.world.allocated_node(node)[MEMORY]
 
     def _rank(self, turns: Turns, live: list[Job]) -> None:
         for leaf in self.world.queues:

@@ -3,6 +3,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from heddle.policy.parse import parse_policy
+from heddle.policy.policy import Policy
 from heddle.yarn.client import RmClient
 from heddle.yarn.controller import Controller, Settings
 from heddle.yarn.snapshot import NodeSeen, Size
@@ -45,8 +46,14 @@ def clock() -> Clock:
 def control(client: RmClient, clock: Clock) -> Callable[..., Controller]:
     """control(policy, **settings): a controller that acts, and at every change, unless told otherwise."""
 
-    def make(policy: str, **settings: object) -> Controller:
+    def make(policy: str | Policy, **settings: object) -> Controller:
         chosen = {"shadow": False, "dead_band": (1, 1000), **settings}
-        return Controller(client, parse_policy(policy), as_large_as_first_seen, clock, Settings(**chosen))
+        return Controller(
+            client,
+            parse_policy(policy) if isinstance(policy, str) else policy,
+            as_large_as_first_seen,
+            clock,
+            Settings(**chosen),
+        )
 
     return make

@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+from xml.etree import ElementTree
 
 CLUSTER_AT_MS = 1_700_000_000_000
 ROOT = "/ws/v1/cluster"
@@ -76,7 +77,9 @@ class FakeRm:
         self.gives_attempt_ids = True
         self.now_ms = CLUSTER_AT_MS
         self.on_post: Callable[[], None] = lambda: None
-        self.configured: dict[str, str] = {}  # what the fake answers as a NodeManager, at /conf
+        self.configured: dict[str, str] = {}  # what the fake answers, as RM or as NodeManager, at /conf
+        self.leaves = {"default": (75.0, 100.0), "batch": (25.0, 50.0)}  # percent: guarantee, maximum
+        self.settings: dict[str, str] = {}  # of the scheduler, by full name
         self._lock = Lock()
         rm = self
 
@@ -93,6 +96,11 @@ class FakeRm:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 with rm._lock:
                     self._answer(*rm.post(unquote(urlsplit(self.path).path), body))
+
+            def do_PUT(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                with rm._lock:
+                    self._answer(*rm.put(unquote(urlsplit(self.path).path), body))
 
             def _answer(self, status: int, text: str) -> None:
                 data = text.encode()
@@ -163,6 +171,8 @@ class FakeRm:
             return self.instead[path]
         if path == "/conf":
             name = query["name"][0]
+            if name not in self.configured:
+                return 404, json.dumps({"RemoteException": {"message": f"no {name}"}})
             return 200, json.dumps({"property": {"key": name, "value": self.configured[name], "isFinal": False}})
         parts = path.strip("/").split("/")
         if parts == ["nodes"]:
@@ -181,6 +191,8 @@ class FakeRm:
                 if app.state in states and (not since_ms or app.finished_at_ms >= since_ms)
             ]
             return 200, json.dumps({"apps": {"app": rows} if rows else None})
+        if parts == ["scheduler-conf"]:
+            return 200, json.dumps({"property": [{"name": name, "value": v} for name, v in self.settings.items()]})
         if parts == ["scheduler"]:
             return 200, json.dumps({"scheduler": {"schedulerInfo": self._queues()}})
         app = self.apps.get(parts[1]) if parts[0] == "apps" and len(parts) > 1 else None
@@ -203,6 +215,26 @@ class FakeRm:
             return 404, json.dumps({"RemoteException": {"message": f"no node {name}"}})
         node.memory_mb, node.vcores = body["resource"]["memory"], body["resource"]["vCores"]
         return 200, json.dumps({"resourceInfo": _resource(node.memory_mb, node.vcores)})
+
+    def put(self, path: str, body: str) -> tuple[int, str]:
+        path = path.removeprefix(ROOT)
+        self.on_post()
+        if path in self.instead:
+            return self.instead[path]
+        if path == "/scheduler-conf":
+            for queue in ElementTree.fromstring(body).iter("update-queue"):
+                for entry in queue.iter("entry"):
+                    name = f"yarn.scheduler.capacity.{queue.findtext('queue-name')}.{entry.findtext('key')}"
+                    self.settings[name] = entry.findtext("value") or ""
+            self.settings = {name: value for name, value in self.settings.items() if value}  # an empty one is none
+            return 200, "Configuration change successfully applied."
+        _, _, app_id, what = path.split("/")
+        app, asked = self.apps[app_id], json.loads(body)
+        if what == "priority":
+            app.priority = asked["priority"]
+        else:
+            app.queue = asked["queue"]
+        return 200, json.dumps(asked)
 
     def _app(self, app: FakeApp) -> dict[str, Any]:
         shown: dict[str, Any] = {
@@ -266,8 +298,8 @@ class FakeRm:
             "capacity": 100.0,
             "queues": {
                 "queue": [
-                    {**leaf, "queueName": "default", "absoluteCapacity": 75.0, "absoluteMaxCapacity": 100.0},
-                    {**leaf, "queueName": "batch", "absoluteCapacity": 25.0, "absoluteMaxCapacity": 50.0},
+                    {**leaf, "queueName": name, "absoluteCapacity": least, "absoluteMaxCapacity": most}
+                    for name, (least, most) in self.leaves.items()
                 ]
             },
         }

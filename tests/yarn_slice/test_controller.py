@@ -7,7 +7,8 @@ import pytest
 from heddle.model.errors import RunRefused
 from heddle.model.view import EVENT_NODE_LOST, EVENT_NODE_RETURNED, EVENT_STOPPED
 from heddle.yarn.client import YarnError
-from heddle.yarn.controller import Controller, Step, Verdict
+from heddle.yarn.controller import Controller, Step
+from heddle.yarn.verdicts import Verdict
 
 from .conftest import Clock
 from .fake_rm import FakeRm
@@ -186,7 +187,6 @@ def test_a_failed_poll_changes_nothing(rm: FakeRm, control: Callable[..., Contro
         ("srpt", "srpt knows the future"),
         ("oracle", "oracle knows the future"),
         ("percentile", "percentile looks at the use of each container"),
-        ("delay-locality", "delay-locality waits for nodes near a request's input"),
     ],
 )
 def test_levers_that_a_live_cluster_cannot_serve_are_refused(

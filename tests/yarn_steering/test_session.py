@@ -9,11 +9,13 @@ import pytest
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.policy.parse import parse_policy
 from heddle.yarn.client import RmClient
-from heddle.yarn.controller import Settings, Verdict
+from heddle.yarn.controller import Settings
+from heddle.yarn.knobs import without_knob
 from heddle.yarn.steering import session as session_module
-from heddle.yarn.steering.desk import Baseline, Desk
+from heddle.yarn.steering.desk import Baseline, Desk, Found
 from heddle.yarn.steering.limits import FOREIGN_POLLS
-from heddle.yarn.steering.session import Session, Terms, not_acted_on, restore
+from heddle.yarn.steering.session import Session, Terms, restore
+from heddle.yarn.verdicts import Verdict
 from yarn_slice.fake_rm import FakeRm
 
 OWN = {"a:1": (8192, 8000), "b:1": (8192, 8000)}
@@ -45,7 +47,7 @@ def test_the_baseline_is_on_disk_before_the_first_change(rm: FakeRm, client: RmC
         working.step()
         assert sizes(rm) != OWN
         assert rm.posts
-    assert [baseline.sizes for baseline in saved[:1]] == [OWN]
+    assert [baseline.found.sizes for baseline in saved[:1]] == [OWN]
     assert sizes(rm) == OWN
     assert desk.load() is None
     assert {body["overCommitTimeout"] for _, body in rm.posts} == {-1}
@@ -59,13 +61,13 @@ def test_a_node_that_joins_later_is_saved_before_it_is_changed(rm: FakeRm, clien
         working.step()
         saved = desk.load()
         assert saved is not None
-        assert saved.sizes == {**OWN, "c:1": (4096, 4000)}
+        assert saved.found.sizes == {**OWN, "c:1": (4096, 4000)}
         assert sizes(rm)["c:1"] == (3996, 4000)
     assert sizes(rm) == {**OWN, "c:1": (4096, 4000)}
 
 
 def test_what_a_dead_controller_left_is_mended_first(rm: FakeRm, client: RmClient, desk: Desk) -> None:
-    desk.save(Baseline(client.address, None, OWN))
+    desk.save(Baseline(client.address, None, Found(OWN)))
     rm.nodes["a:1"].memory_mb = 20_000
     with session(client, desk).at_work() as working:
         assert sizes(rm) == OWN
@@ -145,7 +147,7 @@ def test_somebody_elses_size_is_not_put_back(rm: FakeRm, client: RmClient, desk:
             working.step()
         saved = desk.load()
         assert saved is not None
-        assert saved.sizes == {"b:1": OWN["b:1"]}
+        assert saved.found.sizes == {"b:1": OWN["b:1"]}
     assert sizes(rm) == {"a:1": (6000, 8000), "b:1": OWN["b:1"]}
 
 
@@ -185,7 +187,7 @@ def test_sizes_that_no_nodemanager_has_are_refused(rm: FakeRm, client: RmClient,
 
 
 def test_restore_says_when_it_cannot_prove(rm: FakeRm, client: RmClient, desk: Desk, tmp_path: Path) -> None:
-    desk.save(Baseline(client.address, None, OWN))
+    desk.save(Baseline(client.address, None, Found(OWN)))
     rm.nodes["a:1"].memory_mb = 20_000
     rm.instead["/nodes/a:1/resource"] = (200, '{"memory": 8192, "vCores": 8}')  # says yes and does nothing
     with pytest.raises(CheckFailed, match="a:1 has"):
@@ -197,8 +199,9 @@ def test_restore_says_when_it_cannot_prove(rm: FakeRm, client: RmClient, desk: D
 
 
 def test_what_has_no_knob_is_named() -> None:
-    assert not_acted_on(parse_policy("usage-feedback")) == []
-    assert not_acted_on(parse_policy("drf+usage-feedback+best-fit")) == ["ordering: drf", "placement: best-fit"]
+    assert without_knob(parse_policy("drf+usage-feedback+max-running(jobs=3)")) == []
+    missing = without_knob(parse_policy("tetris+usage-feedback+best-fit"))
+    assert [why.partition(" ")[0] for why in missing] == ["tetris", "best-fit"]
 
 
 def test_nodes_that_come_back_as_we_made_them_get_their_own_size(rm: FakeRm, client: RmClient, desk: Desk) -> None:
@@ -216,7 +219,7 @@ def test_nodes_that_come_back_as_we_made_them_get_their_own_size(rm: FakeRm, cli
         assert step is not None
         saved = desk.load()
         assert saved is not None
-        assert saved.sizes == OWN
+        assert saved.found.sizes == OWN
     assert sizes(rm) == OWN
 
 
@@ -254,13 +257,13 @@ def test_a_baseline_that_vanished_is_written_again_before_a_change(rm: FakeRm, c
 
 
 def test_what_is_owed_to_a_node_that_is_away_is_not_forgotten(rm: FakeRm, client: RmClient, desk: Desk) -> None:
-    desk.save(Baseline(client.address, None, OWN))
+    desk.save(Baseline(client.address, None, Found(OWN)))
     rm.nodes["a:1"].memory_mb = 20_000
     rm.nodes["a:1"].lost = True
     with session(client, desk).at_work() as working:
         saved = desk.load()
         assert saved is not None
-        assert saved.sizes == OWN
+        assert saved.found.sizes == OWN
         rm.nodes["a:1"].lost = False
         seen = []
         rm.on_post = lambda: seen.append(sizes(rm)["a:1"])

@@ -24,6 +24,11 @@ def sizes(rm: FakeRm) -> dict[str, int]:
     return {name: node.memory_mb for name, node in rm.nodes.items()}
 
 
+def as_found(rm: FakeRm) -> bool:
+    """Sizes of nodes, settings of queues, priorities of applications."""
+    return sizes(rm) == OWN and not rm.settings and not any(app.priority for app in rm.apps.values())
+
+
 def wait_for(what: Callable[[], bool], within_s: float) -> None:
     deadline = time.monotonic() + within_s
     while not what():
@@ -46,13 +51,16 @@ def watchdogs(desk: Desk) -> list[int]:
 
 @pytest.fixture
 def steering(rm: FakeRm, desk: Desk) -> Iterator[subprocess.Popen[bytes]]:
-    """A live controller that has changed something."""
+    """A live controller that has turned every kind of knob."""
+    rm.configured["yarn.cluster.max-application-priority"] = "10"
+    rm.add_app().asks = [(0, 1024, 1, 1)]
     command = [sys.executable, "-c", "from heddle.cli.main import main; main()", "yarn", "steer", "--rm", rm.address]
     command += ["--mode", "live", "--lease", str(LEASE_S), "--every", "0.3", "--young", "0", "--accept-sizes"]
-    command += ["--policy", "usage-feedback(damping=1)", "--overcommit", "2"]
+    command += ["--policy", "smallest-first+usage-feedback(damping=1)+max-running(jobs=1)", "--overcommit", "2"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
         try:
             wait_for(lambda: all(sizes(rm)[node] > OWN[node] for node in OWN), 30)
+            wait_for(lambda: bool(rm.settings) and any(app.priority for app in rm.apps.values()), 30)
             yield process
         finally:
             process.kill()
@@ -61,12 +69,12 @@ def steering(rm: FakeRm, desk: Desk) -> Iterator[subprocess.Popen[bytes]]:
 
 def test_kill_9(rm: FakeRm, steering: subprocess.Popen[bytes], desk: Desk) -> None:
     steering.send_signal(signal.SIGKILL)
-    wait_for(lambda: sizes(rm) == OWN and desk.load() is None, WITHIN_S)
+    wait_for(lambda: as_found(rm) and desk.load() is None, WITHIN_S)
 
 
 def test_a_controller_that_hangs(rm: FakeRm, steering: subprocess.Popen[bytes], desk: Desk) -> None:
     steering.send_signal(signal.SIGSTOP)
-    wait_for(lambda: sizes(rm) == OWN, WITHIN_S)
+    wait_for(lambda: as_found(rm), WITHIN_S)
     time.sleep(0.5)
     steering.send_signal(signal.SIGCONT)  # it finds out, and goes on with a new lease
     wait_for(lambda: sizes(rm) != OWN and desk.load() is not None and watchdog_lives(desk), WITHIN_S)
@@ -83,7 +91,7 @@ def test_both_die(rm: FakeRm, steering: subprocess.Popen[bytes], desk: Desk) -> 
     changed = sizes(rm)
     if changed != OWN:
         assert run(["yarn", "restore", "--rm", rm.address]) == 0
-    assert sizes(rm) == OWN
+    assert as_found(rm)
     assert desk.load() is None
 
 
@@ -93,11 +101,11 @@ def test_an_rm_that_is_away_when_the_controller_dies(rm: FakeRm, steering: subpr
     time.sleep(LEASE_S + 1)
     assert sizes(rm) != OWN
     del rm.instead["/nodes"]
-    wait_for(lambda: sizes(rm) == OWN, 5)
+    wait_for(lambda: as_found(rm), 5)
 
 
 def test_ctrl_c_puts_everything_back_at_once(rm: FakeRm, steering: subprocess.Popen[bytes], desk: Desk) -> None:
     steering.send_signal(signal.SIGINT)
     assert steering.wait(10) == 0
-    assert sizes(rm) == OWN
+    assert as_found(rm)
     assert desk.load() is None

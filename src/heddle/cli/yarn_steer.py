@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import json as jsonlib
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -53,20 +54,23 @@ def steer(
 ) -> int:
     """Steer a real YARN with a policy, until interrupted; or, in shadow mode, say what it would do.
 
-    Only the sizes of nodes are changed, over REST; no container is ever killed. Live, everything is put back when it
-    ends; a watchdog does so if it dies, and `heddle yarn restore` does so from any state. One controller per cluster.
+    Sizing becomes sizes of nodes, admission AM shares of queues, partition shares of two queues, ordering priorities of
+    applications, all over REST; no container is ever killed. Live, everything is put back when it ends; a watchdog does
+    so if it dies, and `heddle yarn restore` does so from any state. One controller per cluster.
 
     \b
     Examples:
       heddle yarn steer --policy usage-feedback
       heddle yarn steer --policy usage-feedback --mode live --lease 30 --node worker7:8041
+      heddle yarn steer --policy admission-control --mode live
       heddle yarn steer --pause
     """
     from heddle.policy.parse import parse_policy
     from heddle.yarn.controller import Settings
+    from heddle.yarn.knobs import without_knob
     from heddle.yarn.steering.desk import desk_of
     from heddle.yarn.steering.limits import Limits
-    from heddle.yarn.steering.session import Session, Terms, not_acted_on
+    from heddle.yarn.steering.session import Session, Terms
     from heddle.yarn.trace.journal import Journal
 
     chosen = parse_policy(policy)
@@ -77,8 +81,8 @@ def steer(
                 raise BadInput.of("--pause", "say either --pause or --resume")
             desk.pause(pause)
             return DONE
-        if unacted := not_acted_on(chosen):
-            said = f"YARN has no knob from outside for: {', '.join(unacted)}; not acted on"
+        if missing := without_knob(chosen):
+            said = f"not acted on: {'; '.join(missing)}"
             if mode == "live" and not best_effort:
                 raise RunRefused(f"{said}. --best-effort goes on nevertheless")
             say(f"note: {said}")
@@ -92,7 +96,7 @@ def steer(
         began_s = time.monotonic()
         session = Session(client, chosen, settings, desk, terms, say)
         with until_told() as told, session.at_work():
-            say(f"{mode}: {chosen} on {client.address}; Ctrl-C ends it" + (", sizes are put back" * (mode == "live")))
+            say(f"{mode}: {chosen} on {client.address}; Ctrl-C ends it" + (", all is put back" * (mode == "live")))
             while not told and (for_s is None or time.monotonic() - began_s < for_s):
                 step_began_s = time.monotonic()
                 step = session.step()
@@ -111,6 +115,7 @@ def _tell(step: Step, policy: str, mode: str, json: bool, journal: Any) -> None:
         "applications": len(step.snapshot.apps),
         "containers": len(step.snapshot.containers),
         "nodes": nodes,
+        "knobs": [{**asdict(turn), "verdict": str(turn.verdict)} for turn in step.turns],
         "observe_ms": round(1000 * step.observe_s, 1),
         "decide_ms": round(1000 * step.decide_s, 1),
         "act_ms": round(1000 * step.act_s, 1),
@@ -121,6 +126,8 @@ def _tell(step: Step, policy: str, mode: str, json: bool, journal: Any) -> None:
     if json:
         print(jsonlib.dumps(line), flush=True)
         return
+    for turn in step.turns:
+        say(f"{turn.name}: {turn.verdict} {turn.what} {turn.before} -> {turn.wanted} {turn.problem}".rstrip())
     for node in nodes:
         if node["verdict"] in ("posted", "shadow", "failed"):
             say(
@@ -151,7 +158,7 @@ def restore(
     ] = False,
     json: Json = False,
 ) -> int:
-    """Put the sizes of all nodes back, from any state, and prove it by reading them again.
+    """Put back all that a controller has changed, from any state, and prove it by reading it again.
 
     \b
     Examples:
@@ -159,18 +166,17 @@ def restore(
       heddle yarn restore --rm http://rm.example:8088 --from-nodes
     """
     from heddle.yarn.steering.desk import desk_of
+    from heddle.yarn.steering.putting_back import in_words
     from heddle.yarn.steering.session import restore as put_all_back
 
     with client_of(rm, name) as client:
         done = put_all_back(client, desk_of(client.address), from_nodes=from_nodes)
     if json:
-        print_json({"nodes": [{**vars(one), "proven": one.proven} for one in done]})
+        print_json({"put_back": [{**vars(one), "proven": one.proven} for one in done]})
     else:
         changed = sum(one.before != one.now for one in done)
-        away = [one.node for one in done if one.now is None]
-        say(
-            f"{len(done)} nodes have their own sizes, read back; {changed} were changed" if done else "nothing was left"
-        )
+        away = [one.name for one in done if one.away]
+        say(f"{in_words(done)}, read back; {changed} were changed" if done else in_words(done))
         if away:
             say(f"not there, so not proven: {', '.join(away)}")
     return DONE

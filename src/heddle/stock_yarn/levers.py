@@ -48,6 +48,8 @@ def stock_policy(policy: Policy) -> Policy:
     """What decides in a YARN that is driven by this policy from outside."""
     own = {lever.question: lever for lever in policy.levers if lever.of_yarn}
     ordering = own.get(Question.ORDERING, CAPACITY)
+    if not ordering.by_queue:  # fifo is what a leaf does anyway
+        ordering = CAPACITY
     share = AM_SHARE if ordering.dues == "guarantee" else AM_SHARE.with_values({"percent": FAIR_AM_SHARE})
     levers = (own.get(Question.ADMISSION, share), POSTED, SHARED, ordering, own.get(Question.PLACEMENT, MOST_FREE))
     return Policy(f"stock YARN driven by {policy.name}", levers)

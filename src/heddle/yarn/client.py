@@ -6,9 +6,11 @@ One connection is kept open and used by one thread. Answers are plain JSON objec
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any, Final
 from urllib.parse import quote, urlencode, urlsplit
+from xml.sax.saxutils import escape
 
 from heddle.model.errors import HeddleError
 
@@ -84,6 +86,43 @@ class RmClient:
     def scheduler(self) -> dict[str, Any]:
         return self._call("GET", "/scheduler")
 
+    def scheduler_settings(self) -> dict[str, str]:
+        """Every setting of the Capacity scheduler, by full name. YarnError where they cannot be changed live."""
+        answer = self._call("GET", "/scheduler-conf")
+        rows = answer.get("property") or []
+        return {str(row["name"]): str(row["value"]) for row in (rows if isinstance(rows, list) else [rows])}
+
+    def change_queues(self, changes: Mapping[str, Mapping[str, str | None]]) -> None:
+        """Changes settings of queues, all at once or none: queue -> setting -> value; None takes it out."""
+        lines = ["<sched-conf>"]
+        for queue, settings in changes.items():
+            lines.append(f"<update-queue><queue-name>{escape(queue)}</queue-name><params>")
+            for key, value in settings.items():
+                lines.append(f"<entry><key>{escape(key)}</key><value>{escape(value or '')}</value></entry>")
+            lines.append("</params></update-queue>")
+        lines.append("</sched-conf>")
+        self._call("PUT", "/scheduler-conf", xml="".join(lines))
+
+    def set_priority(self, app_id: str, priority: int) -> int:
+        """The priority that the application has then; the RM keeps it within its own bounds."""
+        answer = self._call("PUT", f"/apps/{quote(app_id)}/priority", body={"priority": priority})
+        return int(answer.get("priority", priority))
+
+    def move(self, app_id: str, queue: str) -> None:
+        """Moves an application, with what it has and waits for, to another leaf queue."""
+        self._call("PUT", f"/apps/{quote(app_id)}/queue", body={"queue": queue})
+
+    def setting(self, name: str) -> str | None:
+        """A setting of the RM itself; None: not set."""
+        try:
+            return str(self.get("/conf", name=name)["property"]["value"])
+        except (KeyError, TypeError):
+            return None
+        except YarnError as error:
+            if error.status == 404:
+                return None
+            raise
+
     def new_application(self) -> str:
         """The id under which an application can be submitted."""
         answer = self._call("POST", "/apps/new-application")
@@ -118,6 +157,7 @@ class RmClient:
         *,
         query: dict[str, str] | None = None,
         body: dict[str, Any] | None = None,
+        xml: str | None = None,
         root: str = ROOT,
         empty_answer: bool = False,
     ) -> dict[str, Any]:
@@ -127,10 +167,13 @@ class RmClient:
         headers = {"Accept": "application/json"}
         if body is not None:
             headers["Content-Type"] = "application/json"
-        status, text = self._exchange(method, target, url, json.dumps(body) if body is not None else None, headers)
+        if xml is not None:
+            headers = {"Content-Type": "application/xml"}
+        sent = xml if body is None else json.dumps(body)
+        status, text = self._exchange(method, target, url, sent, headers)
         if not 200 <= status < 300:
             raise YarnError(url, text[:EXCERPT] or "no explanation", status)
-        if empty_answer and not text:
+        if xml is not None or (empty_answer and not text):  # what is told in XML is answered by a sentence
             return {}
         try:
             answer = json.loads(text)

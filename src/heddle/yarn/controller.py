@@ -1,6 +1,6 @@
 """The controller: observe, let the levers decide, act on a live cluster; one step at a time.
 
-It has one actuator, the size of nodes; what the other levers say is in the plan, for the record, and not acted on. In
+It turns the knobs that YARN has: sizes of nodes here, those of queues and applications in steering/turning.py. In
 shadow mode, the default, it decides and records and never posts. It puts nothing back by itself: steering/session.py
 runs it with a lease, a watchdog and a baseline.
 """
@@ -8,8 +8,7 @@ runs it with a lease, a watchdog and a baseline.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import numpy as np
@@ -23,22 +22,13 @@ from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
 from heddle.yarn.client import RmClient, YarnError
 from heddle.yarn.differ import Change, differences
+from heddle.yarn.knobs import from_outside, turns_of
 from heddle.yarn.levers import LiveLevers
 from heddle.yarn.live_view import CapacityOf, LiveView
 from heddle.yarn.snapshot import NodeSeen, Size, Snapshot, take_snapshot
 from heddle.yarn.steering.limits import Cause, Guards, Limits, keep_one_large
-
-
-class Verdict(StrEnum):
-    """What became of a node's decided size, and why."""
-
-    POSTED = "posted"
-    SHADOW = "shadow"  # would have been posted
-    UNCHANGED = "unchanged"
-    DEAD_BAND = "dead-band"  # too small a change to trouble the RM with
-    AWAY = "away"  # the node is lost, or being decommissioned
-    FAILED = "failed"  # the RM refused or did not answer
-    LEFT_ALONE = "left-alone"  # not ours to change
+from heddle.yarn.steering.turning import Turn, Turner
+from heddle.yarn.verdicts import Verdict
 
 
 @dataclass(frozen=True)
@@ -61,6 +51,7 @@ class Step:
     changes: list[Change]
     plan: Plan
     resizes: list[Resize]
+    turns: list[Turn]
     observe_s: float  # polling and reading, wall time
     decide_s: float  # from two snapshots to a plan
     act_s: float
@@ -98,16 +89,18 @@ class Controller:
         before_post: Callable[[str], None] = lambda _: None,
         own_size_of: CapacityOf = lambda seen: seen.total,
         guards: Guards | None = None,
+        turner: Turner | None = None,
     ) -> None:
         """`before_post` is called with a node's name before each change of its size.
 
         `own_size_of`: what a node may promise without us; by default, what it may when it is first seen.
-        `guards`: those of an earlier controller, which know what it changed.
+        `guards`, `turner`: those of an earlier controller, which know what it changed.
         """
         self._client = client
         self._clock_ms = clock_ms
         self.settings = settings
-        self._levers = LiveLevers(policy, settings.increment)
+        self._levers = LiveLevers(from_outside(policy), settings.increment)
+        self._turner = turner or Turner(client, lambda _: None, lambda _: None)
         n_pools = policy.by_question[Question.PARTITION].n_pools
         self._guards = guards or Guards(settings.limits)
         self._before_post = before_post
@@ -124,7 +117,8 @@ class Controller:
     def step(self) -> Step:
         """One poll, one decision. Raises YarnError, with nothing changed, if the RM cannot be polled."""
         began = perf_counter()
-        snapshot = take_snapshot(self._client, self._clock_ms(), self._before.apps if self._before else ())
+        seen = take_snapshot(self._client, self._clock_ms(), self._before.apps if self._before else ())
+        snapshot = self._as_found(seen)
         observed = perf_counter()
         changes = differences(self._before, snapshot, self.settings.report_ms)
         self.live.sight(snapshot)
@@ -136,9 +130,16 @@ class Controller:
             self._levers.hear(self.live.view, batch, new)
         plan = self._levers.decide(self.live)
         decided = perf_counter()
+        turns = self._turner.turn(turns_of(plan, self.live), seen, self.settings.shadow)
         resizes = self._act(snapshot, plan)
         acted = perf_counter()
-        return Step(snapshot, changes, plan, resizes, observed - began, decided - observed, acted - decided)
+        return Step(snapshot, changes, plan, resizes, turns, observed - began, decided - observed, acted - decided)
+
+    def _as_found(self, seen: Snapshot) -> Snapshot:
+        """Levers see the priorities that applications came with, not those that we gave them."""
+        found = self._turner.found_priorities()
+        apps = {name: replace(app, priority=found.get(name, app.priority)) for name, app in seen.apps.items()}
+        return replace(seen, apps=apps)
 
     def own_sizes(self) -> dict[str, Size]:
         """Every node with the size that it has without us."""

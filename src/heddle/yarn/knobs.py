@@ -83,6 +83,7 @@ def _pools(plan: Plan, live: LiveView) -> tuple[dict[str, str], dict[str, tuple[
     whole, counts = clock["allowance"][0], (clock["counts"][0] > 0) & (clock["allowance"][0] > 0)
     maxima = [int((limit[counts] * MILLI // whole[counts]).min()) for limit in plan.pool_limits]
     guarantees = [max(0, MILLI - sum(maxima[1:])), *maxima[1:]]
+    maxima[0] = max(maxima[0], guarantees[0])  # both are rounded down, and YARN wants no maximum below its guarantee
     shares = {pool_leaf(pool): share for pool, share in enumerate(zip(guarantees, maxima, strict=True))}
     return {app: pool_leaf(plan.job_pools[job]) for app, job in live.job_row.items()}, shares
 

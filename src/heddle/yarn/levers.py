@@ -5,6 +5,7 @@ Hooks are called in compiled loops, because handing a view over from Python cost
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from numba import njit, types
 from heddle.model.errors import RunRefused
 from heddle.model.plan import Plan
 from heddle.model.reasons import Reason
-from heddle.model.view import EVENT_NAMES, JOB_ARRIVED, LeverState, View
+from heddle.model.view import EVENT_ALLOCATED, EVENT_NAMES, JOB_ARRIVED, LeverState, View
 from heddle.policy.compile import HOOKS, hook_addresses, hooks_of
 from heddle.policy.handles import ParamsHandle, ParamsType, StateHandle, StateType, ViewHandle, ViewType
 from heddle.policy.lever import Lever, Question
@@ -111,6 +112,9 @@ class _Memory:
     def clear_containers(self, rows: Rows) -> None:
         self._container.rows[rows] = 0
 
+    def copy(self) -> _Memory:
+        return deepcopy(self)
+
     def state(self) -> LeverState:
         return LeverState(self.table, self._node.rows, self._job.rows, self._container.rows)
 
@@ -149,10 +153,13 @@ class LiveLevers:
             memory.fit(view)
             if lever.columns.container:
                 memory.clear_containers(new_containers)
-            if batch.kind in lever.listens:
-                hook = self._hooks[f"{question}_event"]
-                handles = ViewHandle(view), StateHandle(memory.state())
-                self._loops.tell(hook, *handles, self._params[question], batch.kind, batch.rows)
+            self._tell(question, view, batch)
+
+    def _tell(self, question: Question, view: View, batch: Batch) -> None:
+        if batch.kind in self._levers[question].listens:
+            hook = self._hooks[f"{question}_event"]
+            handles = ViewHandle(view), StateHandle(self._memory[question].state())
+            self._loops.tell(hook, *handles, self._params[question], batch.kind, batch.rows)
 
     def decide(self, live: LiveView) -> Plan:
         """What the levers say now. Levers without a hook have no opinion."""
@@ -193,11 +200,18 @@ class LiveLevers:
         held_back = jobs[rows["state"][jobs] == JOB_ARRIVED]
         turn = np.lexsort((held_back, -rows["priority"][held_back]))
         reasons: dict[int, Reason] = {}
+        supposed: list[tuple[int, int]] = []
+        before = self._memory[Question.ADMISSION].copy()
         for job in held_back[turn].tolist():
             reasons[job] = Reason(int(self._each("admits", Question.ADMISSION, live.view, np.array([job]))[0]))
             if reasons[job] is Reason.NONE:
-                live.suppose_started([job], 1)
-        live.suppose_started([job for job, reason in reasons.items() if reason is Reason.NONE], -1)
+                supposed.append((job, live.most_free_node()))
+                event = live.suppose_started(*supposed[-1], 1)
+                if live.view.job_spec["has_am"][job]:
+                    self._tell(Question.ADMISSION, live.view, Batch(EVENT_ALLOCATED, np.array([event], np.int64)))
+        for job, node in supposed:
+            live.suppose_started(job, node, -1)
+        self._memory[Question.ADMISSION] = before
         return reasons
 
     def _has(self, question: Question, hook: str) -> bool:

@@ -17,4 +17,5 @@ FIFO = Lever(
     hooks={"key": key},
     parameters=(Parameter("blocking", True, "false lets smaller requests pass a head that does not fit"),),
     blocking="blocking",
+    of_yarn=True,
 )

@@ -1,7 +1,7 @@
 """The folder in which a controller of one ResourceManager keeps what must outlive it.
 
 lock            held by the one controller, or by `restore`
-baseline.json   the sizes that nodes must get back; there from before the first change until all of them have them
+baseline.json   what must be put back; there from before the first change until all of it is
 beat            when the controller last lived, by the machine's monotonic clock, which no clock jump moves
 paused          there while somebody wants the controller to change nothing
 """
@@ -12,8 +12,9 @@ import json
 import os
 import re
 import time
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,53 @@ from heddle.yarn.snapshot import Size
 
 
 @dataclass(frozen=True)
+class Found:
+    """What was found before it was changed, and must be put back."""
+
+    sizes: dict[str, Size] = field(default_factory=dict)  # nodes: MB and millicores
+    queues: dict[str, dict[str, str | None]] = field(default_factory=dict)  # queue -> setting -> value; None: not set
+    priorities: dict[str, int] = field(default_factory=dict)  # applications
+    leaves: dict[str, str] = field(default_factory=dict)  # applications -> their queue
+
+    def __or__(self, later: Found) -> Found:
+        """This, and what was found later of other things: the first find counts."""
+        queues = {name: {**later.queues.get(name, {}), **of_queue} for name, of_queue in self.queues.items()}
+        return Found(
+            later.sizes | self.sizes,
+            later.queues | queues,
+            later.priorities | self.priorities,
+            later.leaves | self.leaves,
+        )
+
+    def __sub__(self, theirs: Found) -> Found:
+        """This without what is not ours to put back."""
+        queues = {name: _without(settings, theirs.queues.get(name, {})) for name, settings in self.queues.items()}
+        return Found(
+            _without(self.sizes, theirs.sizes),
+            {name: settings for name, settings in queues.items() if settings},
+            _without(self.priorities, theirs.priorities),
+            _without(self.leaves, theirs.leaves),
+        )
+
+    def names(self) -> list[str]:
+        """Of everything in it."""
+        return sorted({*self.sizes, *self.queues, *self.priorities, *self.leaves})
+
+    def __bool__(self) -> bool:
+        return bool(self.sizes or self.queues or self.priorities or self.leaves)
+
+
+def _without(these: dict[str, Any], those: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in these.items() if name not in those}
+
+
+@dataclass(frozen=True)
 class Baseline:
-    """What to put back, and where. Sizes: MB and millicores, by node."""
+    """What to put back, and where."""
 
     rm: str
     user: str | None
-    sizes: dict[str, Size]
+    found: Found
 
 
 @dataclass(frozen=True)
@@ -52,7 +94,7 @@ class Desk:
         self.folder.mkdir(parents=True, exist_ok=True)
         fresh = self.baseline_file.with_suffix(".partial")
         with fresh.open("w") as file:
-            json.dump({"rm": baseline.rm, "user": baseline.user, "sizes": baseline.sizes}, file, indent=1)
+            json.dump(asdict(baseline), file, indent=1)
             file.flush()
             os.fsync(file.fileno())
         fresh.rename(self.baseline_file)
@@ -65,9 +107,13 @@ class Desk:
     def load(self) -> Baseline | None:
         """What an earlier controller has not put back; None: nothing."""
         try:
-            found: Any = json.loads(self.baseline_file.read_text())
+            saved: Any = json.loads(self.baseline_file.read_text())
+            found = saved["found"]
             sizes = {str(node): (int(size[0]), int(size[1])) for node, size in found["sizes"].items()}
-            return Baseline(str(found["rm"]), found["user"], sizes)
+            queues = {str(queue): dict(of_queue) for queue, of_queue in found["queues"].items()}
+            return Baseline(
+                str(saved["rm"]), saved["user"], Found(sizes, queues, dict(found["priorities"]), dict(found["leaves"]))
+            )
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:

@@ -1,6 +1,6 @@
 """One controller at work on one cluster: what it changes is leased, and is put back however it ends.
 
-Live, before the first change: the sizes of all nodes are on disk and a watchdog is on guard. Every step renews the
+Live, before the first change of anything: what was found is on disk and a watchdog is on guard. Every step renews the
 lease. The end of the session puts everything back and proves it; if the process dies instead, the watchdog does so; if
 both die, the next session or `restore` does. A session that was out of action for longer than its lease (stopped, or
 without an answer of the ResourceManager) puts everything back and begins anew, because nobody knows what was missed.
@@ -15,15 +15,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from heddle.model.errors import CheckFailed, RunRefused
-from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
-from heddle.policy.presets import DEFAULTS
 from heddle.yarn.client import RmClient, YarnError
 from heddle.yarn.controller import Controller, Settings, Step
-from heddle.yarn.snapshot import NodeSeen, Size, read_nodes
-from heddle.yarn.steering.desk import Baseline, Desk
+from heddle.yarn.snapshot import NodeSeen, Size, read_nodes, read_queues
+from heddle.yarn.steering.desk import Baseline, Desk, Found
 from heddle.yarn.steering.limits import Cause, Guards
-from heddle.yarn.steering.putting_back import PutBack, put_back, sizes_of_nodemanagers
+from heddle.yarn.steering.putting_back import PutBack, in_words, put_back, sizes_of_nodemanagers, still_owed
+from heddle.yarn.steering.turning import Turner, refuse_where_knobs_are_missing
 from heddle.yarn.steering.watchdog import start_watchdog, watchdog_lives
 
 LAST_TRIES: Final = 3
@@ -40,15 +39,6 @@ class Terms:
     accept_sizes: bool = False  # take nodes as they are, although their NodeManagers say otherwise
 
 
-def not_acted_on(policy: Policy) -> list[str]:
-    """The levers of a policy that this tier has no knob for; those that every policy has by default do not count."""
-    return [
-        f"{question}: {lever.name}"
-        for question, lever in policy.by_question.items()
-        if question is not Question.SIZING and lever.name != DEFAULTS[question].name
-    ]
-
-
 class Session:
     """Use it in a `with`; call step() in a loop."""
 
@@ -58,9 +48,10 @@ class Session:
         self._client, self._policy, self._settings = client, policy, settings
         self._desk, self._terms, self._say = desk, terms, say
         self._live = not settings.shadow
-        self._sizes: dict[str, Size] = {}  # on disk, if live
-        self._owed: dict[str, Size] = {}  # to be put back as soon as their nodes are there
+        self._found = Found()  # on disk, if live
+        self._owed = Found()  # to be put back as soon as it can be
         self._guards = Guards(settings.limits)
+        self._turner = Turner(client, self._remember, self._release)
         self._controller: Controller | None = None  # None: the RM was away for too long
         self._beat_s = self._answered_s = time.monotonic()
         self._paused = False
@@ -114,16 +105,19 @@ class Session:
             self._own_size,
             lambda: int(time.monotonic() * 1000),
             self._settings_now(),
-            before_post=self._remember,
+            before_post=self._remember_size,
             own_size_of=self._own_size,
             guards=self._guards,
+            turner=self._turner,
         )
         nodes = read_nodes(self._client.nodes(), self._client.address)
         if self._live:
             if not self._begun:
                 self._refuse_strange_sizes(nodes)
+                queues = read_queues(self._client.scheduler(), self._client.address)
+                refuse_where_knobs_are_missing(self._client, self._policy, queues)
             # A node that is known keeps its size as first known: after a restart of the RM it comes back as we made it.
-            self._sizes = {node.id: node.total for node in nodes.values()} | self._sizes
+            self._found = self._found | Found(sizes={node.id: node.total for node in nodes.values()})
             self._save()
         self._beat()
         self._guard()
@@ -138,10 +132,10 @@ class Session:
         left = self._desk.load()
         if left is not None:
             self._say("an earlier controller left changes behind: putting them back first")
-            done = put_back(self._client, left.sizes)
+            done = put_back(self._client, left.found)
             _prove(done)
             # Nodes that are away are still owed their size.
-            self._sizes = self._owed = {one.node: one.wanted for one in done if not one.proven}
+            self._found = self._owed = still_owed(done)
 
     def _refuse_strange_sizes(self, nodes: dict[str, NodeSeen]) -> None:
         if self._terms.accept_sizes:
@@ -159,21 +153,21 @@ class Session:
     def _end(self) -> None:
         for _ in range(LAST_TRIES):
             try:
-                done = put_back(self._client, self._sizes)
+                done = put_back(self._client, self._found)
             except YarnError as error:
-                self._say(f"cannot put sizes back now: {error}")
+                self._say(f"cannot put anything back now: {error}")
                 time.sleep(1)
                 continue
             if all(one.proven for one in done):
                 self._desk.forget()
-                self._say(f"put back and proven: {len(done)} nodes have their own sizes")
+                self._say(f"put back and proven: {in_words(done)}")
                 return
             break
         self._say("the watchdog goes on putting back what is left; `heddle yarn restore` does so too")
 
     def _anew(self) -> Controller:
         """Everything back, then a fresh start. Raises YarnError as long as the ResourceManager does not answer."""
-        self._owed = dict(self._sizes) if self._live else {}
+        self._owed = self._found if self._live else Found()
         self._put_back_owed()
         controller = self._begin()
         self._say("began anew")
@@ -182,8 +176,7 @@ class Session:
     def _put_back_owed(self) -> None:
         """A restarted RM learns of its nodes one by one, and they come as we made them."""
         if self._owed:
-            done = put_back(self._client, self._owed)
-            self._owed = {one.node: one.wanted for one in done if not one.proven}
+            self._owed = still_owed(put_back(self._client, self._owed))
 
     # While it runs.
 
@@ -203,40 +196,48 @@ class Session:
             return
         self._paused = not self._paused
         if self._paused and self._live:
-            put_back(self._client, self._sizes)
+            put_back(self._client, self._found)
         controller.settings = self._settings_now()
-        self._say("paused: sizes are back, nothing is changed" if self._paused else "resumed")
+        self._say("paused: all is put back, nothing is changed" if self._paused else "resumed")
 
     def _own_size(self, node: NodeSeen) -> Size:
-        return self._sizes.get(node.id, node.total)
+        return self._found.sizes.get(node.id, node.total)
 
-    def _remember(self, node: str) -> None:
-        """Before a change of a node: its own size must be on disk."""
-        if node not in self._sizes and self._controller is not None:
-            self._sizes[node] = self._controller.own_sizes()[node]
+    def _remember_size(self, node: str) -> None:
+        if self._controller is not None:
+            self._remember(Found(sizes={node: self._controller.own_sizes()[node]}))
+
+    def _remember(self, found: Found) -> None:
+        """Before a change of anything: how it was found must be on disk, and somebody on guard."""
+        known = self._found | found
+        if known != self._found:
+            self._found = known
             self._save()
         self._guard()
 
     def _release_foreign(self, step: Step) -> None:
-        """What somebody else has resized since is theirs, and not to be put back."""
-        foreign = {resize.node for resize in step.resizes if resize.cause is Cause.FOREIGN} & self._sizes.keys()
-        if foreign:
-            self._say(f"resized by somebody else, left to them from now on: {', '.join(sorted(foreign))}")
-            self._sizes = {node: size for node, size in self._sizes.items() if node not in foreign}
+        foreign = {resize.node for resize in step.resizes if resize.cause is Cause.FOREIGN}
+        self._release(Found(sizes={node: size for node, size in self._found.sizes.items() if node in foreign}))
+
+    def _release(self, theirs: Found) -> None:
+        """What somebody else has changed since is theirs, and not to be put back."""
+        if theirs:
+            self._say(f"changed by somebody else, left to them from now on: {', '.join(theirs.names())}")
+            self._found = self._found - theirs
             self._save()
 
     def _save(self) -> None:
-        self._desk.save(Baseline(self._client.address, self._terms.user, self._sizes))
+        self._desk.save(Baseline(self._client.address, self._terms.user, self._found))
 
 
 def restore(client: RmClient, desk: Desk, *, from_nodes: bool) -> list[PutBack]:
     """Puts everything back from whatever state, and proves it. Needs that no controller is at work."""
     with desk.lock():
         left = desk.load() if not from_nodes else None
-        sizes = dict(left.sizes) if left else {}
+        found = left.found if left else Found()
         if from_nodes:
-            sizes = sizes_of_nodemanagers(read_nodes(client.nodes(), client.address))
-        done = put_back(client, sizes)
+            found = Found(sizes_of_nodemanagers(read_nodes(client.nodes(), client.address)))
+        done = put_back(client, found)
         _prove(done)
         if all(one.proven for one in done):
             desk.forget()
@@ -244,6 +245,6 @@ def restore(client: RmClient, desk: Desk, *, from_nodes: bool) -> list[PutBack]:
 
 
 def _prove(done: list[PutBack]) -> None:
-    wrong = [f"{one.node} has {one.now}, not {one.wanted}" for one in done if one.now is not None and not one.proven]
+    wrong = [f"{one.name} has {one.now}, not {one.wanted}" for one in done if not one.away and not one.proven]
     if wrong:
         raise CheckFailed(wrong)

@@ -17,7 +17,7 @@ from heddle.model.errors import HeddleError, RunRefused
 from heddle.yarn.client import RmClient
 from heddle.yarn.local.folders import only_one
 from heddle.yarn.steering.desk import Baseline, Desk
-from heddle.yarn.steering.putting_back import put_back
+from heddle.yarn.steering.putting_back import put_back, still_owed
 
 LOOK_EVERY_S: Final = 0.5
 TIMEOUT_S: Final = 5.0
@@ -68,28 +68,28 @@ def guard(desk: Desk, lease_s: float) -> None:
             return
         away_since_s = away_since_s or time.monotonic()
         if time.monotonic() - away_since_s > ABSENT_S:
-            _say(f"gave up on nodes that are away: {', '.join(left)}")
+            _say(f"gave up on what is away: {', '.join(left)}")
             return
 
 
-def _revert(desk: Desk) -> dict[str, object]:
+def _revert(desk: Desk) -> list[str]:
     """What could not be put back yet. What could is taken out of the baseline."""
     baseline = _baseline(desk)
     if baseline is None:
-        return {}
+        return []
     try:
         with RmClient(baseline.rm, timeout_s=TIMEOUT_S, user=baseline.user) as client:
-            done = put_back(client, baseline.sizes)
+            done = put_back(client, baseline.found)
     except HeddleError as error:
         _say(f"cannot put back yet: {error}")
-        return dict(baseline.sizes)
-    _say("put back " + ", ".join(f"{one.node} from {one.before} to {one.now}" for one in done))
-    left = {one.node: one.wanted for one in done if not one.proven}
+        return baseline.found.names()
+    _say("put back " + ", ".join(f"{one.name} from {one.before} to {one.now}" for one in done))
+    left = still_owed(done)
     if left:
         desk.save(Baseline(baseline.rm, baseline.user, left))
     else:
         desk.forget()
-    return dict(left)
+    return left.names()
 
 
 def _baseline(desk: Desk) -> Baseline | None:

@@ -1,0 +1,155 @@
+"""Knobs of queues and applications against a fake RM: what is turned, what is put back, what is left to others."""
+
+import pytest
+
+from heddle.model.errors import RunRefused
+from heddle.policy.parse import parse_policy
+from heddle.yarn.client import RmClient
+from heddle.yarn.controller import Settings
+from heddle.yarn.steering import session as session_module
+from heddle.yarn.steering.desk import Baseline, Desk, Found
+from heddle.yarn.steering.session import Session, Terms, restore
+from heddle.yarn.verdicts import Verdict
+from yarn_slice.fake_rm import FakeRm
+
+DEFAULT_AM_SHARE = "yarn.scheduler.capacity.root.default.maximum-am-resource-percent"
+PRIORITIES = "yarn.cluster.max-application-priority"
+
+
+def session(client: RmClient, desk: Desk, policy: str, shadow: bool = False) -> Session:
+    terms = Terms(lease_s=30, accept_sizes=True)
+    return Session(client, parse_policy(policy), Settings(shadow=shadow), desk, terms, lambda _: None)
+
+
+@pytest.fixture(autouse=True)
+def no_watchdog(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "start_watchdog", lambda desk, lease_s: None)
+    monkeypatch.setattr(session_module, "watchdog_lives", lambda desk: True)
+
+
+@pytest.fixture
+def burst(rm: FakeRm) -> FakeRm:
+    """Beside what runs, three applications that wait for their AMs."""
+    for memory_mb in (4096, 2048, 1024):
+        rm.add_app().asks = [(0, memory_mb, 1, 1)]
+    rm.configured[PRIORITIES] = "10"
+    return rm
+
+
+def test_admission_becomes_the_am_share_of_each_leaf(burst: FakeRm, client: RmClient, desk: Desk) -> None:
+    # Two may run: one does already, with an AM of 4096 MB, so one more AM of 4096 MB may start. The leaf may hold all
+    # of 16384 MB and 16 vcores: half of the memory, an eighth of the vcores.
+    saved = []
+    burst.on_post = lambda: saved.append(desk.load())
+    with session(client, desk, "max-running(jobs=2)").at_work() as working:
+        step = working.step()
+        assert step is not None
+        assert burst.settings[DEFAULT_AM_SHARE] == "0.5"
+        assert {turn.name: turn.verdict for turn in step.turns} == dict.fromkeys(
+            ("root.default", "root.batch"), Verdict.POSTED
+        )
+    assert saved[0].found.queues["root.default"] == {"maximum-am-resource-percent": None}
+    assert burst.settings == {}
+    assert desk.load() is None
+
+
+def test_what_was_set_before_is_put_back_as_it_was(burst: FakeRm, client: RmClient, desk: Desk) -> None:
+    burst.settings[DEFAULT_AM_SHARE] = "0.3"
+    with session(client, desk, "max-running(jobs=2)").at_work() as working:
+        working.step()
+        assert burst.settings[DEFAULT_AM_SHARE] == "0.5"
+    assert burst.settings == {DEFAULT_AM_SHARE: "0.3"}
+
+
+def test_ordering_becomes_priorities_which_levers_do_not_see(burst: FakeRm, client: RmClient, desk: Desk) -> None:
+    with session(client, desk, "smallest-first").at_work() as working:
+        for _ in range(2):
+            step = working.step()
+            assert step is not None
+            # By demand: 1024, 2048, 4096; the one that runs waits for nothing.
+            assert [app.priority for app in burst.apps.values()] == [0, 8, 9, 10]
+            assert {app.priority for app in step.snapshot.apps.values()} == {0}
+        assert step.turns == []
+        burst.end_app(list(burst.apps.values())[3])
+    assert [app.priority for app in burst.apps.values()] == [0, 0, 0, 10]  # the last has ended: nothing to put back
+
+
+def test_partition_moves_applications_between_two_queues(burst: FakeRm, client: RmClient, desk: Desk) -> None:
+    burst.leaves = {"pool-0": (90.0, 100.0), "pool-1": (10.0, 100.0)}
+    for app in burst.apps.values():
+        app.queue = "root.pool-0"
+    with session(client, desk, "small-pool(share=0.2, theta=0.2)").at_work() as working:
+        working.step()
+        # What runs has two containers of 4096 MB of the four that fit: large. Of the others nothing is known yet.
+        assert [app.queue for app in burst.apps.values()] == ["root.pool-0"] + ["root.pool-1"] * 3
+        shares = {name.removeprefix("yarn.scheduler.capacity.root."): v for name, v in burst.settings.items()}
+        assert shares == {
+            "pool-0.capacity": "80.1", "pool-0.maximum-capacity": "80.1",
+            "pool-1.capacity": "19.9", "pool-1.maximum-capacity": "19.9",
+        }  # fmt: skip
+    assert {app.queue for app in burst.apps.values()} == {"root.pool-0"}
+    assert burst.settings == {}
+
+
+def test_somebody_elses_setting_is_left_to_them(burst: FakeRm, client: RmClient, desk: Desk) -> None:
+    with session(client, desk, "max-running(jobs=2)").at_work() as working:
+        working.step()
+        burst.settings[DEFAULT_AM_SHARE] = "0.77"
+        working.step()
+        working.step()
+        assert burst.settings[DEFAULT_AM_SHARE] == "0.77"
+    assert burst.settings == {DEFAULT_AM_SHARE: "0.77"}
+
+
+def test_after_a_restart_of_the_rm_the_setting_is_made_again(burst: FakeRm, client: RmClient, desk: Desk) -> None:
+    with session(client, desk, "max-running(jobs=2)").at_work() as working:
+        working.step()
+        burst.settings.clear()
+        working.step()
+        assert burst.settings[DEFAULT_AM_SHARE] == "0.5"
+
+
+def test_shadow_says_it_and_does_nothing(burst: FakeRm, client: RmClient, desk: Desk) -> None:
+    with session(client, desk, "smallest-first+max-running(jobs=2)", shadow=True).at_work() as working:
+        step = working.step()
+    assert step is not None
+    assert {turn.what for turn in step.turns} == {"queues", "priorities"}
+    assert {turn.verdict for turn in step.turns} == {Verdict.SHADOW}
+    assert burst.settings == {}
+    assert not any(app.priority for app in burst.apps.values())
+
+
+def test_a_refused_change_is_a_verdict(burst: FakeRm, client: RmClient, desk: Desk) -> None:
+    with session(client, desk, "smallest-first").at_work() as working:
+        first = list(burst.apps)[1]
+        burst.instead[f"/apps/{first}/priority"] = (403, "not yours")
+        step = working.step()
+        assert step is not None
+        verdicts = {turn.name: turn.verdict for turn in step.turns}
+        assert verdicts[first] is Verdict.FAILED
+        assert list(verdicts.values()).count(Verdict.POSTED) == 2
+        del burst.instead[f"/apps/{first}/priority"]
+
+
+def test_a_cluster_without_the_knobs_is_told_what_it_needs(burst: FakeRm, client: RmClient, desk: Desk) -> None:
+    burst.configured[PRIORITIES] = "0"
+    burst.instead["/scheduler-conf"] = (400, "Configuration change only supported by a mutable provider")
+    working = session(client, desk, "smallest-first+max-running(jobs=2)+small-pool")
+    with pytest.raises(RunRefused) as refused, working.at_work():
+        pass
+    said = str(refused.value)
+    assert "yarn.scheduler.configuration.store.class=memory" in said
+    assert PRIORITIES in said
+    assert "root.pool-0 and root.pool-1" in said
+    assert desk.load() is None
+
+
+def test_restore_puts_queues_and_applications_back(burst: FakeRm, client: RmClient, desk: Desk) -> None:
+    app = list(burst.apps)[1]
+    burst.settings[DEFAULT_AM_SHARE] = "0.9"
+    burst.apps[app].priority, burst.apps[app].queue = 7, "root.batch"
+    own = {"root.default": {"maximum-am-resource-percent": None}}
+    desk.save(Baseline(client.address, None, Found({}, own, {app: 2}, {app: "root.default"})))
+    done = restore(client, desk, from_nodes=False)
+    assert all(one.proven for one in done)
+    assert (burst.settings, burst.apps[app].priority, burst.apps[app].queue) == ({}, 2, "root.default")
