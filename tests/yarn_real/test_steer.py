@@ -50,10 +50,12 @@ def answers(rm: RmClient) -> bool:
 
 
 @contextmanager
-def steering(cluster: LocalCluster, decisions: Path) -> Iterator[subprocess.Popen[bytes]]:
+def steering(
+    cluster: LocalCluster, decisions: Path, policy: str = "usage-feedback(damping=0.5)"
+) -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "-c", "from heddle.cli.main import main; main()", "yarn", "steer", "--name", "session"]
     command += ["--mode", "live", "--lease", str(LEASE_S), "--young", "2", "--stale", str(STALE_S)]
-    command += ["--policy", "usage-feedback(damping=0.5)", "--record", str(decisions)]
+    command += ["--policy", policy, "--record", str(decisions)]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
         try:
             yield process
@@ -108,3 +110,30 @@ def test_an_rm_restart_with_changes_in_force_costs_no_application(
     assert (rm.app(app_id) or {})["app"]["state"] == "RUNNING"
     assert containers_of(rm, app_id) == before
     rm.kill(app_id)
+
+
+def test_knobs_of_queues_and_applications_are_put_back_after_kill_9(
+    cluster: LocalCluster, rm: RmClient, submit: Callable[[ReplayJob], str], tmp_path: Path
+) -> None:
+    def state(app_id: str) -> dict[str, object]:
+        found: dict[str, object] = (rm.app(app_id) or {})["app"]
+        return found
+
+    small = replace(JOB, lines=("stage 256 1 -", "task 0 300000 40:10:10000"))
+    before = rm.scheduler_settings()
+    apps = [submit(small)]
+    try:
+        wait_for(lambda: len(containers_of(rm, apps[0])) == 2, 60)
+        with steering(cluster, tmp_path / "decisions.jsonl", "smallest-first+max-running(jobs=1)") as controller:
+            wait_for(lambda: rm.scheduler_settings() != before, 60)
+            apps.append(submit(small))
+            wait_for(lambda: state(apps[1])["priority"] == 10, 20)
+            time.sleep(3)
+            assert state(apps[1])["state"] == "ACCEPTED"  # held back by the AM share, though there is room
+            controller.send_signal(signal.SIGKILL)
+            wait_for(lambda: rm.scheduler_settings() == before and state(apps[1])["priority"] == 0, LEASE_S + 5)
+        wait_for(lambda: state(apps[1])["state"] == "RUNNING", 30)
+        assert desk_of(cluster.layout.rm).load() is None
+    finally:
+        for app_id in apps:
+            rm.kill(app_id)
