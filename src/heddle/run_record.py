@@ -18,9 +18,11 @@ from heddle.record.run import Run
 from heddle.record.schema import event_kinds, tables
 from heddle.sim import arrays
 from heddle.sim.arrays import Sim
+from heddle.sim.fetching import CROSS_RACK_BYTES, FETCH_MS, FETCHED_BYTES
 from heddle.sim.queue_tree import QueueTree
 
 Column = npt.NDArray[Any]
+FETCH_COLUMNS: Final = ("fetched_at_ms", "fetch_ms", "fetched_bytes", "cross_rack_bytes")
 NOT_KNOWN: Final = -1  # outcome of an attempt that did not end, or whose end was overwritten by another attempt
 
 # Rows of the engine's log that become events; the kinds of sizes follow one by one, in the order of resources.
@@ -53,7 +55,7 @@ def run_of(
     known = dict(manifest) | {
         "complete_attempts": log is not None,
         "use_known": workload.has_use,
-        "totals": _totals(sim, workload.has_use),
+        "totals": _totals(sim, workload.has_use, cluster.has_network),
     }
     columns = {
         "jobs": _jobs(sim, workload, cluster),
@@ -78,8 +80,9 @@ def run_of(
     return Run(manifest=known, **frames)
 
 
-def _totals(sim: Sim, use_known: bool) -> dict[str, Any]:
+def _totals(sim: Sim, use_known: bool, has_network: bool) -> dict[str, Any]:
     control = sim.control[0]
+    moved = ("moved_bytes", "cross_rack_bytes", "local_bytes", "fetch_ms")
     return {
         "reserved_ms": control["reserved_ms"].tolist(),
         "used_ms": control["used_ms"].tolist() if use_known else [None] * len(control["used_ms"]),
@@ -88,6 +91,7 @@ def _totals(sim: Sim, use_known: bool) -> dict[str, Any]:
         "retried_tasks": int(control["retried"]),
         "preempted_tasks": int(control["preempted"]),
         "allocations": int(sim.shown.clock["allocations"][0]),
+        **{name: int(control[name]) if has_network else None for name in moved},
     }
 
 
@@ -191,7 +195,15 @@ def _all_attempts(sim: Sim, log: Sequence[Column], workload: Workload) -> dict[s
         for r, name in enumerate(workload.resources)
     }
     del uses
-    return _attempt_columns(begun["task"], begun["stage"], workload) | used | {
+    fetches = _rows(log, (arrays.LOG_FETCHED,))
+    by_code = {code: fetches[fetches["code"] == code] for code in (FETCH_MS, FETCHED_BYTES, CROSS_RACK_BYTES)}
+    fetched = {
+        "fetched_at_ms": _known(spread(by_code[FETCH_MS], "at_ms", -1)),
+        "fetch_ms": _known(spread(by_code[FETCH_MS], "value", -1)),
+        "fetched_bytes": _known(spread(by_code[FETCHED_BYTES], "value", -1)),
+        "cross_rack_bytes": _known(spread(by_code[CROSS_RACK_BYTES], "value", -1)),
+    }
+    return _attempt_columns(begun["task"], begun["stage"], workload) | used | fetched | {
         "attempt": begun["attempt"],
         "node": begun["node"],
         "asked_at_ms": np.where(is_inner, sim.shown.stage["asked_at_ms"][begun["stage"]], begun["value"]),
@@ -235,6 +247,7 @@ def _last_attempts(sim: Sim, workload: Workload) -> dict[str, Any]:
         f"used_{name}_ms": _known(np.zeros(len(task), np.int64), np.zeros(len(task), bool))
         for name in workload.resources
     }
+    unknown |= dict.fromkeys(FETCH_COLUMNS, unknown[f"used_{workload.resources[0]}_ms"])
     return _attempt_columns(task, stage, workload) | unknown | {
         "attempt": np.maximum(0, rows["attempts"] - ~launching),
         "node": np.ascontiguousarray(rows["node"]),

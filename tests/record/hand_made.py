@@ -56,6 +56,10 @@ def manifest(**changes: Any) -> dict[str, Any]:
             "retried_tasks": 0,
             "preempted_tasks": 0,
             "allocations": 0,
+            "moved_bytes": None,
+            "cross_rack_bytes": None,
+            "local_bytes": None,
+            "fetch_ms": None,
         },
     }
     return base | changes
@@ -78,8 +82,9 @@ def run_of(jobs: list[Job], events: bool = False, **changes: Any) -> Run:
             continue
         ran = (job.end or job.start) - job.start
         use = (None, None) if job.used is None else tuple(amount * ran for amount in job.used)
+        fetched = (None, None, None, None)
         attempt_rows.append(
-            (n, n, n, 0, TASKS, 0, job.submit, job.start, job.start, job.end, int(Outcome.FINISHED), 0, *use)
+            (n, n, n, 0, TASKS, 0, job.submit, job.start, job.start, job.end, int(Outcome.FINISHED), 0, *use, *fetched)
         )
         for r in range(2):
             reserved[r] += 1000 * ran

@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 
 from engine_trace import engine_trace
+from heddle.analysis.explain import explain
+from heddle.analysis.metrics import run_metrics
 from heddle.model.cluster import Cluster, Network, Node
 from heddle.policy.parse import parse_policy
-from heddle.sim.arrays import Sim
+from heddle.run import simulate
+from heddle.sim.arrays import LOG_FETCHED, Sim
+from heddle.sim.fetching import FETCH_MS, FETCHED_BYTES
 from heddle.sim.run import run_engine
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from reference.worked_example import SEED, Example
@@ -106,3 +110,40 @@ def test_room_for_flows_grows() -> None:
     assert ended.sim.control["moved_bytes"][0] == 40 * 39 * 1000
     assert ended.sim.control["local_bytes"][0] == 40 * 1000
     assert ended.sim.control["fetch_ms"][0] == 40 * 40
+
+
+def test_what_was_moved_is_in_the_record_and_the_metrics() -> None:
+    # Writers on n0 and n1, in two racks; the reader on n0 fetches 1 MB from n1 for 1 s. See worked_network.py.
+    size = (100, 1000)
+    cluster = Cluster(tuple(Node(f"n{i}", size, size, f"rack-{i}", bandwidth_mbps=8) for i in range(2)))
+    stages = [
+        StageSpec("w", size, [TaskSpec(500)] * 2),
+        StageSpec("r", size, [TaskSpec(1000)], ("w",), after_bytes=(2_000_000,)),
+    ]
+    run = simulate(build("x", [JobSpec("j", 0, stages)]), cluster, "fifo+first-fit", record=True, check=True)
+    fetches = run.attempts.select("fetched_at_ms", "fetch_ms", "fetched_bytes", "cross_rack_bytes")
+    assert fetches.rows() == [(None,) * 4, (None,) * 4, (1500, 1000, 1_000_000, 1_000_000)]
+    moved = {"moved_gb": 0.001, "cross_rack_gb": 0.001, "local_gb": 0.001, "fetching_s": 1.0}
+    assert run_metrics(run)["network"] == moved
+    assert [(span.state, span.from_ms, span.to_ms) for span in explain(run, 0).spans] == [
+        ("runs", 0, 500),
+        ("fetches", 500, 1500),
+        ("runs", 1500, 2500),
+    ]
+
+
+def test_a_fetch_that_is_broken_off_has_moved_what_it_has() -> None:
+    worked = next(make for make in EXAMPLES if make.__name__ == "a_lost_reader_fetches_anew")()
+    ended = run_engine(worked.workload, worked.cluster, parse_policy("fifo+first-fit"), SEED, True, worked.until_ms)
+    log = np.concatenate(ended.logs)
+    rows = log[log["kind"] == LOG_FETCHED]
+    # Two attempts of 45.279 s and of 60.931 - 49.034 s at 1000 bytes a ms.
+    assert rows["value"][rows["code"] == FETCHED_BYTES].tolist() == [45_279_000, 11_897_000]
+    assert rows["value"][rows["code"] == FETCH_MS].tolist() == [45_279, 11_897]
+
+
+def test_without_bandwidth_there_is_no_network() -> None:
+    size = (100, 1000)
+    workload = build("x", [JobSpec("j", 0, [StageSpec("s", size, [TaskSpec(1)])])])
+    run = simulate(workload, Cluster((Node("n", size, size),)), "fifo")
+    assert run_metrics(run)["network"] is None

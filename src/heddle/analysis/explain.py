@@ -21,7 +21,7 @@ from heddle.record.run import Run
 from heddle.traces.problems import did_you_mean
 
 Numbers = npt.NDArray[np.int64]
-State = Literal["comes after", "waits for its AM", "waits", "partly waits", "starts", "runs"]
+State = Literal["comes after", "waits for its AM", "waits", "partly waits", "starts", "fetches", "runs"]
 
 # What each state means; a span of the first four is time that another decision might have saved.
 STATES: Final[dict[State, str]] = {
@@ -30,6 +30,7 @@ STATES: Final[dict[State, str]] = {
     "waits": "nothing of it runs, requests wait",
     "partly waits": "some of it runs, further requests wait",
     "starts": "containers launch, the application master starts or asks",
+    "fetches": "all that can run now runs, but its input is still on its way",
     "runs": "all that can run now runs",
 }
 NOT_REACHED: Final = "not reached yet, others come first"  # the scheduler ended its look before this request
@@ -59,7 +60,7 @@ class Span:
     @property
     def cause(self) -> str:
         """What this time went to, in words that add up over the spans."""
-        if self.state in ("comes after", "starts", "runs"):
+        if self.state in ("comes after", "starts", "fetches", "runs"):
             return self.state if self.state != "comes after" else "waits for jobs it depends on"
         why = self.reason.phrase if self.reason is not Reason.NONE else NOT_REACHED
         return f"{self.state}: {why}"
@@ -96,7 +97,8 @@ class Explained:
     @property
     def main_wait(self) -> str:
         """The cause of most of its waiting; empty if it never waited."""
-        waits = {cause: ms for cause, ms in self.causes_ms.items() if cause not in ("starts", "runs") and ms > 0}
+        goes_on = ("starts", "fetches", "runs")
+        waits = {cause: ms for cause, ms in self.causes_ms.items() if cause not in goes_on and ms > 0}
         return max(waits, key=lambda cause: waits[cause]) if waits else ""
 
     def as_json(self) -> dict[str, Any]:
@@ -203,10 +205,15 @@ def _spans(attempts: pl.DataFrame, events: pl.DataFrame, submit: int, end: int) 
     arrivals = events.filter(pl.col("kind") == "job_arrived")["at_ms"]
     arrived = int(arrivals[0]) if arrivals.len() else end
     waits = events.filter(pl.col("kind") == "wait")
-    points = np.unique(np.concatenate([asked, allocated, started, over, waits["at_ms"].to_numpy(), [arrived, submit]]))
+    fetches = attempts.filter(pl.col("fetch_ms") > 0)
+    fetched = fetches["fetched_at_ms"].to_numpy()
+    fetching_since = fetched - fetches["fetch_ms"].to_numpy()
+    instants = [asked, allocated, started, over, fetching_since, fetched, waits["at_ms"].to_numpy(), [arrived, submit]]
+    points = np.unique(np.concatenate(instants))
     points = points[(points >= submit) & (points < end)]
 
     running = _Counts(started[~is_am], over[~is_am]).at(points)
+    fetching = _Counts(fetching_since, fetched).at(points)
     am_running = _Counts(started[is_am], over[is_am]).at(points)
     waiting = np.zeros(len(points), np.int64)
     most = np.zeros(len(points), np.int64)  # of any one stage
@@ -234,7 +241,7 @@ def _spans(attempts: pl.DataFrame, events: pl.DataFrame, submit: int, end: int) 
             needs_am = int(stage[i]) in am_stages or (not am_stages and not len(of_stage) and not running[i])
             state = "partly waits" if running[i] else "waits for its AM" if needs_am and not am_running[i] else "waits"
         else:
-            state = "runs" if running[i] else "starts"
+            state = "starts" if not running[i] else "fetches" if fetching[i] == running[i] else "runs"
         span = Span(
             begin, until, state, Reason(int(reason[i])), int(stage[i]) if waiting[i] else -1,
             int(waiting[i]), int(running[i]),

@@ -62,6 +62,7 @@ def run_metrics(run: Run, edges: Edges = NO_EDGES) -> dict[str, Any]:
         "allocations": totals["allocations"],
         "utilisation": _utilisation(run, makespan_ms),
         "allocation_efficiency": _efficiency(run),
+        "network": _network(run),
         "fairness": {"jain": _jain(slowdown), "max_slowdown": float(slowdown.max()) if len(slowdown) else None},
         "pending_area_s": _pending_area_s(run),
         "wall_s": manifest["wall_s"],
@@ -135,6 +136,14 @@ def _efficiency(run: Run) -> dict[str, float | None]:
         known = run.manifest["use_known"] and used is not None and reserved > 0
         found[display_name(name)] = used / reserved if known else None
     return found
+
+
+def _network(run: Run) -> dict[str, float] | None:
+    totals = run.manifest["totals"]
+    if totals["moved_bytes"] is None:
+        return None
+    gigabytes = {f"{what}_gb": totals[f"{what}_bytes"] / 1e9 for what in ("moved", "cross_rack", "local")}
+    return gigabytes | {"fetching_s": totals["fetch_ms"] / 1000}
 
 
 def _jain(values: npt.NDArray[np.float64]) -> float | None:

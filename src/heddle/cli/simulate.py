@@ -109,6 +109,7 @@ def _table(metrics: dict[str, Any]) -> Table:
         ("wait of jobs", _spread(metrics["wait_s"], " s")),
         ("slowdown", _spread(metrics["slowdown"], "")),
         *((f"{name} of capacity", _levels(levels)) for name, levels in metrics["utilisation"].items()),
+        ("moved between nodes", _moved(metrics["network"])),
         ("tasks crashed", str(metrics["crashed_tasks"])),
         ("tasks killed", str(metrics["killed_tasks"])),
         ("tasks retried", str(metrics["retried_tasks"])),
@@ -127,6 +128,16 @@ def _number(value: float | None, unit: str = "") -> str:
 
 def _spread(values: dict[str, float | None], unit: str) -> str:
     return ", ".join(f"{name} {_number(value, unit)}" for name, value in values.items() if value is not None)
+
+
+def _moved(network: dict[str, float] | None) -> str:
+    """Empty where no bandwidth is declared, or nothing was to be moved."""
+    if network is None or network["moved_gb"] + network["local_gb"] == 0:
+        return ""
+    across, local = _number(network["cross_rack_gb"], " GB"), _number(network["local_gb"], " GB")
+    fetching = _number(network["fetching_s"], " s")
+    moved = _number(network["moved_gb"], " GB")
+    return f"{moved}, {across} across racks ({local} read locally); {fetching} of fetching"
 
 
 def _levels(levels: dict[str, float | None]) -> str:

@@ -102,6 +102,10 @@ def tables(resources: Sequence[str]) -> dict[str, Table]:
             Column(f"used_{name}_ms", i64, f"its use of {name}, summed over its milliseconds; null: unknown", True)
             for name in resources
         ),
+        Column("fetched_at_ms", i64, "when the last of its input had come, or it ended before; null: no fetch", True),
+        Column("fetch_ms", i64, "how long it had fetched by then", True),
+        Column("fetched_bytes", i64, "what it had fetched from other nodes by then", True),
+        Column("cross_rack_bytes", i64, "of these, from other racks", True),
     )
     shapes = (
         Column("shape", i32, "number of the reservation"),

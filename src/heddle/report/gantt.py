@@ -17,6 +17,7 @@ _LEFT: Final = 14
 _ROW: Final = 32
 _SEEN: Final = 0.3  # narrower pieces cannot be seen
 _COLOURS: Final = 7  # of waits: colour 0 of the queues' row is that of running
+_CLASSES: Final = {"runs": "run", "starts": "start", "fetches": "run part"}  # of spans that are no waits
 
 
 def delayed_figure(comparison: Comparison, cluster: str, policy: str) -> str:
@@ -76,14 +77,14 @@ def reason_colours(lives: Sequence[Explained]) -> dict[Reason, int]:
     total: Counter[Reason] = Counter()
     for life in lives:
         for span in life.spans:
-            if span.state not in ("runs", "starts"):
+            if span.state not in _CLASSES:
                 total[span.reason] += span.length_ms
     return {reason: min(place, _COLOURS - 1) for place, (reason, _) in enumerate(total.most_common())}
 
 
 def _css(span: Span, reasons: dict[Reason, int]) -> str:
-    if span.state in ("runs", "starts"):
-        return "run" if span.state == "runs" else "start"
+    if span.state in _CLASSES:
+        return _CLASSES[span.state]
     colour = f"q{reasons[span.reason] + 1}"
     return f"{colour} part" if span.state == "partly waits" else colour
 
@@ -99,4 +100,6 @@ def key_of(lives: Sequence[Explained], reasons: dict[Reason, int]) -> str:
         after = any(span.state == "comes after" and span.reason is reason for life in lives for span in life.spans)
         nothing = "waits for other jobs" if after else NOT_REACHED
         waits.append(entry(f"q{colour + 1}", reason.phrase if reason is not Reason.NONE else nothing))
-    return "".join([*waits, entry("start", "launches, AM starts"), entry("run", "runs")])
+    fetches = any(span.state == "fetches" for life in lives for span in life.spans)
+    fetching = [entry("run part", "fetches its input")] if fetches else []
+    return "".join([*waits, entry("start", "launches, AM starts"), *fetching, entry("run", "runs")])

@@ -292,7 +292,7 @@ def control_dtype(n_resources: int) -> np.dtype[Any]:
         "failed_jobs", "integrated_at_ms", "last_progress_ms", "offer_node", "offered", "heartbeats_at_ms",
         "broken", "finished", "round_at_ms", "idle", "tick_at_ms", "keys_changed", "look_at_ms",
         "next_flow_ms", "flows_are_news", "n_flows", "free_flow", "n_free_flows", "free_route", "n_free_routes",
-        "n_fetchers", "n_changed_links", "n_reached_links", "rates_turn", "rate_level", "traffic_turn",
+        "n_fetchers", "n_changed_links", "n_reached_links", "rates_turn", "traffic_turn",
         "moved_bytes", "cross_rack_bytes", "local_bytes", "fetch_ms",
     ]  # fmt: skip
     return np.dtype(

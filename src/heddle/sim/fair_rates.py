@@ -1,13 +1,10 @@
 """Max-min fair rates of flows, by progressive filling (docs/semantics.md, "Network").
 
-Only what can have changed is computed anew. Filling goes from the smallest share upwards, so what happens below a
-certain *level* is the same as before:
-- a flow that ended had a rate, and before the filling reached it none of its links gave anything away: all rates below
-  its own stay;
-- a link with more flows than before gives each at least capacity // flows, and shares only grow as the filling
-  goes on: all rates below that stay.
-So of the links that changed, the flows at or above the smallest such level are looked at, their links, the flows at or
-above the level on those, and so on; the others keep what they have.
+Only what can have changed is computed anew. A link gives each of its flows that has no rate yet at least its *level*,
+capacity // flows, because shares only grow as the filling goes on; so flows below a link's level have got their rate
+from another link, and whatever happens to this one does not concern them. From the links that changed, the flows at or
+above their level are looked at, then the other links of those flows, the flows at or above the level of those, and
+so on; the others keep what they have, and had it before any of these links gave anything away.
 """
 
 from __future__ import annotations
@@ -22,7 +19,7 @@ from heddle.sim.units import unit
 
 
 @compiled
-def _reach(sim, level):  # type: ignore[no-untyped-def]
+def _reach(sim):  # type: ignore[no-untyped-def]
     """Lists the links and routes whose rates must be looked at; says how many routes."""
     link, route, control = sim.link, sim.route, sim.control
     control["rates_turn"][0] += 1
@@ -40,6 +37,11 @@ def _reach(sim, level):  # type: ignore[no-untyped-def]
         at = sim.reached_links[k]
         k += 1
         side = link["side"][at]
+        level = 0
+        if link["moved"][at] == 0 and link["most_flows"][at] > 0:  # the level before the change counts too
+            level = link["available"][at] // link["most_flows"][at]
+        link["moved"][at] = 0
+        link["most_flows"][at] = link["flows"][at]
         link["rest"][at] = link["available"][at] - link["used"][at]
         link["open"][at] = 0
         i = link["first"][at]
@@ -164,13 +166,7 @@ def renew_flows(sim, now):  # type: ignore[no-untyped-def]
     """Flows have begun or ended, or links have changed: new rates, and when the next flow ends."""
     control, link = sim.control, sim.link
     follow_traffic(sim, now)
-    level = control["rate_level"][0]
-    for k in range(control["n_changed_links"][0]):
-        at = sim.changed_links[k]
-        if link["flows"][at] > 0:
-            level = min(level, link["available"][at] // link["flows"][at])
-    control["rate_level"][0] = FOREVER
-    n_routes = _reach(sim, level)
+    n_routes = _reach(sim)
     _fill(sim)
     _set_rates(sim, n_routes)
     n_nodes = sim.shown.node.shape[0]

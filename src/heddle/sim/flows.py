@@ -73,16 +73,18 @@ def _close_route(sim, i):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _count_flow(sim, i, delta, level):  # type: ignore[no-untyped-def]
+def _count_flow(sim, i, delta):  # type: ignore[no-untyped-def]
     """One flow more or less on route i."""
     sim.route["flows"][i] += delta
     sim.control["n_flows"][0] += delta
     for side in range(SIDES):
         at = sim.route["link"][i, side]
         if at >= 0:
-            sim.link["flows"][at] += delta
+            flows = sim.link["flows"][at] + delta
+            sim.link["flows"][at] = flows
+            sim.link["most_flows"][at] = max(sim.link["most_flows"][at], flows)
             sim.link["used"][at] += delta * sim.route["rate"][i]
-            change_link(sim, at, level)
+            change_link(sim, at)
 
 
 @compiled
@@ -110,7 +112,7 @@ def begin_flow(sim, s, route_before, source, n_bytes):  # type: ignore[no-untype
     if first >= 0:
         flow["previous_of_slot"][first] = f
     sim.slot["first_flow"][s] = f
-    _count_flow(sim, i, 1, FOREVER)
+    _count_flow(sim, i, 1)
 
 
 @compiled
@@ -140,7 +142,7 @@ def end_flow(sim, f):  # type: ignore[no-untyped-def]
     flow["next"][f] = sim.control["free_flow"][0]
     sim.control["free_flow"][0] = f
     sim.control["n_free_flows"][0] += 1
-    _count_flow(sim, i, -1, 0 if route["fresh"][i] else route["rate"][i])
+    _count_flow(sim, i, -1)
     if route["flows"][i] == 0:
         _close_route(sim, i)
     elif flow["end"][f] == route["nearest_end"][i]:

@@ -9,10 +9,9 @@ from heddle.sim.units import unit
 
 
 @inlined
-def change_link(sim, link, level):  # type: ignore[no-untyped-def]
-    """Flows on the link need new rates, those that have `level` or more: see fair_rates.py."""
+def change_link(sim, link):  # type: ignore[no-untyped-def]
+    """Flows on the link need new rates."""
     put_on_list(sim.link["changed"], sim.changed_links, sim.control["n_changed_links"], link)
-    sim.control["rate_level"][0] = min(sim.control["rate_level"][0], level)
 
 
 @compiled
@@ -28,6 +27,7 @@ def _set_available(sim, link):  # type: ignore[no-untyped-def]
     if n < sim.shown.node.shape[0] and sim.shown.node["alive"][n] == 0:
         available = 0
     sim.link["available"][link] = available
+    sim.link["moved"][link] = 1
 
 
 @unit
@@ -35,7 +35,7 @@ def change_links_of_node(sim, n):  # type: ignore[no-untyped-def]
     """Node n was lost or has returned."""
     for link in range(2 * n, 2 * n + 2):
         _set_available(sim, link)
-        change_link(sim, link, 0)
+        change_link(sim, link)
     return 0
 
 
@@ -48,4 +48,4 @@ def follow_traffic(sim, now):  # type: ignore[no-untyped-def]
         for link in range(sim.link.shape[0]):
             _set_available(sim, link)
             if sim.link["flows"][link] > 0:
-                change_link(sim, link, 0)
+                change_link(sim, link)

@@ -21,10 +21,12 @@ LINK: Final = np.dtype(
         ("due_ms", np.int64),  # link out: when the first of its flows ends
         ("reached", np.int64),  # the last computation of rates that looked at it
         ("flows", np.int32),
+        ("most_flows", np.int32),  # since rates were last computed
         ("open", np.int32),  # while rates are computed: flows that have none yet
         ("first", np.int32),  # its routes
         ("side", np.int32),  # what it is to its routes
         ("changed", np.int8),  # in the list of links whose flows need new rates
+        ("moved", np.int8),  # it can carry more or less than when rates were last computed
     ],
     align=True,
 )

@@ -257,7 +257,7 @@ def build_sim(
     control["jobs_left"], control["n_free"] = n_jobs, n_slots
     control["heartbeats_at_ms"] = -1
     control["look_at_ms"] = arrays.FOREVER  # until somebody outside says otherwise
-    control["next_flow_ms"] = control["rate_level"] = arrays.FOREVER
+    control["next_flow_ms"] = arrays.FOREVER
     control["traffic_turn"] = -1
     control["n_free_flows"] = control["n_free_routes"] = FIRST_FLOWS
     control["next_report_ms"] = 0 if observation.poll_ms else node_run["report_phase_ms"].min() + observation.lag_ms

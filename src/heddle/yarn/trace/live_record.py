@@ -105,6 +105,7 @@ def record_of(
             "used_ms": [sum(use[c.id][r] for c in containers if c.id in use) if use_known else None for r in range(2)],
             "crashed_tasks": 0, "killed_tasks": 0, "retried_tasks": 0, "preempted_tasks": 0,
             "allocations": len(containers),
+            "moved_bytes": None, "cross_rack_bytes": None, "local_bytes": None, "fetch_ms": None,
         },
     }  # fmt: skip
     return Run(
@@ -163,6 +164,7 @@ def _attempt(
         rows.node[container.node], asked - rows.began_ms, began, began,
         None if container.ended_at_ms is None else container.ended_at_ms - rows.began_ms,
         int(outcome), rows.shape[container.size], *use.get(container.id, (None, None)),
+        None, None, None, None,  # what it fetched
     )  # fmt: skip
 
 
