@@ -28,6 +28,7 @@ from heddle.model.view import (
     EVENT_ALLOCATED,
     EVENT_ARRIVED,
     EVENT_FINISHED,
+    EVENT_NODE_RETURNED,
     EVENT_STOPPED,
     JOB_ARRIVED,
     JOB_FINISHED,
@@ -289,8 +290,10 @@ def observe_task(view, state, stage, sign):  # type: ignore[no-untyped-def]
 
 def observe(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
     """RIC: AMs of each node, task containers of all, jobs that run and jobs that wait."""
-    job = view.stage_spec["job"][stage]
     drop_failed(view, state)
+    if kind == EVENT_NODE_RETURNED:
+        return 1
+    job = view.stage_spec["job"][stage]
     if kind == EVENT_ARRIVED:
         state.table[FIRST] = min(state.table[FIRST], job)
         state.table[LAST] = max(state.table[LAST], job)
@@ -332,7 +335,7 @@ ADMISSION_CONTROL = Lever(
         ),
     ),
     columns=Columns(node=MAX_RESOURCES, job=4),
-    listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED),
+    listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_NODE_RETURNED),
     prepare=prepare,
     may_deadlock="rule=literal",
 )
