@@ -295,8 +295,9 @@ def observe(view, state, params, kind, node, stage, container, value):  # type: 
         return 1
     job = view.stage_spec["job"][stage]
     if kind == EVENT_ARRIVED:
-        state.table[FIRST] = min(state.table[FIRST], job)
-        state.table[LAST] = max(state.table[LAST], job)
+        if view.job_spec["has_am"][job]:
+            state.table[FIRST] = min(state.table[FIRST], job) if state.table[LAST] >= 0 else job
+            state.table[LAST] = max(state.table[LAST], job)
         return 0
     sign = 1 if kind == EVENT_ALLOCATED else -1
     if view.stage_spec["kind"][stage] != AM:
