@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-import numpy as np
 import numpy.typing as npt
 
 from heddle.model.cluster import Cluster, Observation
 from heddle.model.draw import STREAM_OBSERVATION, draw
 from heddle.model.errors import RunRefused
-from heddle.model.view import EVENT_ALLOCATED
 from heddle.model.workload import PERMYRIAD, Workload
 from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
@@ -23,11 +21,11 @@ from heddle.sim.run import Ended, run_engine
 from heddle.stock_yarn.levers import stock_policy
 from heddle.stock_yarn.sight import Sight, node_number
 from heddle.stock_yarn.turning import Knobs
-from heddle.yarn.differ import differences
+from heddle.yarn.decider import Decider
 from heddle.yarn.knobs import WHOLE, Turns, from_outside, has_opinion, pool_leaves, turns_of, without_knob
 from heddle.yarn.levers import LiveLevers, unfit
 from heddle.yarn.live_view import N_RESOURCES, LiveView
-from heddle.yarn.snapshot import NodeSeen, Size, Snapshot
+from heddle.yarn.snapshot import NodeSeen, Size
 
 DEFAULT_POLL_MS: Final = 1000
 FIRST_LOSS: Final = 1 << 60  # looks draw from the stream of lost reports, behind them
@@ -70,22 +68,20 @@ class OutsidePolicy:
         self.moves_to = pool_leaves(policy)
         self._seed, self._observation = seed, cluster.observation
         self._poll_ms = cluster.observation.poll_ms or DEFAULT_POLL_MS
-        self._report_ms = cluster.timing.usage_report_ms
         self._sight = Sight(workload, queues.names, [node.rack for node in nodes], [node.label for node in nodes])
         self._knobs = Knobs(queues, stock_policy(policy).by_question[Question.ORDERING])
-        self._levers = LiveLevers(from_outside(policy), WHOLE)
 
         def capacity_of(seen: NodeSeen) -> Size:
             memory, vcores, *_ = nodes[node_number(seen.id)].capacity
             return memory, vcores
 
-        self._live = LiveView(
+        live = LiveView(
             capacity_of,
-            report_ms=self._report_ms,
+            report_ms=cluster.timing.usage_report_ms,
             n_pools=policy.by_question[Question.PARTITION].n_pools,
             calculator=cluster.calculator,
         )
-        self._before: Snapshot | None = None
+        self._decider = Decider(LiveLevers(from_outside(policy), WHOLE), live, cluster.timing.usage_report_ms)
         self._due: list[tuple[int, Turns]] = []  # (when it takes effect, what)
 
     def look(self, engine: Engine, handle: SimHandle) -> npt.NDArray[Any]:
@@ -94,8 +90,8 @@ class OutsidePolicy:
         self._take_effect(now, engine, handle)
         if now % self._poll_ms == 0 and not self._fails(now // self._poll_ms):
             engine.report(handle)
-            turns = self._decide(self._sight.snapshot(handle.sim))
-            self._due.append((now + self._observation.lag_ms, turns))
+            _, plan = self._decider.decide(self._sight.snapshot(handle.sim))
+            self._due.append((now + self._observation.lag_ms, turns_of(plan, self._decider.live)))
             self._take_effect(now, engine, handle)
         next_tick = now - now % self._poll_ms + self._poll_ms
         handle.sim.control["look_at_ms"] = min([next_tick, *(at for at, _ in self._due)])
@@ -110,15 +106,3 @@ class OutsidePolicy:
         self._due = [(at, turns) for at, turns in self._due if at > now]
         for turns in ready:
             self._knobs.turn(turns, engine, handle)
-
-    def _decide(self, snapshot: Snapshot) -> Turns:
-        """As one step of a live controller."""
-        changes = differences(self._before, snapshot, self._report_ms)
-        self._live.sight(snapshot)
-        if self._before is None:
-            self._levers.prepare(self._live.view)
-        self._before = snapshot
-        for batch in self._live.absorb(snapshot, changes):
-            new = batch.rows[:, 2] if batch.kind == EVENT_ALLOCATED else np.zeros(0, np.int64)
-            self._levers.hear(self._live.view, batch, new)
-        return turns_of(self._levers.decide(self._live), self._live)

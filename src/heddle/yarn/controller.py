@@ -11,17 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
-import numpy as np
-
 from heddle.model.cluster import Calculator
 from heddle.model.errors import RunRefused
 from heddle.model.plan import Plan
 from heddle.model.resources import MEMORY, MILLI, VCORES
-from heddle.model.view import EVENT_ALLOCATED
 from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
 from heddle.yarn.client import RmClient, YarnError
-from heddle.yarn.differ import Change, differences
+from heddle.yarn.decider import Decider
+from heddle.yarn.differ import Change
 from heddle.yarn.knobs import from_outside, turns_of
 from heddle.yarn.levers import LiveLevers
 from heddle.yarn.live_view import CapacityOf, LiveView
@@ -99,7 +97,6 @@ class Controller:
         self._client = client
         self._clock_ms = clock_ms
         self.settings = settings
-        self._levers = LiveLevers(from_outside(policy), settings.increment)
         self._turner = turner or Turner(client, lambda _: None, lambda _: None)
         n_pools = policy.by_question[Question.PARTITION].n_pools
         self._guards = guards or Guards(settings.limits)
@@ -112,23 +109,16 @@ class Controller:
             young_ms=settings.young_ms,
             own_size_of=own_size_of,
         )
-        self._before: Snapshot | None = None
+        self._decider = Decider(LiveLevers(from_outside(policy), settings.increment), self.live, settings.report_ms)
 
     def step(self) -> Step:
         """One poll, one decision. Raises YarnError, with nothing changed, if the RM cannot be polled."""
         began = perf_counter()
-        seen = take_snapshot(self._client, self._clock_ms(), self._before.apps if self._before else ())
+        before = self._decider.before
+        seen = take_snapshot(self._client, self._clock_ms(), before.apps if before else ())
         snapshot = self._as_found(seen)
         observed = perf_counter()
-        changes = differences(self._before, snapshot, self.settings.report_ms)
-        self.live.sight(snapshot)
-        if self._before is None:
-            self._levers.prepare(self.live.view)
-        self._before = snapshot
-        for batch in self.live.absorb(snapshot, changes):
-            new = batch.rows[:, 2] if batch.kind == EVENT_ALLOCATED else np.zeros(0, np.int64)
-            self._levers.hear(self.live.view, batch, new)
-        plan = self._levers.decide(self.live)
+        changes, plan = self._decider.decide(snapshot)
         decided = perf_counter()
         turns = self._turner.turn(turns_of(plan, self.live), seen, self.settings.shadow)
         resizes = self._act(snapshot, plan)
