@@ -80,6 +80,7 @@ class Lever:
     # Before a run: prepare(Setup) fills the lever's columns and returns its table, if any.
     prepare: Callable[[Any], Any] | None = None
     clairvoyant: bool = False  # prepare() reads the truth; refused on a live cluster
+    reads_declared: bool = False  # prepare() reads declared data sizes; refused on a live cluster
     may_deadlock: bool = False  # a run may stall although the workload could finish: documented, not a defect
     # Ordering only.
     blocking: bool | str = False  # the first request that does not fit stops those behind (or: name of a parameter)
@@ -93,6 +94,7 @@ class Lever:
     changes: Literal["never", "allocation"] = "never"
     # Placement only.
     score_by: Literal["node", "pair"] = "pair"  # "node": the score depends on the node alone
+    by_stage: bool | str = False  # its vetoes differ from stage to stage: no request hides behind one of its own size
     waits: str = ""  # parameter, in seconds, after which (and after twice of which) a veto may end
     # Partition only.
     n_pools: int = 1

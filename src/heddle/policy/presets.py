@@ -10,6 +10,8 @@ from heddle.policy.levers.capacity import CAPACITY
 from heddle.policy.levers.delay_locality import DELAY_LOCALITY
 from heddle.policy.levers.fair import DRF, FAIR
 from heddle.policy.levers.fifo import FIFO
+from heddle.policy.levers.near_last import NEAR_LAST
+from heddle.policy.levers.network_aware import NETWORK_AWARE
 from heddle.policy.levers.packing import FFD_DP, TETRIS
 from heddle.policy.levers.partition import SHARED, SMALL_POOL
 from heddle.policy.levers.placement import BEST_FIT, FIRST_FIT, MOST_FREE, RANDOM_NODE
@@ -27,7 +29,7 @@ LEVERS: Final[dict[str, Lever]] = {
         RESERVATION, USAGE_FEEDBACK, BORG_DEFAULT, N_SIGMA, PERCENTILE, MAX_PREDICTOR, ORACLE,
         SHARED, SMALL_POOL,
         FIFO, FAIR, DRF, CAPACITY, SJF, SRPT, SMALLEST_FIRST, FFD_DP, TETRIS, RANDOM_ORDER,
-        MOST_FREE, BEST_FIT, FIRST_FIT, RANDOM_NODE, DELAY_LOCALITY,
+        MOST_FREE, BEST_FIT, FIRST_FIT, RANDOM_NODE, DELAY_LOCALITY, NEAR_LAST, NETWORK_AWARE,
     )
 }  # fmt: skip
 
