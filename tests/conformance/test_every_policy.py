@@ -14,6 +14,7 @@ COMBINATIONS = (
     "tetris+usage-feedback(damping=0.3)+am-share(percent=0.5)",
     "srpt+percentile(percent=99)+delay-locality",
     "capacity+admit-all",
+    "capacity+network-aware(early=1)",
 )
 
 

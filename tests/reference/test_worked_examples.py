@@ -9,6 +9,7 @@ import pytest
 from . import (
     worked_executors,
     worked_knobs,
+    worked_locality,
     worked_network,
     worked_observation,
     worked_preemption,
@@ -20,6 +21,7 @@ from .worked_example import Example
 EXAMPLES = [
     *worked_executors.EXAMPLES,
     *worked_knobs.EXAMPLES,
+    *worked_locality.EXAMPLES,
     *worked_network.EXAMPLES,
     *worked_observation.EXAMPLES,
     *worked_preemption.EXAMPLES,

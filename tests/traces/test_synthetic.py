@@ -160,6 +160,20 @@ def test_network_dags_prefer_existing_hosts_in_their_first_layer() -> None:
     assert ((workload.prefers >= 0) == first_layer).all()
 
 
+def test_network_dags_hand_on_data() -> None:
+    workload = make_workload("network-dags(read_mb=10)", 1)
+    assert workload.edge_bytes is not None
+    assert workload.input_bytes is not None
+    per_task = workload.edge_bytes / np.repeat(workload.stages["n_tasks"], workload.stages["n_after"])
+    reads = np.concatenate([per_task, workload.input_bytes[workload.input_bytes > 0]])
+    assert 2.5e6 <= reads.min() < reads.max() <= 17.5e6
+    # Other sizes are the same DAGs.
+    other = make_workload("network-dags(read_mb=0)", 1)
+    assert other.edge_bytes is None
+    assert (other.tasks == workload.tasks).all()
+    assert suggested_cluster("network-dags").has_network
+
+
 def test_parameters_reach_the_generator() -> None:
     assert make_workload("mix(jobs=11)").n_jobs == 11
     assert make_workload(" burst( jobs = 1_0 ,tasks=1) ").n_tasks == 10

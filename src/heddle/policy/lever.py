@@ -90,6 +90,7 @@ class Lever:
     # Before a run: prepare(Setup) fills the lever's columns and returns its table, if any.
     prepare: Callable[[Any], Any] | None = None
     clairvoyant: bool = False  # prepare() reads the truth; refused on a live cluster
+    reads_declared: bool = False  # prepare() reads declared data sizes; refused on a live cluster
     # A run may stall although the workload could finish: documented, not a defect (or: parameter=value that does it).
     may_deadlock: bool | str = False
     of_yarn: bool = False  # stock YARN has it itself; every other lever can only turn YARN's knobs
@@ -105,6 +106,7 @@ class Lever:
     changes: Literal["never", "allocation"] = "never"
     # Placement only.
     score_by: Literal["node", "pair"] = "pair"  # "node": the score depends on the node alone
+    by_stage: bool | str = False  # its vetoes differ from stage to stage: no request hides behind one of its own size
     waits: str = ""  # parameter, in seconds, after which (and after twice of which) a veto may end
     # Partition only.
     n_pools: int = 1

@@ -15,6 +15,17 @@ from heddle.model.workload import Workload
 from heddle.policy.lever import Lever, Question
 
 
+class Declared(NamedTuple):
+    """What an operator says of data and of the network, and no ResourceManager knows."""
+
+    after: npt.NDArray[np.int32]  # as stage_spec["first_after"] and ["n_after"] point into it
+    edge_bytes: npt.NDArray[np.int64]  # aligned with it: what all tasks of the later stage read together
+    preferred_bytes: npt.NDArray[np.int64]  # aligned with `preferred`: input of the stage's tasks on that node
+    bandwidth: npt.NDArray[np.int64]  # bytes per ms, of each node
+    uplink: npt.NDArray[np.int64]  # bytes per ms, of each rack; 0 = no limit
+    heartbeats: bool  # nodes are offered one at a time
+
+
 class Setup(NamedTuple):
     """What a lever's prepare() gets: the view at time 0, its own zeroed columns and, if clairvoyant, the truth."""
 
@@ -26,6 +37,7 @@ class Setup(NamedTuple):
     # preferred[first_preferred[s]:first_preferred[s + 1]].
     first_preferred: npt.NDArray[np.int64]
     preferred: npt.NDArray[np.int64]
+    declared: Declared | None = None  # None on a live cluster
 
 
 @dataclass(frozen=True)

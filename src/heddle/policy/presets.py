@@ -13,6 +13,8 @@ from heddle.policy.levers.dress import DRESS_POOLS
 from heddle.policy.levers.fair import DRF, FAIR
 from heddle.policy.levers.fifo import FIFO
 from heddle.policy.levers.haste import HASTE, HASTE_A
+from heddle.policy.levers.near_last import NEAR_LAST
+from heddle.policy.levers.network_aware import NETWORK_AWARE
 from heddle.policy.levers.packing import FFD_DP, TETRIS
 from heddle.policy.levers.partition import SHARED, SMALL_POOL
 from heddle.policy.levers.placement import BEST_FIT, FIRST_FIT, MOST_FREE, RANDOM_NODE
@@ -30,7 +32,7 @@ LEVERS: Final[dict[str, Lever]] = {
         RESERVATION, USAGE_FEEDBACK, BORG_DEFAULT, N_SIGMA, PERCENTILE, MAX_PREDICTOR, ORACLE,
         SHARED, SMALL_POOL, DRESS_POOLS,
         FIFO, FAIR, DRF, CAPACITY, SJF, SRPT, SMALLEST_FIRST, FFD_DP, TETRIS, HASTE, HASTE_A, RANDOM_ORDER,
-        MOST_FREE, BEST_FIT, FIRST_FIT, RANDOM_NODE, DELAY_LOCALITY,
+        MOST_FREE, BEST_FIT, FIRST_FIT, RANDOM_NODE, DELAY_LOCALITY, NEAR_LAST, NETWORK_AWARE,
     )
 }  # fmt: skip
 

@@ -77,6 +77,8 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
         remove(sim, stage)
         drop_reservations(sim, stage)
         wait(sim, stage, WAIT_NONE)
+        if setting["has_vetoes"][0]:
+            control["epoch"][0] += 1  # who comes next may go where this one was refused
     if view.job["state"][job] == JOB_ARRIVED:
         view.job["state"][job] = JOB_ADMITTED
         view.clock["running_jobs"][0] += 1

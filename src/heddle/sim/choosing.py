@@ -236,7 +236,7 @@ def choose(sim, n):  # type: ignore[no-untyped-def]
                 if setting["reserves"][0] and _reserve(sim, n, stage):
                     wait(sim, stage, WAIT_RESERVED)
                     return ENOUGH
-            if reason == WAIT_NO_ROOM and setting["blocking"][0]:
+            if setting["blocking"][0] and (n < 0 or reason == WAIT_NO_ROOM):
                 wait(sim, stage, reason)
                 return ENOUGH
         wait(sim, stage, reason)

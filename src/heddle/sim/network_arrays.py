@@ -8,7 +8,8 @@ import numpy as np
 
 SIDES: Final = 4  # of a route, in this order: link out, link in, rack's link up, rack's link down
 RATE_BITS: Final = 10  # rates, capacities and what is left of a flow are counted in 1/1024 byte (per ms)
-RATE_OF_MBPS: Final = 125 << RATE_BITS  # 1 Mbit/s is 125 bytes per ms
+BYTES_PER_MS_OF_MBPS: Final = 125
+RATE_OF_MBPS: Final = BYTES_PER_MS_OF_MBPS << RATE_BITS
 
 # Node n has the links 2n (out) and 2n + 1 (in); those of racks follow.
 LINK: Final = np.dtype(

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from heddle.model.cluster import MOST_MBPS, Cluster
 from heddle.model.workload import Workload
+from heddle.policy.policy import Declared
 from heddle.sim.arrays import FOREVER, Sim
-from heddle.sim.network_arrays import FLOW, LINK, RATE_OF_MBPS, ROUTE
+from heddle.sim.network_arrays import BYTES_PER_MS_OF_MBPS, FLOW, LINK, RATE_OF_MBPS, ROUTE
 
 FIRST_FLOWS = 1024  # room for so many; doubled as often as needed
 
@@ -48,6 +49,34 @@ def network_memory(workload: Workload, cluster: Cluster, rack: npt.NDArray[np.in
         "bytes_on_node": np.zeros(n_nodes, np.int64),
         "route_from": np.zeros(n_nodes, np.int32),
     }
+
+
+def declared(
+    workload: Workload,
+    cluster: Cluster,
+    prefers: npt.NDArray[np.int32],
+    first_preferred: npt.NDArray[np.int64],
+    preferred: npt.NDArray[np.int64],
+) -> Declared:
+    """What levers may know of data and bandwidth: what the workload and the cluster declare."""
+    stage = np.repeat(np.arange(len(workload.stages)), workload.stages["n_tasks"])
+    per_place = np.zeros(len(preferred), np.int64)
+    if workload.input_bytes is not None and len(preferred):
+        reads = np.flatnonzero(prefers >= 0)
+        place_of = np.repeat(np.arange(len(workload.stages)), np.diff(first_preferred)) * cluster.n_nodes + preferred
+        found = np.searchsorted(place_of, stage[reads] * cluster.n_nodes + prefers[reads])
+        np.add.at(per_place, found, workload.input_bytes[reads])
+    mbps = np.array([node.bandwidth_mbps or MOST_MBPS for node in cluster.nodes], np.int64)
+    racks = dict.fromkeys(node.rack for node in cluster.nodes)
+    nothing = np.zeros(len(workload.stage_after), np.int64)
+    return Declared(
+        after=workload.stage_after,
+        edge_bytes=nothing if workload.edge_bytes is None else workload.edge_bytes,
+        preferred_bytes=per_place,
+        bandwidth=mbps * BYTES_PER_MS_OF_MBPS,
+        uplink=np.array([cluster.network.uplink_mbps(rack) for rack in racks], np.int64) * BYTES_PER_MS_OF_MBPS,
+        heartbeats=cluster.timing.node_heartbeat_ms > 0,
+    )
 
 
 def _links(cluster: Cluster, rack: npt.NDArray[np.int32]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:

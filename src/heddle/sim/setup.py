@@ -17,7 +17,7 @@ from heddle.policy.lever import Lever, Question
 from heddle.policy.policy import Policy, Setup
 from heddle.sim import arrays
 from heddle.sim.arrays import Levers, Sim
-from heddle.sim.network_setup import FIRST_FLOWS, network_memory, network_setting
+from heddle.sim.network_setup import FIRST_FLOWS, declared, network_memory, network_setting
 from heddle.sim.queue_tree import QueueTree
 
 QUIET_MS = 3_600_000  # an hour of reports and heartbeats without progress: nothing will come
@@ -197,7 +197,10 @@ def build_sim(
     leaf_first, leaf_order = _csr(np.asarray(base_queue), len(queue))
     leaf_bases = np.concatenate([leaf_first + len(queue) + 1, leaf_order]).astype(np.int32)
     stage_want = workload.stages["shape"].astype(np.int64) * len(workload.labels) + workload.stages["label"]
-    wants, stage_want = np.unique(stage_want, return_inverse=True)
+    if placement.trait(placement.by_stage):
+        wants, stage_want = stage_want, np.arange(n_stages)
+    else:
+        wants, stage_want = np.unique(stage_want, return_inverse=True)
     want = np.zeros(max(1, len(wants)), arrays.WANT)
     want["shape"][: len(wants)], want["label"][: len(wants)] = np.divmod(wants, len(workload.labels))
     combos, combos_of_stage = np.unique(
@@ -317,7 +320,8 @@ def build_sim(
     for question, lever in levers.items():
         if lever.prepare is not None:
             truth = workload if lever.clairvoyant else None
-            table = lever.prepare(Setup(lever, view, states[question], truth, first_preferred, preferred))
+            said = declared(workload, cluster, prefers, first_preferred, preferred) if lever.reads_declared else None
+            table = lever.prepare(Setup(lever, view, states[question], truth, first_preferred, preferred, said))
             if table is not None:
                 states[question] = states[question]._replace(table=table)
 

@@ -86,6 +86,8 @@ def unfit(policy: Policy) -> list[str]:
         unheard = [EVENT_NAMES[kind] for kind in lever.listens if kind not in OBSERVABLE]
         if lever.clairvoyant:
             why.append(f"{lever.name} knows the future, which a live cluster does not tell")
+        elif lever.reads_declared:
+            why.append(f"{lever.name} goes by data sizes and bandwidths, which a ResourceManager does not know")
         elif unheard:
             why.append(f"{lever.name} listens to events that polling cannot see: {', '.join(unheard)}")
         elif lever.waits:

@@ -254,11 +254,14 @@ def _bitbrains() -> Files:
 
 def _wfcommons() -> Files:
     tasks = [{"id": f"t{n}", "name": f"t{n}", "parents": [f"t{n - 1}"] if n else [], "children": []} for n in range(3)]
+    for n, task in enumerate(tasks):  # each writes what the next one reads; the first reads what nobody wrote
+        task |= {"inputFiles": [f"f{n}"], "outputFiles": [f"f{n + 1}", "log"]}
+    files = [{"id": f"f{n}", "sizeInBytes": 1000 * n + 7} for n in range(4)]
     runs = [
         {"id": f"t{n}", "runtimeInSeconds": 2.5 * n, "avgCPU": 80.0, "memoryInBytes": 100 << 20, "coreCount": 2}
         for n in range(3)
     ]
-    workflow = {"specification": {"tasks": tasks}, "execution": {"tasks": runs}}
+    workflow = {"specification": {"tasks": tasks, "files": files}, "execution": {"tasks": runs}}
     return {"flow.json": _documents({"name": "flow", "schemaVersion": "1.5", "workflow": workflow})}
 
 

@@ -6,10 +6,12 @@ Only the data is known. A coflow becomes a MapReduce job: maps write what is shu
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Final
 
 from heddle.model.errors import BadInput
 from heddle.model.resources import MILLI
+from heddle.model.workload import MOST_BYTES
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.imports.format import Assumption, Files, Format, Given, Imported, about
 from heddle.traces.imports.jobs import Unique
@@ -27,8 +29,8 @@ def _role(head: Head) -> str | None:
     return "coflows" if is_ours else None
 
 
-def _parsed(line: str) -> tuple[str, int, int, list[float]] | None:
-    """(name, arrival in ms, mappers, MB of each reducer); None where the line is not such."""
+def _parsed(line: str) -> tuple[str, int, list[str], list[float]] | None:
+    """(name, arrival in ms, ports of mappers, MB of each reducer); None where the line is not such."""
     parts = line.split()
     try:
         n_mappers = int(parts[2])
@@ -40,7 +42,7 @@ def _parsed(line: str) -> tuple[str, int, int, list[float]] | None:
     if n_reducers != len(reducers) or not all(reducers) or not 0 <= arrival < 1 << 40 or n_reducers == 0:
         return None
     megabytes = [float(match[2]) for match in reducers if match]
-    return None if max(megabytes) > _MOST_MB else (parts[0], arrival, n_mappers, megabytes)
+    return None if max(megabytes) > _MOST_MB else (parts[0], arrival, parts[3 : 3 + n_mappers], megabytes)
 
 
 def _read(files: Files, given: Given) -> Imported:
@@ -56,7 +58,8 @@ def _read(files: Files, given: Given) -> Imported:
     if not jobs:
         raise BadInput.of("coflow", "no usable coflow in these files")
     notes = [
-        f"{flows} flows of {megabytes / 1e6:.1f} TB: who sends to whom is not kept, heddle has no network model yet",
+        f"{flows} flows of {megabytes / 1e6:.1f} TB; maps prefer the node of their sender's port (port 7: node-7), "
+        "reduces run where the policy puts them",
         "no computing times are known: tasks take the time that their data needs at the assumed rate",
     ]
     return Imported(build("coflow", jobs, about=about("coflow", files, given)), notes=notes)
@@ -75,25 +78,32 @@ def _file(source: Source, given: Given, unique: Unique) -> tuple[list[JobSpec], 
             source.rows.set_aside(row, "not a coflow: id, arrival, mappers, reducers")
         else:
             source.rows.tasks(row)
-            name, arrival, n_mappers, sizes = one
-            jobs.append(_job(unique(f"coflow-{name}"), arrival, n_mappers, sizes, given))
-            flows += n_mappers * len(sizes)
+            name, arrival, ports, sizes = one
+            jobs.append(_job(unique(f"coflow-{name}"), arrival, ports, sizes, given))
+            flows += len(ports) * len(sizes)
             total += sum(sizes)
     return jobs, (flows, total)
 
 
-def _job(name: str, arrival: int, n_mappers: int, sizes: list[float], given: Given) -> JobSpec:
+def _job(name: str, arrival: int, ports: list[str], sizes: list[float], given: Given) -> JobSpec:
+    """Reducers that receive equally much are one stage, since what a stage reads is spread evenly over its tasks."""
     rate, start_ms = given.assumed["mb_per_s"], round(1000 * given.assumed["start_s"])
-    maps_ms = start_ms + round(1000 * sum(sizes) / max(1, n_mappers) / rate)
-    reduces = [TaskSpec(start_ms + round(1000 * size / rate)) for size in sizes]
-    maps = StageSpec("map", (int(given.assumed["map_memory_mb"]), MILLI), [TaskSpec(maps_ms)] * n_mappers)
+    maps_ms = start_ms + round(1000 * sum(sizes) / max(1, len(ports)) / rate)
+    maps = [TaskSpec(maps_ms, None, f"node-{port}") for port in ports]
     demand = (int(given.assumed["reduce_memory_mb"]), MILLI)
-    stages = (
-        [maps, StageSpec("reduce", demand, reduces, after=("map",))]
-        if n_mappers
-        else [StageSpec("reduce", demand, reduces)]
-    )
-    return JobSpec(name, arrival, stages)
+    unique = Unique()
+    reduces = [
+        StageSpec(
+            unique("reduce"),
+            demand,
+            [TaskSpec(start_ms + round(1000 * size / rate))] * count,
+            after=("map",) if ports else (),
+            after_bytes=(min(MOST_BYTES, round(1e6 * size * count)),) if ports else (),
+        )
+        for size, count in Counter(sizes).items()
+    ]
+    stages = [StageSpec("map", (int(given.assumed["map_memory_mb"]), MILLI), maps)] if ports else []
+    return JobSpec(name, arrival, [*stages, *reduces])
 
 
 FORMAT = Format(
@@ -104,7 +114,7 @@ FORMAT = Format(
     needs=("coflows",),
     read=_read,
     has="coflows with arrival, racks of mappers and reducers, MB of each reducer",
-    models="tasks, durations by a rate, memory; who sends to whom is dropped until there is a network model",
+    models="tasks, durations by a rate, memory; senders' ports are preferred nodes of maps, receivers' are dropped",
     assumptions={
         "mb_per_s": Assumption(100, "what a task writes or reads in a second", 0.001),
         "start_s": Assumption(1, "of each task, beside its data"),

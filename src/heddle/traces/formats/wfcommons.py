@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from heddle.model.errors import BadInput
 from heddle.model.resources import MILLI
+from heddle.model.workload import MOST_BYTES
 from heddle.traces.build import JobSpec, Profile, StageSpec, TaskSpec, build, constant
 from heddle.traces.imports.format import Assumption, Files, Format, Given, Imported, about
 from heddle.traces.imports.jobs import Unique
@@ -23,7 +24,7 @@ def _role(head: Head) -> str | None:
 
 def _read(files: Files, given: Given) -> Imported:
     unique = Unique()
-    notes = ["data sizes on edges are not kept: heddle has no network model yet"]
+    notes = ["files that no task writes are there from the start: where they lie is not known, so reading them is free"]
     jobs: list[JobSpec] = []
     for source in files["workflow"]:
         for line, document in documents(source):
@@ -74,18 +75,28 @@ def _workflow(
     rows.metadata(top, "workflows")
     if not any((integer(run, "memoryInBytes") or 0) > 0 for _, _, run in found.values()):
         notes.append(f"{source.name}: no memory was measured; {given.assumed['memory_mb']:g} MB assumed for each task")
-    stages = [
-        StageSpec(
-            identity,
-            _demand(run, given),
-            [TaskSpec(round(1000 * (real(run, "runtimeInSeconds") or 0.0)), _use(run))],
-            after=tuple(
-                dict.fromkeys(one for one in map(str, items(task, "parents")) if one in found and one != identity)
-            ),
+    sizes = {
+        word(file, "id"): integer(file, "sizeInBytes") or 0 for file in items(inner(workflow, "specification"), "files")
+    }
+    stages = []
+    for identity, (_, task, run) in found.items():
+        parents = dict.fromkeys(one for one in map(str, items(task, "parents")) if one in found and one != identity)
+        stages.append(
+            StageSpec(
+                identity,
+                _demand(run, given),
+                [TaskSpec(round(1000 * (real(run, "runtimeInSeconds") or 0.0)), _use(run))],
+                after=tuple(parents),
+                after_bytes=tuple(_handed_on(found[parent][1], task, sizes) for parent in parents),
+            )
         )
-        for identity, (_, task, run) in found.items()
-    ]
     return JobSpec(name, round(1000 * given.assumed["spacing_s"]) * number, stages, user=name.partition("-")[0])
+
+
+def _handed_on(parent: Object, task: Object, sizes: dict[str, int]) -> int:
+    """The bytes of the files that the parent writes and the task reads."""
+    files = {str(one) for one in items(parent, "outputFiles")} & {str(one) for one in items(task, "inputFiles")}
+    return min(MOST_BYTES, sum(max(0, sizes.get(file, 0)) for file in files))
 
 
 def _memory_mb(run: Object) -> int | None:
@@ -110,13 +121,13 @@ def _use(run: Object) -> Profile | None:
 
 FORMAT = Format(
     name="wfcommons",
-    summary="WfCommons' workflow instances (WfFormat): DAGs with run times",
+    summary="WfCommons' workflow instances (WfFormat): DAGs with run times and data sizes",
     roles={"workflow": "one workflow (JSON)"},
     role=_role,
     needs=("workflow",),
     read=_read,
     has="tasks with parents, files, run times, cores; CPU and memory in some",
-    models="arrivals, requested memory; sizes of files are dropped until there is a network model",
+    models="arrivals, requested memory; bytes between tasks from the files that one writes and the other reads",
     assumptions={
         "memory_mb": Assumption(2048, "reserved by a task whose memory was not measured", 1),
         "head_room": Assumption(1.25, "reserved memory over measured memory", 0.01),

@@ -1,0 +1,146 @@
+"""Early binding (paper 4, 3.2.2.2): when a job arrives, all its tasks are bound to nodes, level by level.
+
+A bound task waits for its node, whatever else is free. Where the text takes "the first node that satisfies", residual
+resources are those that the job's level at hand leaves of an empty node, since levels run one after another; when no
+node has any left, the one with the smallest backlog takes it. A task whose node is lost may go anywhere.
+"""
+
+from __future__ import annotations
+
+from heddle.model.compiled import callable_too
+from heddle.policy.levers.dag_data import has_data, level_of, look_around, move_input, write_place
+from heddle.policy.levers.network_load import BACKLOG, ENTRY_TASKS, Layout
+from heddle.policy.levers.ranking import NEARER, nearness, rank
+
+_PLACES, _PLACE_NODE, _LEFT = int(Layout.PLACES), int(Layout.PLACE_NODE), int(Layout.LEFT)
+_SIBLING, _LOAD, _AT_HAND = int(Layout.SIBLING), int(Layout.LOAD), int(Layout.AT_HAND)
+NOWHERE, ANYWHERE = -1, -2
+
+
+@callable_too
+def _may_hold(view, node, stage):  # type: ignore[no-untyped-def]
+    """Whether the node, if it were empty, could take a container of the stage."""
+    label = view.stage_spec["label"][stage]
+    if view.node["alive"][node] == 0 or (label != 0 and view.node["label"][node] != label):
+        return False
+    shape = view.stage_spec["shape"][stage]
+    for r in range(view.shape["demand"].shape[1]):
+        if view.clock["counts"][0, r] and view.shape["demand"][shape, r] > view.node["allowance"][node, r]:
+            return False
+    return True
+
+
+@callable_too
+def _has_room(view, state, node, stage):  # type: ignore[no-untyped-def]
+    """Whether the node has CPU and memory left, of what an empty one has, for one more task of this level."""
+    table = state.table
+    n_resources = view.shape["demand"].shape[1]
+    shape = view.stage_spec["shape"][stage]
+    for r in range(n_resources):
+        wanted = table[table[_LOAD] + node * n_resources + r] + view.shape["demand"][shape, r]
+        if view.clock["counts"][0, r] and wanted > view.node["allowance"][node, r]:
+            return False
+    return True
+
+
+@callable_too
+def _choose(view, state, params, stage):  # type: ignore[no-untyped-def]
+    """The node for one more task of the stage: with room by rank, else by backlog; NOWHERE if none could hold it."""
+    best, best_room, best_rank, best_backlog = NOWHERE, False, 0, 0
+    entry = level_of(state, stage) == 0
+    for node in range(view.node.shape[0]):
+        if not _may_hold(view, node, stage):
+            continue
+        room, backlog = _has_room(view, state, node, stage), state.node[node, BACKLOG]
+        # Level 0 is spread by what is bound, not by what is free now.
+        value = NEARER * nearness(view, state, node, stage) if entry else rank(view, state, params, node, stage)
+        if not room:
+            value = 0
+        better = (value, -backlog) > (best_rank, -best_backlog)
+        if best == NOWHERE or (room and not best_room) or (room == best_room and better):
+            best, best_room, best_rank, best_backlog = node, room, value, backlog
+    return best
+
+
+@callable_too
+def _bind(view, state, params, stage):  # type: ignore[no-untyped-def]
+    """Binds one task of the stage."""
+    table = state.table
+    node = _choose(view, state, params, stage)
+    if node == NOWHERE:
+        return
+    place = write_place(view, state, stage, node)
+    table[table[_LEFT] + place] += 1
+    table[table[_SIBLING] + stage] = node + 1
+    n_resources = view.shape["demand"].shape[1]
+    for r in range(n_resources):
+        demand = view.shape["demand"][view.stage_spec["shape"][stage], r]
+        table[table[_LOAD] + node * n_resources + r] += demand
+    state.node[node, BACKLOG] += 1
+    if level_of(state, stage) == 0:
+        state.node[node, ENTRY_TASKS] += 1
+    move_input(view, state, stage, node, 1)
+
+
+@callable_too
+def bind_job(view, state, params, job):  # type: ignore[no-untyped-def]
+    """Binds all tasks of the job: level by level, stage by stage."""
+    table = state.table
+    first = view.job_spec["first_stage"][job]
+    end = first + view.job_spec["n_stages"][job]
+    deepest = 0
+    for stage in range(first, end):
+        deepest = max(deepest, level_of(state, stage))
+    for level in range(deepest + 1):
+        for i in range(view.node.shape[0] * view.shape["demand"].shape[1]):
+            table[table[_LOAD] + i] = 0
+        for stage in range(first, end):
+            if level_of(state, stage) == level and has_data(view, state, stage):
+                table[_AT_HAND] = 0
+                look_around(view, state, stage)
+                for _ in range(view.stage_spec["n_tasks"][stage]):
+                    _bind(view, state, params, stage)
+
+
+@callable_too
+def bound_place(view, state, stage, node):  # type: ignore[no-untyped-def]
+    """Where a task of the stage is bound that may go to the node: to it, or to a node that is lost.
+
+    NOWHERE: all are bound to others. ANYWHERE: none is bound.
+    """
+    table = state.table
+    first = view.stage_spec["first_task"][stage]
+    found = ANYWHERE
+    for place in range(first, first + table[table[_PLACES] + stage]):
+        if table[table[_LEFT] + place] > 0:
+            home = table[table[_PLACE_NODE] + place]
+            if home == node:
+                return place
+            if view.node["alive"][home] == 0:
+                found = place
+            elif found == ANYWHERE:
+                found = NOWHERE
+    return found
+
+
+@callable_too
+def unbind(view, state, stage, place):  # type: ignore[no-untyped-def]
+    """A task bound there will not run there: it is as if it had never been."""
+    table = state.table
+    node = table[table[_PLACE_NODE] + place]
+    table[table[_LEFT] + place] -= 1
+    state.node[node, BACKLOG] -= 1
+    if level_of(state, stage) == 0:
+        state.node[node, ENTRY_TASKS] -= 1
+    move_input(view, state, stage, node, -1)
+
+
+@callable_too
+def unbind_job(view, state, job):  # type: ignore[no-untyped-def]
+    """The job has ended: what is still bound will never run."""
+    first = view.job_spec["first_stage"][job]
+    for stage in range(first, first + view.job_spec["n_stages"][job]):
+        first_place = view.stage_spec["first_task"][stage]
+        for place in range(first_place, first_place + state.table[state.table[_PLACES] + stage]):
+            while state.table[state.table[_LEFT] + place] > 0:
+                unbind(view, state, stage, place)

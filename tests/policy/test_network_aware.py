@@ -1,0 +1,178 @@
+"""Paper 4's placement and its stock: each rule with numbers worked out by hand. 8 Mbit/s are 1000 bytes in a ms."""
+
+from __future__ import annotations
+
+import pytest
+
+from heddle.model.cluster import IDEAL, YARN, Cluster, Faults, Network, Node, Timing
+from heddle.model.errors import RunRefused
+from heddle.policy.levers.network_load import FIRST_TRANSFER, PRIORITY, Layout, add_transfer, path_bandwidth
+from heddle.policy.parse import parse_policy
+from heddle.run import simulate
+from heddle.sim.setup import build_sim
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
+from heddle.yarn.levers import refuse_unfit
+
+MB = 1_000_000
+ONE = (100, 1000)
+
+
+def racks(slots: int = 1, mbps: int = 8, timing: Timing = IDEAL, faults: Faults = Faults()) -> Cluster:  # noqa: B008
+    """n0 and n2 in rack a, n1 and n3 in rack b; each holds so many containers."""
+    size = (100 * slots, 1000 * slots)
+    nodes = tuple(Node(f"n{i}", size, size, "ab"[i % 2], bandwidth_mbps=mbps) for i in range(4))
+    return Cluster(nodes, timing=timing, faults=faults)
+
+
+def stage(name: str, duration_ms: int, after: tuple[str, ...] = (), n_bytes: int = 0, n_tasks: int = 1) -> StageSpec:
+    return StageSpec(name, ONE, [TaskSpec(duration_ms)] * n_tasks, after, after_bytes=(n_bytes,) * len(after))
+
+
+def alone(name: str, duration_ms: int, submit_at_ms: int = 0, host: str | None = None, n_bytes: int = 0) -> JobSpec:
+    return JobSpec(name, submit_at_ms, [StageSpec("s", ONE, [TaskSpec(duration_ms, None, host, n_bytes)])])
+
+
+def nodes_of(jobs: list[JobSpec], cluster: Cluster, policy: str) -> list[tuple[int, int]]:
+    """(node, start) of each task, by number."""
+    run = simulate(build("x", jobs), cluster, policy, record=True, check=True, seed=1)
+    assert run.manifest["outcome"] == "finished"
+    rows = run.attempts.sort("task", "attempt").unique("task", keep="last", maintain_order=True)
+    return rows.select("node", "started_at_ms").rows()
+
+
+# Levels: Algorithm 1
+
+
+def test_levels_by_repeated_removal() -> None:
+    # a and e come after nothing; b and c after a; d after b, c and e; f after d and a: V0..V3.
+    stages = [stage("a", 1), stage("b", 1, ("a",)), stage("c", 1, ("a",)), stage("d", 1, ("b", "c", "e"))]
+    stages += [stage("e", 1), stage("f", 1, ("d", "a"))]
+    sim = build_sim(build("x", [JobSpec("j", 0, stages)]), racks(), parse_policy("network-aware"), 0, False)
+    table = sim.levers.placement.table
+    first = table[Layout.LEVEL]
+    assert table[first : first + 6].tolist() == [0, 1, 1, 2, 0, 3]
+
+
+# Priority[i] = max over j of Trans[j][i] / BPre[j][i]
+
+
+def test_ranking_by_transfers_over_bandwidth() -> None:
+    nodes = tuple(
+        Node(f"n{i}", ONE, ONE, rack, bandwidth_mbps=mbps)
+        for i, (rack, mbps) in enumerate([("a", 8), ("a", 16), ("b", 4)])
+    )
+    cluster = Cluster(nodes, network=Network(uplink_of_rack=(("a", 2),)))
+    sim = build_sim(build("x", [alone("j", 1)]), cluster, parse_policy("network-aware"), 0, False)
+    view, state = sim.shown, sim.levers.placement
+    # In the rack the slower of the two links; between racks also a's uplink of 2 Mbit/s = 250 bytes a ms.
+    assert path_bandwidth(view, state.table, 1, 0) == 1000
+    assert path_bandwidth(view, state.table, 2, 0) == 250
+    add_transfer(view, state, 1, 0, 5000)
+    assert state.node[:, PRIORITY].tolist() == [5, 0, 0]
+    add_transfer(view, state, 2, 0, 2000)
+    assert state.node[:, PRIORITY].tolist() == [8, 0, 0]
+    add_transfer(view, state, 1, 0, 4000)  # 9000 / 1000
+    assert state.node[:, PRIORITY].tolist() == [9, 0, 0]
+    add_transfer(view, state, 1, 0, -9000)  # ended: the other is the maximum again
+    assert state.node[:, PRIORITY].tolist() == [8, 0, 0]
+    add_transfer(view, state, 2, 0, -2000)
+    assert state.node[:, PRIORITY].tolist() == [0, 0, 0]
+    assert state.node[:, FIRST_TRANSFER].tolist() == [0, 0, 0]
+    add_transfer(view, state, 0, 0, 7000)  # on the node itself nothing moves
+    assert state.node[:, PRIORITY].tolist() == [0, 0, 0]
+
+
+# Late binding
+
+
+def test_level_0_goes_to_its_input_else_is_spread() -> None:
+    jobs = [alone("a", 9000), alone("b", 9000), alone("c", 9000, host="n3", n_bytes=MB)]
+    # a and b: most free, so n0 and n1, not both on n0. c's input is on n3: it starts there and fetches nothing.
+    assert nodes_of(jobs, racks(slots=2), "network-aware") == [(0, 0), (1, 0), (3, 0)]
+
+
+def test_a_reader_goes_to_its_writer_else_to_its_rack() -> None:
+    chain = JobSpec("j", 0, [stage("w", 1000), stage("r", 1000, ("w",), MB)])
+    assert nodes_of([chain], racks(), "network-aware") == [(0, 0), (0, 1000)]
+    # A job of higher priority arrives in the instant in which the writer ends and takes n0: n2 is in the same rack.
+    first = JobSpec("first", 1000, [stage("s", 5000)], priority=1)
+    assert nodes_of([chain, first], racks(), "network-aware") == [(0, 0), (2, 1000), (0, 1000)]
+
+
+def test_no_bandwidth_to_spare_means_another_node() -> None:
+    # The writer had all of n0, and so has a job of higher priority when it ends. Its two readers, of 4 MB each, go to
+    # n2 in the same rack. Once the first is there, transfers of 4 s are assigned from n0 to n2; if that is too busy,
+    # the second goes to n1, the first of those without any load.
+    size = (200, 2000)
+    readers = [stage("r", 1000, ("w",), 4 * MB), stage("q", 1000, ("w",), 4 * MB)]
+    jobs = [
+        JobSpec("j", 0, [StageSpec("w", size, [TaskSpec(1000)]), *readers]),
+        JobSpec("long", 1000, [StageSpec("s", size, [TaskSpec(9000)])], priority=1),
+    ]
+    spare = nodes_of(jobs, racks(slots=2), "network-aware(busy_s=5)")
+    busy = nodes_of(jobs, racks(slots=2), "network-aware(busy_s=3)")
+    assert [node for node, _ in spare] == [0, 2, 2, 0]
+    assert [node for node, _ in busy] == [0, 2, 1, 0]
+
+
+def test_sub_tasks_stay_together() -> None:
+    # Step 8: the second and third reader go where the first went while it has room, then to the nearest.
+    job = JobSpec("j", 0, [stage("w", 1000), stage("r", 1000, ("w",), 3 * MB, n_tasks=3)])
+    assert [node for node, _ in nodes_of([job], racks(slots=2), "network-aware")] == [0, 0, 0, 2]
+
+
+def test_heartbeats_wait_for_near_nodes() -> None:
+    timing = Timing(node_heartbeat_ms=YARN.node_heartbeat_ms)
+    chain = JobSpec("j", 0, [stage("w", 1000), stage("r", 1000, ("w",), MB)])
+    for policy in ("network-aware", "network-aware(early=1)"):
+        (writer, _), (reader, _) = nodes_of([chain], racks(timing=timing), policy)
+        assert reader == writer
+
+
+# Early binding
+
+
+def test_bound_tasks_wait_for_their_node() -> None:
+    # One container to a node. The job is planned at 0: w on n0, r there too. A job of higher priority, whose input is
+    # on n0, waits from 500 on and takes n0 for 5 s as soon as w ends: r waits for n0, although three nodes are idle.
+    jobs = [
+        JobSpec("j", 0, [stage("w", 1000), stage("r", 1000, ("w",), MB)]),
+        JobSpec("first", 500, [StageSpec("s", ONE, [TaskSpec(5000, None, "n0", MB)])], priority=1),
+    ]
+    got = nodes_of(jobs, racks(), "fifo(blocking=0)+network-aware(early=1)")
+    assert got == [(0, 0), (0, 6000), (0, 1000)]
+
+
+def test_levels_are_planned_with_the_room_of_empty_nodes() -> None:
+    # Level 0 has four writers: one to a node. Each reader of level 1 goes to its own writer's node.
+    stages = [stage(f"w{i}", 1000) for i in range(4)] + [stage(f"r{i}", 1000, (f"w{i}",), MB) for i in range(4)]
+    got = nodes_of([JobSpec("j", 0, stages)], racks(), "fifo(blocking=0)+network-aware(early=1)")
+    assert got == [(0, 0), (1, 0), (2, 0), (3, 0), (0, 1000), (1, 1000), (2, 1000), (3, 1000)]
+
+
+def test_several_jobs_share_the_nodes() -> None:
+    jobs = [JobSpec(f"j{i}", i, [stage("w", 1000)]) for i in range(4)]
+    got = nodes_of(jobs, racks(), "fifo(blocking=0)+network-aware(early=1)")
+    assert sorted(node for node, _ in got) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("policy", ["network-aware", "network-aware(early=1)"])
+def test_lost_nodes_do_not_hold_a_job_for_ever(policy: str) -> None:
+    stages = [stage(f"w{i}", 20_000) for i in range(4)] + [stage(f"r{i}", 9000, (f"w{i}",), MB) for i in range(4)]
+    nodes_of([JobSpec("j", 0, stages)], racks(faults=Faults(30, 10)), f"fifo(blocking=0)+{policy}")
+
+
+# Stock, as the text describes it
+
+
+def test_near_last_follows_the_last_container() -> None:
+    job = JobSpec("j", 0, [stage("s", 1000, n_tasks=4)])
+    # Two on n0, then n2 of the same rack, twice; most-free would have used all four nodes.
+    assert [node for node, _ in nodes_of([job], racks(slots=2), "near-last")] == [0, 0, 2, 2]
+    assert [node for node, _ in nodes_of([job], racks(slots=2), "most-free")] == [0, 1, 2, 3]
+
+
+def test_a_live_cluster_refuses_what_it_cannot_know() -> None:
+    with pytest.raises(RunRefused, match="network-aware goes by data sizes and bandwidths"):
+        refuse_unfit(parse_policy("network-aware"))
+    refuse_unfit(parse_policy("near-last"))
