@@ -31,6 +31,8 @@ class Jobs(Protocol):
         """The jobs of this seed."""
         ...
 
+    def __hash__(self) -> int: ...
+
 
 @dataclass(frozen=True)
 class Source:

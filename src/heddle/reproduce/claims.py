@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from heddle.reproduce.verdicts import Interval, Judgement
+from heddle.reproduce.verdicts import Interval, Judgement, Seeds, over_seeds
 
 
 @dataclass(frozen=True)
@@ -90,3 +90,13 @@ class Reproduction:
             "remarks": list(self.remarks),
             "wall_s": self.wall_s,
         }
+
+
+def mean_text(seeds: Seeds, digits: int = 1) -> str:
+    """The mean with its interval, for a table."""
+    mean, interval = over_seeds({"": seeds})
+    return "-" if mean is None else f"{mean:.{digits}f}{interval_text(interval, digits)}"
+
+
+def interval_text(interval: Interval | None, digits: int = 1) -> str:
+    return "" if interval is None else f" ({interval[0]:.{digits}f} to {interval[1]:.{digits}f})"

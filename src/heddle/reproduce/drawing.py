@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heddle.report.charts import Axis, Bar, Line, bar_chart, line_chart, nice_step, nice_top
+from heddle.report.style import N_COLOURS
 from heddle.reproduce.claims import Drawing
 from heddle.reproduce.verdicts import Interval, Seeds, over_seeds
 
@@ -48,7 +49,7 @@ def draw_curves(
     x_axis = Axis(x_label, min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, log_x)
     bands, lines, key = [], [], []
     for number, curve in enumerate(curves):
-        slot = number if curve.colour is None else curve.colour
+        slot = (number if curve.colour is None else curve.colour) % N_COLOURS
         x, y = np.array(curve.x, np.float64), np.array(curve.y, np.float64)
         if any(curve.intervals):
             spread = [interval or (mean, mean) for interval, mean in zip(curve.intervals, curve.y, strict=True)]
@@ -57,7 +58,7 @@ def draw_curves(
         lines.append(Line(curve.label, slot, x, y, dashed=curve.dashed, kind="p"))
         key.append((slot, curve.label))
     for number, (label, at) in enumerate(marks):
-        slot = len(curves) + number
+        slot = (len(curves) + number) % N_COLOURS
         edge = np.array([y_axis.low, y_axis.high])
         lines.append(Line(label, slot, np.array([at, at]), edge, dashed=True, kind="p"))
         key.append((slot, label))
@@ -71,7 +72,7 @@ def draw_bars(title: str, label: str, values: Mapping[str, Seeds], caption: str)
         mean, interval = over_seeds({"": seeds})
         if mean is None:
             continue
-        bars.append(Bar(name, number, mean, interval, f"{mean:.1f}"))
+        bars.append(Bar(name, number % N_COLOURS, mean, interval, f"{mean:.1f}"))
         ends += [mean, *(interval or ())]
     axis = _y_axis(label, ends)
     return Drawing(title, bar_chart(title, axis, bars), caption)

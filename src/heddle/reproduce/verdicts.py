@@ -1,7 +1,7 @@
 """When a claim of a paper counts as reproduced: the rules, fixed before the first run.
 
-    effect    sooner by x %: `direction` if the paired 95 % interval excludes 0 the paper's way, `reproduced` if moreover
-              the effect is at least half of the paper's in more than half of an ensemble of workloads
+    effect    sooner by x %: `direction` if the paired 95 % interval excludes 0 the paper's way, `reproduced` if
+              moreover the effect is at least half of the paper's in more than half of an ensemble of workloads
     best      of several: the paired interval of the difference to each other policy excludes 0
     limit     0 failed, <= 0.5 %: the upper 95 % bound is below the limit
     sameness  the interval lies inside +-3 %; where there is an ensemble, also in more than half of it
@@ -82,7 +82,7 @@ def best(own: Seeds, others: Mapping[str, Seeds], better: Literal["lower", "high
 
 
 def limit(values: Seeds, highest: float, one: float) -> Judgement:
-    """Whether the mean stays below a limit; `one` is what a single event adds to a value (1 of a count, 100/n of a %)."""
+    """Whether the mean stays below a limit; `one` is what one event adds to a value: 1, or 100/n of a percentage."""
     measured, interval = over_seeds({"": values})
     if interval is None or measured is None:
         return Judgement("limit", Verdict.NOT_REPRODUCED, measured, interval)

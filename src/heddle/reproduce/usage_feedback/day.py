@@ -1,6 +1,6 @@
 """A stand-in for the authors' day of tasks, which is not public: made to meet every fact that they published about it.
 
-Each container is a job of its own, as in the authors' simulator: tasks are independent there, AMs are tasks like others.
+Each container is a job of its own, as in the authors' simulator: tasks are independent there, AMs tasks like others.
 Every property has its own stream of random numbers: days that differ in one property are alike in all others.
 """
 
@@ -38,6 +38,7 @@ class Day:
     levels: Levels  # use of memory over a task's life
     reservation: Literal["users", "extreme-fit"]
     allowed_mb: int  # of all nodes: what `load` is measured by
+    fit_steps: tuple[int, int]  # MB and millicores to which an exact reservation is rounded up
     facts: tuple[tuple[str, float], ...]  # calibration, from the constants
 
     def jobs(self, seed: int) -> Workload:
@@ -131,7 +132,7 @@ class Day:
         if self.reservation == "users":
             vcores = np.full(len(columns["job"]), MILLI)
             return np.stack([columns["reserved_mb"], vcores], axis=1)
-        return np.stack([columns["peak_mb"], columns["vcores_milli"]], axis=1)
+        return fitting(np.stack([columns["peak_mb"], columns["vcores_milli"]], axis=1), self.fit_steps)
 
     def _fact(self, name: str) -> float:
         return dict(self.facts)[name]
@@ -159,6 +160,12 @@ def published_facts(columns: Mapping[str, Any]) -> dict[str, float]:
         "shortest_s": float(duration_s.min()),
         "longest_s": float(duration_s.max()),
     }
+
+
+def fitting(peak: Column, steps: tuple[int, int]) -> Column:
+    """Reservations that just hold the peaks: rounded up, because a scheduler with 18,000 different requests crawls."""
+    rounded: Column = -(-peak // np.array(steps)) * np.array(steps)
+    return rounded
 
 
 def _stream(seed: int, name: str) -> np.random.Generator:
