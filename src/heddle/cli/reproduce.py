@@ -40,9 +40,9 @@ def reproduce(
 ) -> None:
     """Run a paper's experiments again and say which of its claims hold.
 
-    Builds the paper's cluster and workload, runs every policy that it compares, and judges each claim by a rule that was
-    fixed before the first run: `reproduced`, `direction` (the effect is there, but smaller), or `not reproduced`. The
-    constants have a hash; two tables with the same hash rest on the same constants. Exit code 0 whatever the verdicts.
+    Builds the paper's cluster and workload, runs every policy that it compares, and judges each claim by a rule that
+    was fixed before the first run: `reproduced`, `direction` (the effect is there, but smaller), or `not reproduced`.
+    Constants have a hash; two tables with the same hash rest on the same ones. Exit code 0 whatever the verdicts.
 
     \b
     Examples:

@@ -25,9 +25,16 @@ def claims_markdown(one: Reproduction, figures: Sequence[str]) -> str:
     """The page's text; `figures` are where its figures lie."""
     quick = " --quick" if one.quick else ""
     claims = [
-        (f"{claim.statement} ({claim.id})", claim.paper, measured_text(claim), interval_text(claim), claim.verdict, claim.note)
+        (
+            f"{claim.statement} ({claim.id})",
+            claim.paper,
+            measured_text(claim),
+            interval_text(claim),
+            claim.verdict,
+            claim.note,
+        )
         for claim in one.claims
-    ]  # fmt: skip
+    ]
     parts = [
         f"# Claims: {one.title}",
         f"Written by `heddle reproduce {one.paper}{quick} --markdown docs/papers`: {one.runs:,} runs in "

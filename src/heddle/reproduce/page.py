@@ -19,8 +19,8 @@ def reproductions_html(reproductions: Sequence[Reproduction], command: str) -> s
     """One page for all of them."""
     sections = "".join(_section(one) for one in reproductions)
     body = (
-        '<p class="quiet">Each claim was judged by a rule that was fixed before the first run, from constants that were '
-        "committed before it. An interval is 95 %, paired over seeds.</p>"
+        '<p class="quiet">Each claim was judged by a rule that was fixed before the first run, from constants that '
+        "were committed before it. An interval is 95 %, paired over seeds.</p>"
         f"{sections}<h2>How to get this again</h2><pre>{escape(command)}</pre>"
     )
     title = reproductions[0].title if len(reproductions) == 1 else "The papers' experiments, run again"

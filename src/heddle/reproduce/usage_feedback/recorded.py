@@ -99,7 +99,6 @@ def recorded(settings: Settings) -> Part:
     if lab.traces is None or not all((lab.traces / folder).is_dir() for folder in FOLDERS):
         yield {}
         return Findings(remarks=["The recorded traces are not here (--traces): their claims R.1 to R.4 were left out."])
-    cluster = _cluster(settings)
     kinds: tuple[Literal["users", "extreme-fit"], ...] = ("users", "extreme-fit")
     plan: dict[Hashable, Work] = {}
     for folder in FOLDERS:
@@ -109,7 +108,7 @@ def recorded(settings: Settings) -> Part:
             tasks = lab.size(known["real.tasks"], known["real.tasks_quick"])
             drawn = Drawn(path, tasks, 1000 * known["real.longest_s"], kind, settings.fit_steps)
             for policy in (settings.reservation, settings.feedback):
-                plan.update(runs_of((folder, kind), drawn, cluster, policy, settings.seeds))
+                plan.update(runs_of((folder, kind), drawn, _cluster(settings, kind), policy, settings.seeds))
     scores = Scores((yield plan))
     change = {
         (folder, kind): verdicts.sooner_pct(
@@ -163,12 +162,15 @@ def recorded(settings: Settings) -> Part:
     )  # fmt: skip
 
 
-def _cluster(settings: Settings) -> Cluster:
+def _cluster(settings: Settings, kind: str) -> Cluster:
     given = settings.constants.of("real")
+    vcores = (
+        ("capacity_vcores", "allowance_vcores") if kind == "users" else ("capacity_vcores_fit", "allowance_vcores_fit")
+    )
     node = Node(
         "",
-        (given["capacity_mb"], given["capacity_vcores"] * MILLI),
-        (given["allowance_mb"], given["allowance_vcores"] * MILLI),
+        (given["capacity_mb"], given[vcores[0]] * MILLI),
+        (given["allowance_mb"], given[vcores[1]] * MILLI),
     )
     return settings.of_nodes(node, given["nodes"], "recorded")
 
