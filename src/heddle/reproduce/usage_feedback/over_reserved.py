@@ -109,8 +109,8 @@ def _none_failed(settings: Settings, scores: Scores) -> Claim:
         "0 failed tasks",
         "tasks a day",
         verdicts.limit(per_day, 1.0, 1.0 / len(crashed)),
-        f"Limit: fewer than one a day. No task failed on any seed in {len(clean)} of {len(crashed)} days. Tasks begin with "
-        "half of their peak here (form `ramp`): the estimate learns the lower level before all of them rise. The table "
+        f"Limit: fewer than one a day. No task failed on any seed in {len(clean)} of {len(crashed)} days. Tasks begin "
+        "with half of their peak here (form `ramp`): the estimate learns the lower level before all of them rise. The table "
         "of failures by form shows what remains with other forms; the authors' is not published.",
     )
 
@@ -131,8 +131,8 @@ def _why_failed(settings: Settings, scores: Scores) -> Table:
         "V-A: failures by the form of use over a task's life",
         ("day", "failed (%)"),
         rows,
-        "Everything at once, usage feedback. `plateau` uses its peak from start to end, `ramp` half of it for a quarter "
-        "of its life, `late` 60 % of it for half, `spike` 80 % of it but for a tenth.",
+        "Everything at once, usage feedback. `plateau` uses its peak from start to end, `ramp` half of it for "
+        "a quarter of its life, `late` 60 % of it for half, `spike` 80 % of it but for a tenth.",
     )
 
 
