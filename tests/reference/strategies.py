@@ -347,7 +347,14 @@ ORDERINGS: tuple[Lever, ...] = (
     ("tetris", {}),
     ("tetris", {"weight": 0.3}),
 )
-ADMISSIONS: tuple[Lever, ...] = (("admit-all", {}), ("max-running", {"jobs": 2}), ("am-share", {"percent": 0.3}))
+ADMISSIONS: tuple[Lever, ...] = (
+    ("admit-all", {}),
+    ("max-running", {"jobs": 2}),
+    ("am-share", {"percent": 0.3}),
+    ("admission-control", {}),
+    ("admission-control", {"rule": "literal", "cold_start": "none"}),
+    ("admission-control", {"rule": "literal"}),
+)
 PARTITIONS: tuple[Lever, ...] = (("shared", {}), ("small-pool", {"share": 0.3, "theta": 0.5}))
 PLACEMENTS: tuple[Lever, ...] = (
     ("most-free", {}),

@@ -101,7 +101,7 @@ def _in_short(lever: Lever) -> str:
 
 def _notes(lever: Lever) -> list[str]:
     notes = ["clairvoyant: cannot run on a live cluster"] if lever.clairvoyant else []
-    return notes + (["can deadlock"] if lever.may_deadlock else [])
+    return notes + (["can deadlock"] if lever.trait(lever.may_deadlock) else [])
 
 
 def _bounds(parameter: Parameter) -> str:
@@ -118,7 +118,7 @@ def _as_json(lever: Lever) -> dict[str, Any]:
         "question": lever.question.value,
         "summary": lever.summary,
         "clairvoyant": lever.clairvoyant,
-        "may_deadlock": lever.may_deadlock,
+        "may_deadlock": lever.trait(lever.may_deadlock),
         "parameters": [
             {
                 "name": one.name,

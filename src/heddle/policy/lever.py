@@ -14,10 +14,14 @@ scores in units of `ONE` = 2**20.
                 allows(view, state, params, stage) -> Reason     limits of its own; 0 is yes
                 user_allows(view, state, params, stage) -> Reason   with dues: is its user within limits? 0 is yes
                 fit(view, state, params, node, stage) -> int     with combine: how well it suits the node
-                combine(params, key, fit, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit) -> int   larger wins
+                term(view, state, params, stage) -> int          with combine: a second value that no node changes
+                combine(view, state, params, key, fit, term, n, sum_key, sum_fit,
+                        min_key, max_key, min_fit, max_fit, min_term, max_term) -> int   larger wins
+                offer(view, state, params, node)                 with fit: before the requests for a node are compared
     placement   score(view, state, params, node, stage) -> int   larger wins
                 allows(view, state, params, node, stage) -> Reason   a veto; 0 is yes
-    any         on_event(view, state, params, kind, node, stage, container, value)
+    any         on_event(view, state, params, kind, node, stage, container, value) -> 0, or 1: what the lever
+                answered before may be wrong by now, so the host asks again (sizing is asked again in any case)
 """
 
 from __future__ import annotations
@@ -77,10 +81,12 @@ class Lever:
     parameters: tuple[Parameter, ...] = ()
     columns: Columns = Columns()
     listens: tuple[int, ...] = ()  # kinds of events for on_event
+    tick_ms: int = 0  # for those that listen to EVENT_TICK: how often
     # Before a run: prepare(Setup) fills the lever's columns and returns its table, if any.
     prepare: Callable[[Any], Any] | None = None
     clairvoyant: bool = False  # prepare() reads the truth; refused on a live cluster
-    may_deadlock: bool = False  # a run may stall although the workload could finish: documented, not a defect
+    # A run may stall although the workload could finish: documented, not a defect (or: parameter=value that does it).
+    may_deadlock: bool | str = False
     # Ordering only.
     blocking: bool | str = False  # the first request that does not fit stops those behind (or: name of a parameter)
     reserves: bool | str = False  # keeps a node for a request that does not fit yet
@@ -105,7 +111,11 @@ class Lever:
         raise KeyError(name)
 
     def trait(self, trait: bool | str) -> bool:
-        return bool(self.parameter(trait)) if isinstance(trait, str) else trait
+        """A trait that is fixed, or that a parameter switches: by its name, or by `name=value`."""
+        if isinstance(trait, bool):
+            return trait
+        name, equals, value = trait.partition("=")
+        return self.parameter(name) == value if equals else bool(self.parameter(name))
 
     def with_values(self, values: Mapping[str, Value]) -> Lever:
         """The lever with these parameters set; defaults are not kept as values, so that equal levers are equal."""

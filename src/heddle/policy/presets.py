@@ -6,6 +6,7 @@ from typing import Final
 
 from heddle.policy.lever import Lever, Question
 from heddle.policy.levers.admission import ADMIT_ALL, AM_SHARE, MAX_RUNNING
+from heddle.policy.levers.admission_control import ADMISSION_CONTROL
 from heddle.policy.levers.capacity import CAPACITY
 from heddle.policy.levers.delay_locality import DELAY_LOCALITY
 from heddle.policy.levers.fair import DRF, FAIR
@@ -23,7 +24,7 @@ from heddle.policy.levers.usage_feedback import USAGE_FEEDBACK
 LEVERS: Final[dict[str, Lever]] = {
     lever.name: lever
     for lever in (
-        ADMIT_ALL, AM_SHARE, MAX_RUNNING,
+        ADMIT_ALL, AM_SHARE, MAX_RUNNING, ADMISSION_CONTROL,
         RESERVATION, USAGE_FEEDBACK, BORG_DEFAULT, N_SIGMA, PERCENTILE, MAX_PREDICTOR, ORACLE,
         SHARED, SMALL_POOL,
         FIFO, FAIR, DRF, CAPACITY, SJF, SRPT, SMALLEST_FIRST, FFD_DP, TETRIS, RANDOM_ORDER,

@@ -275,7 +275,7 @@ def control_dtype(n_resources: int) -> np.dtype[Any]:
         "news", "ended_in_pass", "n_gained", "n_stale", "n_touched",
         "n_endings", "n_starts", "n_asks", "n_rekeys", "n_no_room", "crashed", "killed", "retried", "preempted",
         "failed_jobs", "integrated_at_ms", "last_progress_ms", "offer_node", "offered", "heartbeats_at_ms",
-        "broken", "finished", "round_at_ms", "round_only",
+        "broken", "finished", "round_at_ms", "idle", "tick_at_ms", "keys_changed",
     ]  # fmt: skip
     return np.dtype(
         [(name, np.int64) for name in whole]
@@ -303,6 +303,7 @@ SETTING: Final = np.dtype(
             "has_preferences", "logging", "n_bases", "n_combos", "slot_margin", "timer_margin", "log_margin",
             "admission_listens", "sizing_listens", "partition_listens", "ordering_listens", "placement_listens",
             "preemption_every_ms", "preemption_starved_ms", "preemption_round_permille", "fair_dues", "memory_dues",
+            "tick_ms", "has_offer", "has_term",
         )
     ]
 )  # fmt: skip

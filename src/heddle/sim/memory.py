@@ -40,7 +40,7 @@ UNITS: Final = (
     "allocate", "begin_job", "begin_work", "best_in_leaf", "catch_up_reports", "change_use", "check_memory",
     "choose", "come_back", "count_allocated", "early_limit", "end", "fill_executors", "find_dues", "finish_job",
     "future_peak", "give_way_to_maps", "insert", "maps_starve", "next_am", "next_offer_node", "node_event", "note",
-    "observe", "preempt", "refresh_tree", "rekey", "rekey_job", "remove", "renew_rates", "resize",
+    "observe", "preempt", "refresh_tree", "rekey", "rekey_all", "rekey_job", "remove", "renew_rates", "resize",
     "serve_heartbeats", "serve_timer", "settle_due", "settle_reports", "stage_asks", "start_slot", "task_near",
     "tell_levers", "timer_pop", "timer_push", "withdraw",
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -327,6 +328,8 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         "preemption_every_ms": preemption.every_ms if preempts else 0, "preemption_starved_ms": preemption.starved_ms,
         "preemption_round_permille": preemption.round_permille,
         "fair_dues": ordering.dues == "fair-share", "memory_dues": ordering.dues_in == "memory",
+        "tick_ms": math.gcd(*(lever.tick_ms for lever in levers.values())),
+        "has_offer": "offer" in ordering.hooks, "has_term": "term" in ordering.hooks,
         **{f"{question}_listens": bits for question, bits in listens.items()},
     }  # fmt: skip
     for name, value in values.items():
@@ -393,7 +396,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         starts=np.zeros(2 * n_slots + 16, np.int32),
         asks=np.zeros(list_rows(n_slots, workload), np.int32),
         rekeys=np.zeros(2 * list_rows(n_slots, workload), np.int32),
-        scratch=np.zeros(max(n_slots, 2 * len(bucket), 4 * size) + 64, np.int64),
+        scratch=np.zeros(max(n_slots, 3 * len(bucket), 4 * size) + 64, np.int64),
         log=np.zeros(max(LOG_ROWS, 2 * check_rows(n_slots)) if logging else 1, arrays.LOG_ROW),
     )
 

@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from heddle.model.compiled import callable_too
+from heddle.model.resources import MAX_RESOURCES
 from heddle.model.view import EVENT_ALLOCATED, EVENT_FINISHED, EVENT_REPORTED, EVENT_STOPPED
 from heddle.policy.lever import Columns, Lever, Parameter, Question
 from heddle.policy.policy import Setup
 
 POWER_BITS = 30
 MAX_AGE = 4096  # reports after which a reservation has decayed to nothing at any sensible damping
-MAX_RESOURCES = 8
 # Columns of state.node, per resource r: 3 * r + ...
 E0, USED, AGE = 0, 1, 2
 
