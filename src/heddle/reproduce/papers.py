@@ -22,7 +22,10 @@ class Paper:
 
 PAPERS: Final = {
     paper.name: paper
-    for paper in (Paper("usage-feedback", "Usage feedback: schedule by what nodes really use (paper 1)"),)
+    for paper in (
+        Paper("usage-feedback", "Usage feedback: schedule by what nodes really use (paper 1)"),
+        Paper("admission-control", "Admission control against the deadlock of application masters (paper 3)"),
+    )
 }
 
 

@@ -14,7 +14,7 @@ seeds are chance. So the interval is over seeds, of each seed's mean over all me
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean
@@ -91,6 +91,23 @@ def limit(values: Seeds, highest: float, one: float) -> Judgement:
         bounds = (0.0, NONE_SEEN * one / len(values))
     below = bounds[1] < highest
     return Judgement("limit", Verdict.REPRODUCED if below else Verdict.NOT_REPRODUCED, measured, bounds)
+
+
+def limit_everywhere(values: Mapping[Hashable, Ensemble], highest: float) -> Judgement:
+    """Whether the upper bound is below the limit in every setting; the number is that of the worst."""
+    found = {setting: over_seeds(ensemble) for setting, ensemble in values.items()}
+    known = [(mean, interval) for mean, interval in found.values() if mean is not None and interval is not None]
+    below = len(known) == len(found) and all(interval[1] < highest for _, interval in known)
+    worst = max(known, default=(None, None), key=lambda one: one[0])
+    return Judgement("limit", Verdict.REPRODUCED if below else Verdict.NOT_REPRODUCED, *worst)
+
+
+def limit_mostly(values: Mapping[Hashable, Ensemble], highest: float) -> Judgement:
+    """Whether it is below in more than half of the settings; the number is how many."""
+    bounds = [over_seeds(ensemble)[1] for ensemble in values.values()]
+    below = sum(interval is not None and interval[1] < highest for interval in bounds)
+    enough = below > len(bounds) / 2
+    return Judgement("limit", Verdict.REPRODUCED if enough else Verdict.NOT_REPRODUCED, float(below), None)
 
 
 def sameness(changes_pct: Ensemble, within_pct: float = SAME_PCT) -> Judgement:

@@ -110,8 +110,8 @@ def _none_failed(settings: Settings, scores: Scores) -> Claim:
         "tasks a day",
         verdicts.limit(per_day, 1.0, 1.0 / len(crashed)),
         f"Limit: fewer than one a day. No task failed on any seed in {len(clean)} of {len(crashed)} days. Tasks begin "
-        "with half of their peak here (form `ramp`): the estimate learns the lower level before all of them rise. The table "
-        "of failures by form shows what remains with other forms; the authors' is not published.",
+        "with half of their peak here (form `ramp`): the estimate learns the lower level before all of them rise. The "
+        "table of failures by form shows what remains with other forms; the authors' is not published.",
     )
 
 

@@ -1,0 +1,16 @@
+"""All of paper 3."""
+
+from __future__ import annotations
+
+from heddle.reproduce.admission_control.score import Rounds, score
+from heddle.reproduce.admission_control.stock import stock
+from heddle.reproduce.admission_control.storm import storm
+from heddle.reproduce.constants import Constants
+from heddle.reproduce.lab import Findings, Lab
+
+
+def experiment(lab: Lab, constants: Constants) -> Findings:
+    rounds = Rounds(lab, constants)
+    found = lab.together([stock(rounds), score(rounds), storm(rounds)])
+    found.remarks.append("What a terasort job of 100 MB does is not published, but for its sizes: three kinds are run.")
+    return found
