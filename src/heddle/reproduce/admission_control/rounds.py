@@ -62,9 +62,9 @@ class Batch:
         return build("terasort", specs, about={"generator": "reproduce admission-control", "seed": seed})
 
 
-def paper_cluster(known: Constants) -> Cluster:
-    """8 nodes of 8 vcores and 12 GB, with YARN's heartbeats."""
-    size = (known["cluster.memory_mb"], known["cluster.vcores"] * MILLI)
+def paper_cluster(known: Constants, node_vcores: int) -> Cluster:
+    """8 nodes of 12 GB, with YARN's heartbeats."""
+    size = (known["cluster.memory_mb"], node_vcores * MILLI)
     nodes = tuple(Node(f"node-{number}", size, size) for number in range(known["cluster.nodes"]))
     timing = Timing(
         node_heartbeat_ms=known["cluster.node_heartbeat_ms"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,7 @@ class Rounds:
 
     lab: Lab
     known: Constants
+    node_vcores: int
 
     @property
     def seeds(self) -> range:
@@ -36,11 +38,11 @@ class Rounds:
 
     @cached_property
     def cluster(self) -> Cluster:
-        return paper_cluster(self.known)
+        return paper_cluster(self.known, self.node_vcores)
 
     @property
     def total_vcores(self) -> int:
-        return int(self.known["cluster.nodes"] * self.known["cluster.vcores"])
+        return int(self.known["cluster.nodes"]) * self.node_vcores
 
     @property
     def sizes(self) -> list[tuple[int, int]]:
@@ -122,7 +124,7 @@ def equation_1(total: float, am: float, task: float) -> float:
     return total * task / (am + task)
 
 
-def best_reserve(rounds: Rounds, tuning: Scores, name: tuple[str, tuple[int, int]], seed: int | None = None) -> float:
+def best_reserve(rounds: Rounds, tuning: Scores, name: tuple[Any, ...], seed: int | None = None) -> float:
     """The static reserve with the shortest mean makespan (or, with `seed`, that of this seed); ties: the larger."""
     found: dict[float, float] = {}
     for reserve, policy in rounds.static(name[1][0]).items():
