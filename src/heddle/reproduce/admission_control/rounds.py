@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heddle.model.cluster import Cluster, Node, Timing
+from heddle.model.cluster import Cluster
 from heddle.model.resources import MILLI
 from heddle.model.workload import Workload
 from heddle.reproduce.constants import Constants
+from heddle.reproduce.yarn_cluster import yarn_cluster
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 
 
@@ -63,16 +64,8 @@ class Batch:
 
 
 def paper_cluster(known: Constants, node_vcores: int) -> Cluster:
-    """8 nodes of 12 GB, with YARN's heartbeats."""
-    size = (known["cluster.memory_mb"], node_vcores * MILLI)
-    nodes = tuple(Node(f"node-{number}", size, size) for number in range(known["cluster.nodes"]))
-    timing = Timing(
-        node_heartbeat_ms=known["cluster.node_heartbeat_ms"],
-        am_heartbeat_ms=known["cluster.am_heartbeat_ms"],
-        launch_ms=known["cluster.launch_ms"],
-        am_start_ms=known["cluster.am_start_ms"],
-    )
-    return Cluster(nodes=nodes, timing=timing, name="admission-control")
+    """8 nodes of 12 GB."""
+    return yarn_cluster(known, known["cluster.nodes"], known["cluster.memory_mb"], node_vcores * MILLI)
 
 
 def batch(known: Constants, am_vcores: int, task_vcores: int, terasort: Terasort, mixed: bool = False) -> Batch:

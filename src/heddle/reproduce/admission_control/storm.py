@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from heddle.model.cluster import Cluster, Node, Timing
+from heddle.model.cluster import Cluster
 from heddle.model.resources import MILLI
 from heddle.model.workload import Workload
 from heddle.reproduce import verdicts
@@ -15,6 +15,7 @@ from heddle.reproduce.admission_control.score import Rounds
 from heddle.reproduce.claims import Claim
 from heddle.reproduce.constants import Constants
 from heddle.reproduce.lab import Findings, Part, Work
+from heddle.reproduce.yarn_cluster import yarn_cluster
 from heddle.run import simulate
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 
@@ -31,14 +32,13 @@ def burst(known: Constants, seed: int) -> tuple[Workload, Cluster]:
 
     memory = known["round.memory_mb"]
     vcores = between("node_vcores") * MILLI
-    # Memory to spare: vcores are what AMs and tasks compete for.
-    nodes = tuple(Node(f"node-{n}", (memory * 64, vcores), (memory * 64, vcores)) for n in range(between("nodes")))
+    n_nodes = between("nodes")
     largest = vcores // MILLI
     low, high = known["storm.duration_s"]
     jobs = []
     for number in range(between("jobs")):
         am, task = (min(largest, between("container_vcores")) for _ in range(2))
-        if am + task > largest and len(nodes) == 1:
+        if am + task > largest and n_nodes == 1:
             am, task = 1, max(1, min(task, largest - 1))  # alone on the cluster it must be able to run
         maps = between("maps")
         seconds = random.uniform(low, high, maps + 1)
@@ -51,13 +51,8 @@ def burst(known: Constants, seed: int) -> tuple[Workload, Cluster]:
             ),
         )  # fmt: skip
         jobs.append(JobSpec(f"job-{number}", 0, stages, am=(memory, am * MILLI)))
-    timing = Timing(
-        node_heartbeat_ms=known["cluster.node_heartbeat_ms"],
-        am_heartbeat_ms=known["cluster.am_heartbeat_ms"],
-        launch_ms=known["cluster.launch_ms"],
-        am_start_ms=known["cluster.am_start_ms"],
-    )
-    return build("burst", jobs), Cluster(nodes=nodes, timing=timing, name="burst")
+    # Memory to spare: vcores are what AMs and tasks compete for.
+    return build("burst", jobs), yarn_cluster(known, n_nodes, 64 * memory, vcores)
 
 
 def stalls(known: Constants, policy: str, first: int, count: int) -> list[int]:

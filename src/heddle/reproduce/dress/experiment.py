@@ -1,0 +1,15 @@
+"""All of paper 5."""
+
+from __future__ import annotations
+
+from heddle.reproduce.constants import Constants
+from heddle.reproduce.dress.mixes import Mixes, mixes
+from heddle.reproduce.lab import Findings, Lab
+
+
+def experiment(lab: Lab, constants: Constants) -> Findings:
+    found = lab.together([mixes(Mixes(lab, constants))])
+    found.remarks.append(
+        "Sizes and lengths of the authors' HiBench jobs are not published: jobs are drawn from two ranges of them."
+    )
+    return found
