@@ -86,7 +86,8 @@ def limit(values: Seeds, highest: float, one: float) -> Judgement:
     measured, interval = over_seeds({"": values})
     if interval is None or measured is None:
         return Judgement("limit", Verdict.NOT_REPRODUCED, measured, interval)
-    bounds = (max(0.0, interval[0]), interval[1])
+    low = min(0.0, *values.values())  # a count or a rate is never below 0, a change may be
+    bounds = (max(low, interval[0]), interval[1])
     if not any(values.values()):
         bounds = (0.0, NONE_SEEN * one / len(values))
     below = bounds[1] < highest

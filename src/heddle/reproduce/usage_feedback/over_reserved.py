@@ -158,7 +158,7 @@ def _facts(settings: Settings) -> Table:
         "The stand-in for the authors' day",
         ("fact", "published", "stand-in"),
         rows,
-        "Means over all stand-in days and seeds. With --quick the day has a quarter of the tasks.",
+        "Means over all stand-in days and seeds. With --quick the day has a fifth of the tasks.",
     )
 
 

@@ -25,7 +25,7 @@ class Settings:
 
     @property
     def tuning_seeds(self) -> range:
-        return self.lab.tuned(self.constants["seeds.full"], self.constants["seeds.quick"])
+        return self.lab.tuned(self.constants["seeds.full"], self.constants["seeds.tuning_quick"])
 
     @property
     def reservation(self) -> str:
