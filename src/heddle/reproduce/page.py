@@ -23,8 +23,7 @@ def reproductions_html(reproductions: Sequence[Reproduction], command: str) -> s
         "were committed before it. An interval is 95 %, paired over seeds.</p>"
         f"{sections}<h2>How to get this again</h2><pre>{escape(command)}</pre>"
     )
-    title = reproductions[0].title if len(reproductions) == 1 else "The papers' experiments, run again"
-    return page(title, body, N_COLOURS)
+    return page("The papers' experiments, run again", body, N_COLOURS)
 
 
 def verdict_counts(claims: Sequence[Claim]) -> str:
@@ -56,6 +55,8 @@ def _section(one: Reproduction) -> str:
 
 
 def _claims(claims: Sequence[Claim]) -> str:
+    """Below each claim a row with its note: beside it there is no room for a sentence."""
+    heads = ("Claim", "Paper", "Measured", "Verdict")
     rows = []
     for claim in claims:
         interval = f"<small>{escape(interval_text(claim))}</small>" if claim.ci95 else ""
@@ -63,10 +64,11 @@ def _claims(claims: Sequence[Claim]) -> str:
         rows.append(
             f'<tr><th scope="row">{escape(claim.statement)}<small> {escape(claim.id)}</small></th>'
             f"<td>{escape(claim.paper)}</td><td>{escape(measured_text(claim))}{interval}</td>"
-            f'<td class="{css}">{escape(claim.verdict)}</td><td>{escape(claim.note)}</td></tr>'
+            f'<td class="{css}">{escape(claim.verdict)}</td></tr>'
         )
-    heads = ("Claim", "Paper", "Measured", "Verdict", "Note")
-    return _frame("claims", heads, "".join(rows), "said text")
+        if claim.note:
+            rows.append(f'<tr><td colspan="{len(heads)}">{escape(claim.note)}</td></tr>')
+    return _frame("claims", heads, "".join(rows), "said")
 
 
 def _drawing(drawing: Drawing) -> str:

@@ -32,7 +32,7 @@ def five(settings: Settings) -> Part:
         tables=[scored.table(setting, ablations) for setting in FIVE],
         remarks=[
             f"Urgency: of {', '.join(forms)}, {chosen} had the shortest makespan on tuning seeds and is scored on "
-            "others. The formula is lost in our copy of the paper: both forms are reconstructions that keep its rules R1-R3."
+            "others. The formula is lost in our copy of the paper: both are reconstructions that keep its rules R1-R3."
         ],
     )
 

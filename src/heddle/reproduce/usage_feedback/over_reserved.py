@@ -87,7 +87,7 @@ def _bottleneck(settings: Settings, scores: Scores) -> Claim:
     return Claim(
         "V-A.2",
         "The bottleneck moves from memory to CPU",
-        "memory under reservation, CPU under estimation",
+        "from memory to CPU",
         "% points of the allowance",
         verdicts.shape(moved, after, after_ci),
         "Used CPU minus used memory under estimation, each in percent of its allowance: above 0, CPU is scarcer. "

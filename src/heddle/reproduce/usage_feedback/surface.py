@@ -148,9 +148,10 @@ def _algebra(settings: Settings, gain: dict[Any, dict[int, float]]) -> Claim:
     return Claim(
         "V-A.4",
         "When the cluster is always full, the gain is 1 - 1/k - g",
-        "not in the paper; the algebra of its equations (1), (2), (4)",
+        "not in the paper (algebra)",
         "% points off",
         verdicts.sameness(differences, within),
+        "From its equations (1), (2) and (4). "
         f"{len(differences)} cells, everything submitted at once; furthest off: {worst} ({means[worst]:+.1f}).",
     )
 
@@ -161,7 +162,7 @@ def _short_tasks(settings: Settings, gain: dict[Any, dict[int, float]]) -> Claim
     return Claim(
         "V-A.5",
         f"Short tasks lose ({known['short_tasks.over_reservation']:g}x reserved, {known['short_tasks.duration_s']} s)",
-        f"not in the paper; algebra {known['short_tasks.gain_pct']:g} % sooner",
+        f"not in the paper; algebra {known['short_tasks.gain_pct']:g} %",
         "% sooner",
         verdicts.effect({"": cell}, known["short_tasks.gain_pct"]),
         "Smoothed past use stays in the estimate after a task has ended, on top of the reservation of its successor.",
