@@ -46,8 +46,13 @@ class Settings:
         known = self.known
         usual, small = self._cluster(""), self._cluster("small_")
         made: dict[tuple[str, str], tuple[Batch, Cluster]] = {}
-        for setting, group in ((SAME, "same_job"), (MIXED, "mixed"), (ITERATIVE, "iterative")):
-            for name, kinds in known.of(f"settings.{group}").items():
+        at_once = {
+            SAME: known.of("settings.same_job"),
+            MIXED: known.of("settings.mixed"),
+            ITERATIVE: known.of("settings.iterative"),
+        }
+        for setting, batches in at_once.items():
+            for name, kinds in batches.items():
                 made[setting, name] = self._batch(kinds, 0.0, usual), usual
         for name, kinds in known.of("settings.arrivals").items():
             for gap_s in known["settings.arrivals_mean_s"]:

@@ -57,7 +57,7 @@ def beyond(settings: Settings) -> Part:
         for label, policy in [("as published", settings.feedback), *((rule, chosen[name, rule]) for rule in RULES)]:
             gain = sooner(name, policy)
             share = {seed: 100 * gain[seed] / oracle[seed] for seed in gain if oracle.get(seed)}
-            shares[f"{name}: {policy.partition('+')[2]}"] = share
+            shares[f"{name}: {label.replace('_', '-')}"] = share
             rows.append(
                 (
                     name,
