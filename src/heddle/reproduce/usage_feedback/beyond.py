@@ -7,6 +7,7 @@ stay below the limit is then scored on the seeds of V-A.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,8 +24,11 @@ ORACLE = "oracle"
 def beyond(settings: Settings) -> Part:
     known, cluster = settings.constants, settings.cluster("cluster_a")
     load = known["beyond.member_load"]
+    tasks = settings.lab.size(known["beyond.tasks"], known["beyond.tasks_quick"])
     days = {
-        f"{size} containers": settings.day(size, load, known["v_b.median_s"], known["v_a.profile"])
+        f"{size} containers": replace(
+            settings.day(size, load, known["v_b.median_s"], known["v_a.profile"]), tasks=tasks
+        )
         for size in known.of("ensemble.sizes")
     }
     tried = {rule: [f"{settings.reservation}+{text}" for text in known[f"beyond.{rule}"]] for rule in RULES}
