@@ -10,8 +10,9 @@ import numpy as np
 from heddle.reproduce import verdicts
 from heddle.reproduce.claims import Claim, Table
 from heddle.reproduce.drawing import Curve, draw_curves
-from heddle.reproduce.lab import Findings, Part, Scores, Work, runs_of
-from heddle.reproduce.usage_feedback.day import Day
+from heddle.reproduce.lab import Findings, Part, Scores, Work, runs_of, whole_run
+from heddle.reproduce.usage_feedback.day import ALL_AT_ONCE, Day
+from heddle.reproduce.usage_feedback.figures import use_over_time
 from heddle.reproduce.usage_feedback.settings import Settings, load_text
 from heddle.reproduce.verdicts import Seeds
 
@@ -19,12 +20,20 @@ FIT, USERS = "extreme fit", "users' requests"
 
 
 def extreme_fit(settings: Settings) -> Part:
-    days, cluster = _fitting_days(settings), settings.cluster("cluster_b")
+    known, days, cluster = settings.constants, _fitting_days(settings), settings.cluster("cluster_b")
     plan: dict[Hashable, Work] = {}
     for name, day in days.items():
         for policy in (settings.reservation, settings.feedback):
             plan.update(runs_of(name, day, cluster, policy, settings.seeds))
-    scores = Scores((yield plan))
+    shown = f"{known['v_a.profile']}, {load_text(ALL_AT_ONCE)}"
+    over_time: dict[str, Work] = {
+        policy: whole_run(days[shown], cluster, policy, settings.seeds[0])
+        for policy in (settings.reservation, settings.feedback)
+    }
+    plan.update(over_time.items())
+    runs = yield plan
+    drawn = {policy: runs[policy] for policy in over_time}
+    scores = Scores({name: result for name, result in runs.items() if name not in over_time})
     same = {
         name: verdicts.change_pct(
             scores.metric(name, settings.reservation, "makespan_s"),
@@ -35,7 +44,7 @@ def extreme_fit(settings: Settings) -> Part:
     failed = {name: scores.failed_pct(name, settings.feedback) for name in days}
     seeds = set.intersection(*(set(one) for one in failed.values()))
     mean = {seed: float(np.mean([one[seed] for one in failed.values()])) for seed in seeds}
-    known, tasks = settings.constants, next(iter(days.values())).tasks
+    tasks = next(iter(days.values())).tasks
     judged = verdicts.limit(mean, known["v_b.failed_limit_pct"], 100.0 / (tasks * len(days)))
     by_name = {name: float(np.mean(list(one.values()))) for name, one in failed.items()}
     rows = tuple((name, f"{np.mean(list(same[name].values())):+.2f}", f"{by_name[name]:.3f}") for name in days)
@@ -62,6 +71,11 @@ def extreme_fit(settings: Settings) -> Part:
                 f"Limit {known['v_b.failed_limit_pct']:g} %. From {by_name[low]:.3f} % ({low}) to "
                 f"{by_name[high]:.3f} % ({high}): the form of use over a task's life decides.",
             ),
+        ],
+        drawings=[
+            drawing
+            for policy, run in drawn.items()
+            for drawing in use_over_time("Fig. 3", policy, run, f"Reservations that fit exactly, {shown}, one seed.")
         ],
         tables=[
             Table("V-B on every day of the ensemble", ("day", "makespan (% change)", "failed (%)"), rows),

@@ -6,13 +6,11 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from heddle.analysis.compare import ComparedRun
-from heddle.report.charts import stairs
 from heddle.reproduce import verdicts
-from heddle.reproduce.claims import Claim, Drawing, Table, mean_text
-from heddle.reproduce.drawing import Curve, draw_curves
+from heddle.reproduce.claims import Claim, Table, mean_text
 from heddle.reproduce.lab import Findings, Part, Scores, Work, runs_of, whole_run
 from heddle.reproduce.usage_feedback.day import ALL_AT_ONCE, Day, published_facts
+from heddle.reproduce.usage_feedback.figures import efficiency_figure, use_over_time
 from heddle.reproduce.usage_feedback.settings import Settings
 
 SHOWN = "medium containers, all at once, median 35 s"  # the figures over time show this member
@@ -36,7 +34,14 @@ def over_reserved(settings: Settings) -> Part:
     scores = Scores({name: result for name, result in runs.items() if name not in shown})
     return Findings(
         claims=[_sooner(settings, scores), _bottleneck(settings, scores), _none_failed(settings, scores)],
-        drawings=[drawing for policy, run in over_time.items() for drawing in _figure_2(policy, run)],
+        drawings=[
+            *efficiency_figure(days[SHOWN], settings.seeds[0]),
+            *(
+                drawing
+                for policy, run in over_time.items()
+                for drawing in use_over_time("Fig. 2", policy, run, f"{SHOWN.capitalize()}, one seed.")
+            ),
+        ],
         tables=[_facts(settings), _members(settings, scores), _why_failed(settings, scores)],
     )
 
@@ -186,19 +191,3 @@ def _members(settings: Settings, scores: Scores) -> Table:
     heads = ("day", "sooner by (%)", "failed (%)", "memory used", "with feedback", "CPU used", "with feedback")
     caption = "Use in percent of the allowance, over the whole makespan: under reservation, then with usage feedback."
     return Table("V-A on every day of the ensemble", heads, tuple(rows), caption)
-
-
-def _figure_2(policy: str, run: ComparedRun) -> list[Drawing]:
-    """Use of the cluster over time, as the paper's Fig. 2 shows it."""
-    drawings = []
-    for resource, level in run.curves.levels.items():
-        hours = run.curves.edges_s / 3600
-        curves = []
-        for label, values in (("reserved", level.reserved), ("used", level.used)):
-            if values is not None:
-                x, y = stairs(hours, 100 * values / level.capacity)
-                curves.append(Curve(f"{resource} {label}", x.tolist(), y.tolist()))
-        title = f"Fig. 2: {resource} under {policy}"
-        caption = f"Share of the hardware over time. {SHOWN.capitalize()}, one seed."
-        drawings.append(draw_curves(title, "time (h)", "share of capacity (%)", curves, caption))
-    return drawings
