@@ -9,7 +9,7 @@ import numpy as np
 from heddle.reproduce import verdicts
 from heddle.reproduce.claims import Claim, Drawing, Table, mean_text
 from heddle.reproduce.drawing import draw_bars
-from heddle.reproduce.haste.measures import Measured
+from heddle.reproduce.haste.measures import Measured, allocated, idle, makespan, response
 from heddle.reproduce.haste.settings import ARRIVALS, ITERATIVE, MIXED, SAME, SMALL, Results, Settings, relative
 from heddle.reproduce.lab import Findings, Part
 
@@ -43,20 +43,8 @@ def _form(chosen: str) -> str:
 
 
 def _mean_makespan(results: Results, policy: str, reference: str) -> float:
-    values = [relative(results, setting, policy, reference, _makespan) for setting in FIVE]
+    values = [relative(results, setting, policy, reference, makespan) for setting in FIVE]
     return float(np.mean([value for seeds in values for value in seeds.values()]))
-
-
-def _makespan(measured: Measured) -> float:
-    return measured.makespan_s
-
-
-def _response(measured: Measured) -> float:
-    return measured.response_s
-
-
-def _allocated(measured: Measured) -> float:
-    return (measured.memory_pct + measured.vcores_pct) / 2
 
 
 class Scored:
@@ -74,11 +62,10 @@ class Scored:
         """Shortest makespan, response no worse, more allocated."""
         own = self.haste_a if setting == ITERATIVE else self.haste
         rivals = [policy for policy in self.policies if policy != own and policy != self.haste_a]
-        spans = {policy: self.ratio(setting, policy, _makespan) for policy in [own, *rivals]}
+        spans = {policy: self.ratio(setting, policy, makespan) for policy in [own, *rivals]}
         order = sorted((float(np.mean(list(v.values()))), p) for p, v in spans.items() if v)
         ranking = ", ".join(f"{policy} {100 * mean:.0f}" for mean, policy in order)
-        response = self.ratio(setting, own, _response)
-        longer = {seed: 100 * (value - 1) for seed, value in response.items()}
+        longer = {seed: 100 * (value - 1) for seed, value in self.ratio(setting, own, response).items()}
         limit = self.known["claims.no_worse_pct"]
         return [
             Claim(
@@ -103,8 +90,8 @@ class Scored:
                 "higher use",
                 "% more than the nearest",
                 verdicts.best(
-                    self.ratio(setting, own, _allocated),
-                    {policy: self.ratio(setting, policy, _allocated) for policy in rivals},
+                    self.ratio(setting, own, allocated),
+                    {policy: self.ratio(setting, policy, allocated) for policy in rivals},
                     "higher",
                 ),
                 "Mean of memory and vcores allocated over the makespan: the paper's use is what is allocated.",
@@ -115,31 +102,31 @@ class Scored:
         """What tells reconstructions apart: who beats whom among the baselines, and idle reduces."""
         claims = []
         for number, setting in enumerate((SAME, MIXED), 1):
-            rivals = {policy: self.ratio(setting, policy, _makespan) for policy in ("fair", "drf")}
+            rivals = {policy: self.ratio(setting, policy, makespan) for policy in ("fair", "drf")}
             claims.append(
                 Claim(
                     f"side.{number}",
                     f"In a batch FIFO beats Fair and DRF ({setting})",
                     "FIFO ahead: reduces of many jobs hold containers there",
                     "% ahead of the nearer",
-                    verdicts.best(self.ratio(setting, "fifo", _makespan), rivals),
+                    verdicts.best(self.ratio(setting, "fifo", makespan), rivals),
                 )
             )
-        packed = self.ratio(SAME, "ffd-dp", _makespan)
-        use = np.mean(list(self.ratio(SAME, "ffd-dp", _allocated).values() or [np.nan]))
+        packed = self.ratio(SAME, "ffd-dp", makespan)
+        use = np.mean(list(self.ratio(SAME, "ffd-dp", allocated).values() or [np.nan]))
         claims.append(
             Claim(
                 "side.3",
                 f"FFD-DP loses to FIFO although it allocates more ({SAME})",
                 "loses",
                 "% FIFO is ahead",
-                verdicts.best(self.ratio(SAME, "fifo", _makespan), {"ffd-dp": packed}),
+                verdicts.best(self.ratio(SAME, "fifo", makespan), {"ffd-dp": packed}),
                 f"FFD-DP allocates {100 * (use - 1):+.1f} % against FIFO.",
             )
         )
         gain = {}
         for policy in ("fair", "capacity"):
-            small, usual = (self.ratio(setting, policy, _makespan) for setting in (SMALL, MIXED))
+            small, usual = (self.ratio(setting, policy, makespan) for setting in (SMALL, MIXED))
             gain[policy] = {seed: 100 * (usual[seed] - small[seed]) for seed in small if seed in usual}
         mean, interval = verdicts.over_seeds(gain)
         claims.append(
@@ -152,11 +139,11 @@ class Scored:
                 "; ".join(f"{policy} {mean_text(seeds)}" for policy, seeds in gain.items()) + ".",
             )
         )
-        idle = {
-            setting: {seed: 100 * (1 - value) for seed, value in self.ratio(setting, self.haste, _idle).items()}
+        less_idle = {
+            setting: {seed: 100 * (1 - value) for seed, value in self.ratio(setting, self.haste, idle).items()}
             for setting in (SAME, MIXED)
         }
-        mean, interval = verdicts.over_seeds(idle)
+        mean, interval = verdicts.over_seeds(less_idle)
         claims.append(
             Claim(
                 "side.5",
@@ -164,11 +151,11 @@ class Scored:
                 "urgency attacks that waste; no number",
                 "% less",
                 verdicts.shape(interval is not None and interval[0] > 0, mean, interval),
-                "; ".join(f"{setting} {mean_text(seeds)}" for setting, seeds in idle.items()) + ".",
+                "; ".join(f"{setting} {mean_text(seeds)}" for setting, seeds in less_idle.items()) + ".",
             )
         )
         ahead = verdicts.best(
-            self.ratio(ITERATIVE, self.haste_a, _makespan), {self.haste: self.ratio(ITERATIVE, self.haste, _makespan)}
+            self.ratio(ITERATIVE, self.haste_a, makespan), {self.haste: self.ratio(ITERATIVE, self.haste, makespan)}
         )
         claims.append(
             Claim(
@@ -183,7 +170,7 @@ class Scored:
 
     def bars(self, setting: str) -> Drawing:
         values = {
-            policy: {seed: 100 * value for seed, value in self.ratio(setting, policy, _makespan).items()}
+            policy: {seed: 100 * value for seed, value in self.ratio(setting, policy, makespan).items()}
             for policy in self.policies
         }
         title = f"Makespan: {setting}"
@@ -194,14 +181,9 @@ class Scored:
         for policy in [*self.policies, *ablations]:
             cells = [
                 mean_text({seed: 100 * value for seed, value in self.ratio(setting, policy, of).items()})
-                for of in (_makespan, _response, _allocated, _idle)
+                for of in (makespan, response, allocated, idle)
             ]
             rows.append((policy, *cells))
         heads = ("policy", "makespan", "mean response", "allocated", "memory held by idle reduces")
         caption = f"In percent of {self.reference}'s; below the published ones, HaSTE taken apart."
         return Table(f"All policies: {setting}", heads, tuple(rows), caption)
-
-
-def _idle(measured: Measured) -> float:
-    """Never 0, so that two runs can be compared."""
-    return max(measured.idle_gb_h, 1e-3)

@@ -25,6 +25,23 @@ class Measured:
     idle_gb_h: float  # of reduces that wait for the maps of their job
 
 
+def makespan(measured: Measured) -> float:
+    return measured.makespan_s
+
+
+def response(measured: Measured) -> float:
+    return measured.response_s
+
+
+def allocated(measured: Measured) -> float:
+    return (measured.memory_pct + measured.vcores_pct) / 2
+
+
+def idle(measured: Measured) -> float:
+    """Never 0, so that runs can be divided by each other."""
+    return max(measured.idle_gb_h, 1e-3)
+
+
 def measure(batch: Batch, cluster: Cluster, policy: str, seed: int) -> Measured | None:
     """None where the run stalled."""
     run = simulate(batch.jobs(seed), cluster, policy, seed=seed)
