@@ -10,6 +10,7 @@ from heddle.model.resources import MEMORY
 from heddle.model.workload import AM, EXECUTORS, INNER, TASKS
 
 from . import physics
+from .orderings import Ordering
 from .partitions import Partition
 from .sizings import Sizing
 from .state import Job, Node, Run, Stage, Task, World
@@ -23,8 +24,9 @@ class StalledRunError(Exception):
 class Lives:
     """All changes of jobs and of what runs; phases and offers call these."""
 
-    def __init__(self, world: World, sizing: Sizing, partition: Partition) -> None:
-        self.world, self.sizing, self.partition = world, sizing, partition
+    def __init__(self, world: World, sizing: Sizing, partition: Partition, ordering: Ordering) -> None:
+        self.world, self.partition = world, partition
+        self.listening: tuple[Sizing | Partition | Ordering, ...] = (sizing, partition, ordering)
         self.wait_ms = 0  # how long placement may veto far nodes
         self.wakes: set[int] = set()
 
@@ -34,6 +36,7 @@ class Lives:
         world = self.world
         job.arrived = True
         if any(before.outcome == JobOutcome.FAILED for before in job.after):
+            job.failed_at_arrival = True
             self._end_job(job, JobOutcome.FAILED)
             return
         job.pool = self.partition.pool_of(world, job)
@@ -62,7 +65,8 @@ class Lives:
         stage = task.stage
         run = self._new_run(task, self.world.nodes[since.node], None, 0)
         run.record.allocated_at_ms = run.record.started_at_ms = since.started_at_ms
-        self.sizing.on_allocation(self.world, run)
+        for lever in self.listening:
+            lever.on_allocation(self.world, run)
         if stage.kind == AM:
             run.ready_at = max(0, since.started_at_ms + self.world.cluster.timing.am_start_ms)
         elif stage.kind == EXECUTORS:
@@ -206,7 +210,8 @@ class Lives:
         job.admitted = True
         world.allocations += 1
         run = self._new_run(task, node, None, starts_at)
-        self.sizing.on_allocation(world, run)
+        for lever in self.listening:
+            lever.on_allocation(world, run)
         if run.starts_at == world.now:
             self.start(run)
         for later in self._early_after(task.stage):
@@ -299,7 +304,8 @@ class Lives:
         run.task.run = None
         self.world.runs.remove(run)
         if run.executor is None:
-            self.sizing.on_end(self.world, run)
+            for lever in self.listening:
+                lever.on_end(self.world, run)
         elif not self.world.inner_of(run.executor):
             run.executor.idle_since = self.world.now
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from heddle.model.resources import ONE
 from heddle.model.workload import EXECUTORS, INNER
 
 from .admissions import Admission
@@ -171,15 +170,10 @@ class Offers:
         found = [stage for stage in self.candidates() if self._may_have_one(stage) and self._suits(stage, node)]
         if not found:
             return None
+        free = self.sizing.free(self.world, node)
+        self.ordering.before_comparing(self.world, node, free)
         keys = [self.ordering.key(self.world, stage) for stage in found]
-        scores = self.ordering.combine(keys, [self._fit(stage, node) for stage in found])
+        fits = [self.ordering.fit(self.world, node, free, stage) for stage in found]
+        scores = self.ordering.combine(self.world, found, keys, fits)
         ranked = sorted(zip(scores, keys, found, strict=True), key=lambda one: (-one[0], one[1], one[2].number))
         return ranked[0][2]
-
-    def _fit(self, stage: Stage, node: Node) -> int:
-        free, allowance = self.sizing.free(self.world, node), node.spec.allowance
-        return sum(
-            (stage.shape[r] * ONE // allowance[r]) * (free[r] * ONE // allowance[r]) // ONE
-            for r in self.world.counting
-            if allowance[r]
-        )

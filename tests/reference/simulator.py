@@ -12,11 +12,11 @@ from heddle.model.workload import AM, EXECUTORS, INNER, Workload
 
 from . import physics
 from .admissions import make_admission
+from .every_ordering import make_ordering
 from .jobs import Lives, StalledRunError
 from .knobs import Knobs, PostedSize, stock
 from .loading import load
 from .offers import Offers
-from .orderings import make_ordering
 from .partitions import make_partition
 from .placements import make_placement
 from .preemption import Preemption
@@ -76,14 +76,15 @@ class Simulator:
         else:
             self.sizing = listener = make_sizing(*policy.sizing)
         partition = make_partition(*policy.partition)
-        self.lives = Lives(self.world, self.sizing, partition)
+        ordering = make_ordering(*policy.ordering)
+        self.lives = Lives(self.world, self.sizing, partition, ordering)
         self.offers = Offers(
             self.world,
             self.lives,
             make_admission(*policy.admission),
             self.sizing,
             partition,
-            make_ordering(*policy.ordering),
+            ordering,
             make_placement(*policy.placement),
         )
         self.preemption = Preemption(self.world, self.offers)
@@ -126,7 +127,7 @@ class Simulator:
     def _next_tick(self, at: int) -> int | None:
         """The next round of preemption or, of a node that is alive, heartbeat or report, at or after an instant."""
         every_ms = self.preemption.every_ms
-        ticks = [max(every_ms, at + -at % every_ms)] if every_ms > 0 else []
+        ticks = [max(every, at + -at % every) for every in (every_ms, self.lives.partition.every_ms) if every > 0]
         for node in self.world.nodes:
             for interval, stream in ((self.heartbeat_ms, STREAM_NODE_HEARTBEAT), (self.report_ms, STREAM_USAGE_REPORT)):
                 if interval > 0 and node.alive:
@@ -178,6 +179,7 @@ class Simulator:
         happened = [self._containers(), self._nodes(), first and self._reports(), self._arrivals(), self._asks()]
         happened.append(self._starving_maps())
         happened.append(first and self._preemption_between_queues())
+        happened.append(first and self._tick_of_levers())
         happened.append(first and self.knobs is not None and self.knobs.now())
         happened.append(any(at <= self.world.now for at in self.wakes))
         self.wakes.difference_update([at for at in self.wakes if at <= self.world.now])
@@ -312,6 +314,14 @@ class Simulator:
         victims = self.preemption.round()
         self.lives.preempt(victims)
         return bool(victims)
+
+    def _tick_of_levers(self) -> bool:
+        """Partitions that ask for it hear that time has passed, as long as requests wait."""
+        partition, now = self.lives.partition, self.world.now
+        waits = any(stage.waiting() for stage in self.world.stages if stage.kind != INNER)
+        if partition.every_ms == 0 or now == 0 or now % partition.every_ms or not waits:
+            return False
+        return partition.on_tick(self.world)
 
     def _heartbeats(self) -> None:
         for node in self.world.nodes:

@@ -6,7 +6,7 @@ that has its label.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
@@ -210,10 +210,15 @@ class _JobMaker:
         if features.dag and before and draw(st.integers(0, 3)) == 0:
             after = (draw(st.sampled_from(before)).name,)
         has_am = features.ams and draw(st.integers(0, 3)) > 0
+        stages = self.stages()
+        iterative = self.pick(0, 0, 1) == 1
+        if iterative:
+            stages = [replace(stage, iteration=i // 2) for i, stage in enumerate(stages)]
         return JobSpec(
             f"job-{number}",
             draw(SUBMISSIONS_MS),
-            self.stages(),
+            stages,
+            iterative=iterative,
             am=self.demand("", largest=3) if has_am else None,
             am_use=self.use(0)[0][1] if has_am and features.use and draw(st.booleans()) else None,
             queue=draw(st.sampled_from([*self.leaves, "root.new"])) if self.leaves else "root.default",
@@ -346,6 +351,10 @@ ORDERINGS: tuple[Lever, ...] = (
     ("ffd-dp", {}),
     ("tetris", {}),
     ("tetris", {"weight": 0.3}),
+    ("haste", {}),
+    ("haste", {"urgency": "assigned", "initial": 0}),
+    ("haste-a", {}),
+    ("haste-a", {"aggressiveness": 0.5, "fitness": 0, "urgency": "assigned"}),
 )
 ADMISSIONS: tuple[Lever, ...] = (
     ("admit-all", {}),
@@ -355,7 +364,12 @@ ADMISSIONS: tuple[Lever, ...] = (
     ("admission-control", {"rule": "literal", "cold_start": "none"}),
     ("admission-control", {"rule": "literal"}),
 )
-PARTITIONS: tuple[Lever, ...] = (("shared", {}), ("small-pool", {"share": 0.3, "theta": 0.5}))
+PARTITIONS: tuple[Lever, ...] = (
+    ("shared", {}),
+    ("small-pool", {"share": 0.3, "theta": 0.5}),
+    ("dress-pools", {"theta": 0.3}),
+    ("dress-pools", {"theta": 0.4, "basis": "available", "initial_share": 0.5, "window_s": 2}),
+)
 PLACEMENTS: tuple[Lever, ...] = (
     ("most-free", {}),
     ("first-fit", {}),

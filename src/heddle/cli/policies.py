@@ -105,7 +105,7 @@ def _notes(lever: Lever) -> list[str]:
 
 
 def _bounds(parameter: Parameter) -> str:
-    if parameter.choices:
+    if parameter.choices and parameter.low is None:
         return f" (one of {', '.join(parameter.choices)})"
     ends = [f"from {parameter.low:g}"] if parameter.low is not None else []
     ends += [f"to {parameter.high:g}"] if parameter.high is not None else []

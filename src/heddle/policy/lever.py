@@ -17,7 +17,7 @@ scores in units of `ONE` = 2**20.
                 term(view, state, params, stage) -> int          with combine: a second value that no node changes
                 combine(view, state, params, key, fit, term, n, sum_key, sum_fit,
                         min_key, max_key, min_fit, max_fit, min_term, max_term) -> int   larger wins
-                offer(view, state, params, node)                 with fit: before the requests for a node are compared
+                offer(view, state, params, node)                 with fit: before those that can go there are compared
     placement   score(view, state, params, node, stage) -> int   larger wins
                 allows(view, state, params, node, stage) -> Reason   a veto; 0 is yes
     any         on_event(view, state, params, kind, node, stage, container, value) -> 0, or 1: what the lever
@@ -47,7 +47,10 @@ class Question(StrEnum):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a lever. `choices` turns words into 0, 1, 2 ...; the bounds are inclusive."""
+    """A parameter of a lever. `choices` turns words into 0, 1, 2 ...; the bounds are inclusive.
+
+    With both, it is a number, and the words stand for -1, -2 ...
+    """
 
     name: str
     default: Value
@@ -57,8 +60,10 @@ class Parameter:
     choices: tuple[str, ...] = ()
 
     def thousandths(self, value: Value) -> int:
-        number = self.choices.index(value) if isinstance(value, str) else value
-        return round(1000 * number)
+        if isinstance(value, str):
+            place = self.choices.index(value)
+            value = place if self.low is None else -1 - place
+        return round(1000 * value)
 
 
 @dataclass(frozen=True)

@@ -130,10 +130,12 @@ class Controller:
         self.live.sight(snapshot)
         if self._before is None:
             self._levers.prepare(self.live.view)
+        since_ms = self._before.at_ms if self._before else snapshot.at_ms
         self._before = snapshot
         for batch in self.live.absorb(snapshot, changes):
             new = batch.rows[:, 2] if batch.kind == EVENT_ALLOCATED else np.zeros(0, np.int64)
             self._levers.hear(self.live.view, batch, new)
+        self._levers.pass_time(self.live, since_ms)
         plan = self._levers.decide(self.live)
         decided = perf_counter()
         resizes = self._act(snapshot, plan)

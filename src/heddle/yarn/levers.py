@@ -15,7 +15,7 @@ from numba import njit, types
 from heddle.model.errors import RunRefused
 from heddle.model.plan import Plan
 from heddle.model.reasons import Reason
-from heddle.model.view import EVENT_NAMES, JOB_ARRIVED, LeverState, View
+from heddle.model.view import EVENT_NAMES, EVENT_TICK, JOB_ARRIVED, LeverState, View
 from heddle.policy.compile import HOOKS, hook_addresses, hooks_of
 from heddle.policy.handles import ParamsHandle, ParamsType, StateHandle, StateType, ViewHandle, ViewType
 from heddle.policy.lever import Lever, Question
@@ -148,6 +148,20 @@ class LiveLevers:
                 hook = self._hooks[f"{question}_event"]
                 handles = ViewHandle(view), StateHandle(memory.state())
                 self._loops.tell(hook, *handles, self._params[question], batch.kind, batch.rows)
+
+    def pass_time(self, live: LiveView, since_ms: int) -> None:
+        """Levers that ask for it hear that time has passed since the last poll, as in the simulator: if requests wait.
+
+        However many of their ticks lay between the two polls, they could have seen nothing new: they hear it once.
+        """
+        now_ms = int(live.view.clock["now_ms"][0])
+        for question, lever in self._levers.items():
+            if lever.tick_ms and since_ms // lever.tick_ms < now_ms // lever.tick_ms and len(live.waiting_stages()):
+                memory = self._memory[question]
+                memory.fit(live.view)
+                handles = ViewHandle(live.view), StateHandle(memory.state())
+                event = np.array([[-1, -1, -1, 0]], np.int64)
+                self._loops.tell(self._hooks[f"{question}_event"], *handles, self._params[question], EVENT_TICK, event)
 
     def decide(self, live: LiveView) -> Plan:
         """What the levers say now. Levers without a hook have no opinion."""

@@ -321,5 +321,10 @@ class LiveView:
         self._queues.add_up(job, self._am_held.rows, live)
         self._pool["allocated"] = 0
         np.add.at(self._pool["allocated"], job["pool"][live], job["allocated"][live])
+        self._pool["waiting"] = 0
+        waiting, spec = self.waiting_stages(), self._stages.spec.rows
+        asked = self._stages.shape.rows["demand"][spec["shape"][waiting]]
+        asked = asked * self._stages.stage.rows["waiting"][waiting][:, None]
+        np.add.at(self._pool["waiting"], job["pool"][spec["job"][waiting]], asked)
         self._clock["am_allocated"] = self._am_held.rows[live].sum(axis=0)
         self._clock["running_jobs"] = np.count_nonzero(job["state"][live] == JOB_ADMITTED)
