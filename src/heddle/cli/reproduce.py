@@ -22,7 +22,9 @@ TRACES: Final = Path("../shared/traces")  # beside a checkout, where the project
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="usage-feedback, or all: see below for what there is.")],
+    paper: Annotated[
+        str, typer.Argument(metavar="PAPER", help="usage-feedback, haste, admission-control, dress, or all.")
+    ],
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer seeds, smaller workloads: minutes; wider intervals.")
     ] = False,

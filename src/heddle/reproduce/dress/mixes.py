@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -80,6 +81,7 @@ def mixes(given: Mixes) -> Part:
             _by_job(given, runs, "map-reduce", "completion", "Fig. 9: completion of 20 MapReduce jobs"),
         ],
         tables=[_ablation(given, runs), _losers(given, runs)],
+        remarks=_stalled(runs),
     )
 
 
@@ -123,6 +125,12 @@ def _small_sooner(given: Mixes, runs: Results, where: tuple[Kind, float], paper:
         verdicts.effect(values, paper),
         f"Mean over small jobs of each one's change. {_by_member(values)} The paper's number is one run of 20 jobs.",
     )
+
+
+def _stalled(runs: Results) -> list[str]:
+    """Seeds on which a policy did not come to an end are left out of its comparisons: then that must be said."""
+    found = Counter(policy for (_, policy, _), run in runs.items() if not run.finished)
+    return [f"{policy} stalled in {count} runs, which are left out." for policy, count in found.items()]
 
 
 def _by_member(values: Ensemble) -> str:
