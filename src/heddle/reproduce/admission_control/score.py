@@ -156,7 +156,8 @@ def _table_one(rounds: Rounds, loss: Mapping[tuple[str, tuple[int, int]], dict[i
             verdicts.limit_everywhere(of_round, 100 - lowest),
             "Lowest score by kind of job: "
             + ", ".join(f"{kind} {value:.1f} %" for kind, value in by_kind.items())
-            + ". The best static reserve was chosen on other seeds, so that a score may exceed 100 %.",
+            + ". The best static reserve was chosen on other seeds, so that a score may exceed 100 %. The table "
+            "`Why` has the lowest round on nodes on which no vcores are left over.",
         ),
         Claim(
             "I.2",
