@@ -21,6 +21,7 @@ from heddle.cli import (
     explain,
     ledger,
     policies,
+    reproduce,
     simulate,
     sweep,
     traces,
@@ -60,6 +61,7 @@ app.command("ledger")(ledger.ledger)
 app.command("advise")(advise.advise)
 app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)
+app.command("reproduce")(reproduce.reproduce)
 app.add_typer(yarn.app, name="yarn")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from heddle.analysis.bounds import bounds
 from heddle.analysis.compare import ComparedRun
@@ -24,9 +24,19 @@ from heddle.traces.load import is_built_in, load_workload
 EXPLAINED: Final = 12  # most delayed jobs of a run whose reasons go into the report
 
 
+class Jobs(Protocol):
+    """Which jobs: small and hashable, so that another process can be sent it and make them of it."""
+
+    def jobs(self, seed: int) -> Workload:
+        """The jobs of this seed."""
+        ...
+
+    def __hash__(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class Source:
-    """Which jobs: small enough to be sent to another process, which makes them of it."""
+    """Jobs that a user named."""
 
     workload: str
     load: float = 1.0  # how much faster they are submitted
@@ -44,7 +54,7 @@ class Source:
 class PlannedRun:
     """One run of a comparison: a pure function of this, wherever it is computed."""
 
-    source: Source
+    source: Jobs
     cluster: Cluster
     policy: str
     seed: int
@@ -56,7 +66,7 @@ class PlannedRun:
 
 
 @lru_cache(maxsize=1)
-def _jobs(source: Source, seed: int) -> Workload:
+def _jobs(source: Jobs, seed: int) -> Workload:
     return source.jobs(seed)
 
 

@@ -181,6 +181,11 @@ def bar_chart(title: str, axis: Axis, bars: Sequence[Bar]) -> str:
     return svg(title, floor + 40, parts)
 
 
+def figure(title: str, content: str, caption: str) -> str:
+    """A chart with what stands above and below it."""
+    return f"<figure><h3>{escape(title)}</h3>{content}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
 def shortened(label: str, characters: int = LABEL_CHARACTERS) -> str:
     return label if len(label) <= characters else label[: characters - 1] + "…"
 

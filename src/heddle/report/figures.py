@@ -10,7 +10,7 @@ import numpy as np
 
 from heddle.analysis.compare import ComparedRun, Comparison, cluster_of
 from heddle.analysis.curves import Curves, ResourceLevels
-from heddle.report.charts import Axis, Bar, Line, bar_chart, line_chart, nice_step, nice_top, stairs
+from heddle.report.charts import Axis, Bar, Line, bar_chart, figure, line_chart, nice_step, nice_top, stairs
 from heddle.report.wording import METRIC, signed_pct, time_scale
 
 _SHOWN: Final = 0.995  # the slowest jobs beyond this quantile would squeeze all others to the left
@@ -42,7 +42,7 @@ def change_figure(comparison: Comparison, cluster: str, metric: str) -> str:
     spread = [row for row in rows if row["vs_ci95"]]
     bar = "the trace itself" if comparison.sampling.kind == "blocks" else "mean over seeds"
     caption = f"Bar: {bar}; line across its end: 95 % interval." if spread else "One seed: no interval."
-    return _figure(title, bar_chart(title, axis, bars), caption)
+    return figure(title, bar_chart(title, axis, bars), caption)
 
 
 def distribution_figure(comparison: Comparison, cluster: str, what: Literal["completion", "wait"]) -> str:
@@ -77,7 +77,7 @@ def distribution_figure(comparison: Comparison, cluster: str, what: Literal["com
     several = any(len(curves) > 1 for _, curves in found)
     band = f"Line: mean over {which}; band: lowest to highest of them. " if several else ""
     caption = f"Share of finished jobs that {verb} within the time. {band}The slowest 0.5 % lie beyond the right edge."
-    return _figure(title, line_chart(title, x_axis, Axis("jobs (%)", 0.0, 100.0), lines), caption)
+    return figure(title, line_chart(title, x_axis, Axis("jobs (%)", 0.0, 100.0), lines), caption)
 
 
 def shown_seed(comparison: Comparison, cluster: str) -> int:
@@ -101,7 +101,7 @@ def count_figure(comparison: Comparison, cluster: str, what: Literal["running", 
     title = "Containers running" if what == "running" else "Containers waiting"
     x_axis = _time_axis([run.curves for run in runs], divisor, unit)
     caption = f"Seed {seed}, mean over each of {len(runs[0].curves.running)} steps of time." + _incomplete(runs)
-    return _figure(title, line_chart(title, x_axis, Axis("containers", 0.0, nice_top(top)), lines), caption)
+    return figure(title, line_chart(title, x_axis, Axis("containers", 0.0, nice_top(top)), lines), caption)
 
 
 def level_figures(comparison: Comparison, cluster: str, policy: str) -> str:
@@ -130,7 +130,7 @@ def level_figures(comparison: Comparison, cluster: str, policy: str) -> str:
             lines.append(Line(f"{policy}: used", slot, *used, dashed=True, down_to=np.zeros(len(used[0]))))
             caption = f"Solid: reserved; dashed, filled: used. Seed {seed}."
         chart = line_chart(title, x_axis, y_axis, lines, guide=100.0)
-        found.append(_figure(title, chart, caption + _incomplete(runs)))
+        found.append(figure(title, chart, caption + _incomplete(runs)))
     return "".join(found)
 
 
@@ -155,7 +155,7 @@ def queue_figures(comparison: Comparison, cluster: str, policies: Sequence[str])
         chart = line_chart(title, x_axis, y_axis, lines[::-1], guide=100.0)
         names = "".join(f'<span class="q{q}"><i></i>{escape(name)}</span>' for q, name in enumerate(run.curves.queues))
         caption = f"Reserved memory, queue upon queue. Seed {seed}." + _incomplete([run])
-        found.append(_figure(title, f'<p class="key">{names}</p>{chart}', caption))
+        found.append(figure(title, f'<p class="key">{names}</p>{chart}', caption))
     return "".join(found)
 
 
@@ -181,7 +181,3 @@ def _highest_pct(level: ResourceLevels) -> float:
 def _incomplete(runs: Sequence[ComparedRun]) -> str:
     missing = any(not run.curves.complete for run in runs)
     return " Attempts that had to be repeated are not in it: the records keep each task's last only." if missing else ""
-
-
-def _figure(title: str, chart: str, caption: str) -> str:
-    return f"<figure><h3>{escape(title)}</h3>{chart}<figcaption>{escape(caption)}</figcaption></figure>"

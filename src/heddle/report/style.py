@@ -19,6 +19,15 @@ DARK: Final = {
 }  # fmt: skip
 N_COLOURS: Final = sum(name.startswith("c") for name in LIGHT)
 
+# What stands in a chart.
+_CHART_RULES: Final = """
+svg text{font-size:12px;fill:var(--quiet)}svg text.name{fill:var(--text);
+ paint-order:stroke;stroke:var(--page);stroke-width:3px}svg .note{fill:var(--quiet)}
+.grid{stroke:var(--rule);stroke-width:.7}.axis{stroke:var(--quiet);stroke-width:1}
+.guide{stroke:var(--quiet);stroke-width:1;stroke-dasharray:2 3}
+.line{fill:none;stroke:var(--c);stroke-width:1.8;stroke-linejoin:round}.dashed{stroke-dasharray:5 3}
+.band{fill:var(--c);opacity:.16}.bar{fill:var(--c);opacity:.55}.whisker{stroke:var(--text);stroke-width:1.4;fill:none}
+"""
 _RULES: Final = """
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1080px;padding:16px;background:var(--page);color:var(--text);
@@ -33,12 +42,6 @@ p{margin:.5em 0}.quiet,figcaption,small{color:var(--quiet)}figcaption,small{font
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,340px),1fr));gap:20px}
 figure{margin:0;max-width:520px}figure h3{margin:.2em 0}
 svg{width:100%;height:auto;display:block}
-svg text{font-size:12px;fill:var(--quiet)}svg text.name{fill:var(--text);
- paint-order:stroke;stroke:var(--page);stroke-width:3px}svg .note{fill:var(--quiet)}
-.grid{stroke:var(--rule);stroke-width:.7}.axis{stroke:var(--quiet);stroke-width:1}
-.guide{stroke:var(--quiet);stroke-width:1;stroke-dasharray:2 3}
-.line{fill:none;stroke:var(--c);stroke-width:1.8;stroke-linejoin:round}.dashed{stroke-dasharray:5 3}
-.band{fill:var(--c);opacity:.16}.bar{fill:var(--c);opacity:.55}.whisker{stroke:var(--text);stroke-width:1.4;fill:none}
 .legend{display:flex;flex-wrap:wrap;gap:6px;margin:8px 0}
 .legend button{font:inherit;font-size:.85rem;color:var(--text);background:var(--page);border:1px solid var(--rule);
  border-radius:6px;padding:4px 10px;cursor:pointer;max-width:100%;overflow-wrap:anywhere;text-align:left}
@@ -91,6 +94,11 @@ document.querySelectorAll(".legend button").forEach(b=>b.onclick=()=>{
 
 def style_sheet(n_slots: int) -> str:
     """The page's style, with a colour for each of `n_slots` policies."""
+    return chart_style(n_slots) + _RULES
+
+
+def chart_style(n_slots: int) -> str:
+    """The part of it that a chart needs to stand alone."""
     light = ";".join(f"--{name}:{colour}" for name, colour in LIGHT.items())
     dark = ";".join(f"--{name}:{colour}" for name, colour in DARK.items())
     modes = f":root{{color-scheme:light dark;{light}}}\n@media(prefers-color-scheme:dark){{:root{{{dark}}}}}"
@@ -100,7 +108,7 @@ def style_sheet(n_slots: int) -> str:
         if repeats(slot):
             slots.append(f".s{slot} .line{{stroke-dasharray:8 2}}")
     slots += [f".q{slot},.p{slot}{{--c:var(--c{(slot + 1) % N_COLOURS})}}" for slot in range(N_COLOURS)]
-    return modes + _RULES + "\n".join(slots)
+    return modes + _CHART_RULES + "\n".join(slots)
 
 
 def repeats(slot: int) -> bool:

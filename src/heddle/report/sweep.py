@@ -23,7 +23,7 @@ from heddle.analysis.sweep_axes import (
     numeric_axes,
     scenarios,
 )
-from heddle.report.charts import WIDTH, Axis, Line, line_chart, nice_top, svg
+from heddle.report.charts import WIDTH, Axis, Line, figure, line_chart, nice_top, svg
 from heddle.report.page import page
 from heddle.report.style import N_COLOURS
 from heddle.report.wording import Scale, range_pct, signed_pct
@@ -109,7 +109,7 @@ def _lines_figure(one: Drawn, metric: ComparedMetric, scale: Scale, slots: dict[
     x_axis = Axis(f"{axis_name(one.axis)} ({'times' if one.axis == 'load' else 'value'})", places[0], places[-1])
     title = f"{metric.title} over {axis_name(one.axis)}"
     caption = "Line: mean over seeds; band: its 95 % interval." + (f" {one.fixed}." if one.fixed else "")
-    return _figure(
+    return figure(
         title, f'<p class="key">{"".join(key)}</p>{line_chart(title, x_axis, y_axis, bands + lines)}', caption
     )
 
@@ -148,11 +148,7 @@ def _map_figure(one: HeatMap, metric: ComparedMetric, scale: Scale) -> str:
     unit = f" ({scale.unit})" if scale.unit else ""
     title = f"{metric.title}{unit}: {axis_name(one.down)} and {axis_name(one.across)}"
     caption = "Stronger colour is worse." + (f" {one.fixed}." if one.fixed else "")
-    return _figure(title, svg(title, floor + 40, parts), caption)
-
-
-def _figure(title: str, content: str, caption: str) -> str:
-    return f"<figure><h3>{escape(title)}</h3>{content}<figcaption>{escape(caption)}</figcaption></figure>"
+    return figure(title, svg(title, floor + 40, parts), caption)
 
 
 def standing_cells(best: Best, scale: Scale, count: int) -> list[Sequence[str]]:

@@ -1,0 +1,94 @@
+"""`heddle reproduce`: the papers' experiments, run again, with a verdict on every claim."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from heddle.cli.inputs import compile_with_message
+from heddle.cli.output import Json, print_json, print_tables, say, table
+from heddle.cli.progress import run_with_progress
+from heddle.model.errors import BadInput
+
+ALL: Final = "all"
+TRACES: Final = Path("../shared/traces")  # beside a checkout, where the project keeps them
+
+
+def reproduce(
+    paper: Annotated[
+        str, typer.Argument(metavar="PAPER", help="usage-feedback, haste, admission-control, dress, or all.")
+    ],
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer seeds, smaller workloads: minutes; wider intervals.")
+    ] = False,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report with the figures into this file.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write PAPER-claims.md and its figures into this folder.", metavar="DIR")
+    ] = None,
+    traces: Annotated[
+        Path | None, typer.Option(help=f"Where the recorded traces are [default: {TRACES}, if it is there].")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="Parallel processes [default: one per core].", min=1)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run a paper's experiments again and say which of its claims hold.
+
+    Builds the paper's cluster and workload, runs every policy that it compares, and judges each claim by a rule that
+    was fixed before the first run: `reproduced`, `direction` (the effect is there, but smaller), or `not reproduced`.
+    Constants have a hash; two tables with the same hash rest on the same ones. Exit code 0 whatever the verdicts.
+
+    \b
+    Examples:
+      heddle reproduce usage-feedback --quick
+      heddle reproduce all --quick --report papers.html
+      heddle reproduce usage-feedback --json > claims.json
+    """
+    from heddle.experiments.engines import LocalProcesses
+    from heddle.policy.parse import parse_policy
+    from heddle.report.page import write_page
+    from heddle.reproduce.claims import Reproduction
+    from heddle.reproduce.lab import Lab
+    from heddle.reproduce.markdown import write_markdown
+    from heddle.reproduce.page import interval_text, measured_text, reproductions_html, verdict_counts
+    from heddle.reproduce.papers import PAPERS
+    from heddle.reproduce.papers import reproduce as carry_out
+
+    if paper != ALL and paper not in PAPERS:
+        raise BadInput.of("PAPER", f"{paper} is not known: {', '.join(PAPERS)}, or {ALL}")
+    if traces is not None and not traces.is_dir():
+        raise BadInput.of("--traces", f"there is no folder {traces}")
+    compile_with_message([parse_policy("fifo+usage-feedback")], 2)
+    compute = partial(run_with_progress, LocalProcesses(jobs or os.cpu_count() or 1))
+    done: list[Reproduction] = []
+    for one in PAPERS.values() if paper == ALL else [PAPERS[paper]]:
+        with tempfile.TemporaryDirectory(prefix="heddle-reproduce-") as scratch:
+            found = traces or (TRACES if TRACES.is_dir() else None)
+            done.append(carry_out(one, Lab(compute, Path(scratch), quick, found)))
+        say(f"{one.name}: {verdict_counts(done[-1].claims)} ({done[-1].wall_s:.0f} s)")
+        for remark in done[-1].remarks:
+            say(remark)
+    if report is not None:
+        write_page(report, reproductions_html(done, shlex.join(["heddle", *sys.argv[1:]])))
+        say(f"wrote {report}")
+    if markdown is not None:
+        for result in done:
+            say(f"wrote {write_markdown(markdown, result)[0]} and its figures")
+    if json:
+        print_json([result.as_json() for result in done])
+        return
+    for result in done:
+        rows = [
+            (claim.id, claim.statement, claim.paper, measured_text(claim), interval_text(claim), claim.verdict)
+            for claim in result.claims
+        ]
+        heads = ("", "claim", "paper", "measured", "95 % interval", "verdict")
+        print_tables([table(heads, rows, title=f"{result.title}; constants {result.constants_hash}")])

@@ -1,0 +1,1 @@
+"""The papers' experiments, run again: their clusters and workloads, their policies, and what became of their claims."""

@@ -1,0 +1,62 @@
+"""Why the lowest score is the lowest: equation (1) counts vcores that no container can use.
+
+A node of 8 vcores holds two containers of 3 and 2 vcores are left over. The reserve is a part of all 64 vcores, so more
+AMs start than leave enough places for tasks. On nodes of 9 vcores nothing is left over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+from heddle.reproduce import verdicts
+from heddle.reproduce.admission_control.rounds import kinds_of_job
+from heddle.reproduce.admission_control.score import Rounds, best_reserve
+from heddle.reproduce.claims import Table, mean_text
+from heddle.reproduce.lab import Findings, Part, Scores, Work, runs_of
+
+
+def fragments(rounds: Rounds) -> Part:
+    am, task = rounds.known["why.size"]
+    size = (am, task)
+    clusters = {vcores: replace(rounds, node_vcores=vcores) for vcores in rounds.known["why.node_vcores"]}
+    batches = {name: jobs for name, jobs in rounds.batches().items() if name[1] == size}
+    plan: dict[Hashable, Work] = {}
+    for vcores, on in clusters.items():
+        for (kind, _), jobs in batches.items():
+            for policy in set(on.static(am).values()):
+                plan.update(runs_of((kind, size, vcores), jobs, on.cluster, policy, on.tuning_seeds))
+    tuning = Scores((yield plan))
+    best = {
+        (kind, size, vcores): on.static(am)[best_reserve(on, tuning, (kind, size, vcores))]
+        for vcores, on in clusters.items()
+        for kind, _ in batches
+    }
+    plan = {}
+    for (kind, _, vcores), policy in best.items():
+        on = clusters[vcores]
+        for one in (policy, on.controlled):
+            plan.update(runs_of((kind, size, vcores), batches[kind, size], on.cluster, one, on.seeds))
+    scores = Scores((yield plan))
+    rows = []
+    for kind in kinds_of_job(rounds.known):
+        cells = []
+        for vcores in clusters:
+            name = (kind, size, vcores)
+            loss = verdicts.change_pct(
+                scores.metric(name, best[name], "makespan_s"),
+                scores.metric(name, rounds.controlled, "makespan_s"),
+            )
+            cells.append(mean_text({seed: 100 - value for seed, value in loss.items()}))
+        rows.append((kind, *cells))
+    return Findings(
+        tables=[
+            Table(
+                f"Why: AMs of {am} and tasks of {task} vcores on other nodes",
+                ("jobs", *(f"score on nodes of {vcores} vcores (%)" for vcores in clusters)),
+                tuple(rows),
+                "Equation (1) takes a part of all vcores, also of those that are left over on every node and that no "
+                "container can use: then too many AMs start.",
+            )
+        ]
+    )

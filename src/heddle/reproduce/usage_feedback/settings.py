@@ -1,0 +1,105 @@
+"""The clusters, policies and days of paper 1, from its constants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from heddle.model.cluster import Cluster, Level, Node, Physics, Timing
+from heddle.model.resources import MILLI
+from heddle.reproduce.constants import Constants
+from heddle.reproduce.lab import Lab
+from heddle.reproduce.usage_feedback.day import Day
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all parts share."""
+
+    lab: Lab
+    constants: Constants
+
+    @property
+    def seeds(self) -> range:
+        return self.lab.scored(self.constants["seeds.full"], self.constants["seeds.quick"])
+
+    @property
+    def tuning_seeds(self) -> range:
+        return self.lab.tuned(self.constants["seeds.full"], self.constants["seeds.tuning_quick"])
+
+    @property
+    def reservation(self) -> str:
+        return str(self.constants["policy.reservation"])
+
+    @property
+    def feedback(self) -> str:
+        return self.damped(self.constants["policy.damping"])
+
+    def damped(self, damping: float) -> str:
+        return f"{self.reservation}+usage-feedback(damping={damping:g})"
+
+    def cluster(self, which: Literal["cluster_a", "cluster_b"]) -> Cluster:
+        """The simulated cluster of V-A, or that of V-B and V-C."""
+        given = self.constants.of(which)
+        background = (given["background_mb"], given["background_vcores"] * MILLI)
+        node = Node(
+            name="",
+            capacity=(given["capacity_mb"], given["capacity_vcores"] * MILLI),
+            allowance=(given["allowance_mb"], given["allowance_vcores"] * MILLI),
+            background=(Level(0, background),) if any(background) else (),
+        )
+        return self.of_nodes(node, given["nodes"], which)
+
+    def of_nodes(self, node: Node, count: int, name: str) -> Cluster:
+        """So many such nodes, with the physics of the paper's simulator."""
+        nodes = (
+            Node(f"node-{number}", node.capacity, node.allowance, background=node.background) for number in range(count)
+        )
+        timing = Timing(
+            usage_report_ms=self.constants["cluster.report_ms"], retry_ms=self.constants["cluster.retry_ms"]
+        )
+        physics = Physics(oom=self.constants["cluster.oom"], cpu=self.constants["cluster.cpu"])
+        return Cluster(nodes=tuple(nodes), timing=timing, physics=physics, name=name)
+
+    def day(
+        self,
+        size: str,
+        load: float,
+        median_s: float,
+        profile: str,
+        reservation: Literal["users", "extreme-fit"] = "users",
+    ) -> Day:
+        """One of the days that the published facts allow."""
+        known = self.constants
+        return Day(
+            tasks=self.lab.size(known["day.tasks"], known["day.tasks_quick"]),
+            load=load,
+            median_s=median_s,
+            sizes=tuple((mb, part) for mb, part in known.of("ensemble.sizes")[size]),
+            careful_mb=known.of("ensemble.careful_mb")[size],
+            levels=tuple((until, part) for until, part in known.of("ensemble.profiles")[profile]),
+            reservation=reservation,
+            allowed_mb=known["cluster_a.nodes"] * known["cluster_a.allowance_mb"],
+            fit_steps=self.fit_steps,
+            facts=tuple(known.of("calibration").items()),
+        )
+
+    @property
+    def fit_steps(self) -> tuple[int, int]:
+        return self.constants["v_b.fit_step_mb"], self.constants["v_b.fit_step_vcores_milli"]
+
+    def ensemble(self) -> dict[str, Day]:
+        """V-A's: every size, load and median that the facts leave open."""
+        known = self.constants
+        return {
+            f"{size} containers, {load_text(load)}, median {median:g} s": self.day(
+                size, load, median, known["v_a.profile"]
+            )
+            for size in known.of("ensemble.sizes")
+            for load in known["ensemble.loads"]
+            for median in known["ensemble.medians_s"]
+        }
+
+
+def load_text(load: float) -> str:
+    return f"load {load:g}" if load else "all at once"

@@ -1,0 +1,117 @@
+"""Papers 2 and 5: their batches and jobs, how idle reduces are measured, and predictions replayed on a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from heddle.model.cluster import Cluster, Node
+from heddle.reproduce.constants import read_constants
+from heddle.reproduce.dress.jobs import paper_cluster, twenty
+from heddle.reproduce.dress.mixes import small_jobs
+from heddle.reproduce.dress.release import release_of
+from heddle.reproduce.haste.batches import JobKind
+from heddle.reproduce.haste.measures import Measured, idle_reduces_gb_h, makespan
+from heddle.reproduce.haste.settings import ITERATIVE, SAME, SMALL, Settings, relative
+from heddle.reproduce.job_times import JobResults
+from heddle.reproduce.lab import Lab
+from heddle.run import simulate
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
+
+
+@pytest.fixture(scope="module")
+def haste() -> Settings:
+    return Settings(Lab(lambda *_: iter(()), Path()), read_constants("haste"))
+
+
+def test_batches_of_the_five_settings(haste: Settings) -> None:
+    batches = haste.batches()
+    same, cluster = batches[SAME, "cpu"]
+    workload = same.jobs(0)
+    assert workload.n_jobs == 4
+    assert workload.n_tasks == 4 * 46
+    assert cluster.total_allowance() == (8 * 8192, 64_000)
+    iterative = batches[ITERATIVE, "third"][0].jobs(0)
+    assert sorted(iterative.jobs["iterative"].tolist()) == [0, 0, 0, 0, 1, 1]
+    assert iterative.stages["iteration"].max() == 5
+
+
+def test_demands_are_cut_to_what_small_nodes_hold(haste: Settings) -> None:
+    batch, cluster = haste.batches()[SMALL, "mixed"]
+    assert (batch.jobs(0).shapes <= np.array(cluster.nodes[0].allowance)).all()
+    kind = JobKind(1, 1, 3072, 3, 1024, 1, 1.0, 1.0, 0).cut_to(2048, 2)
+    assert (kind.map_mb, kind.map_vcores, kind.reduce_mb, kind.reduce_vcores) == (2048, 2, 1024, 1)
+
+
+def test_reduces_that_wait_for_maps_are_idle() -> None:
+    """Two maps of 10 s and 100 s, a reduce that may start after half of them and holds 2048 MB for 90 s."""
+    stages = [
+        StageSpec("map-0", (1024, 1000), [TaskSpec(10_000), TaskSpec(100_000)]),
+        StageSpec("reduce-0", (2048, 1000), [TaskSpec(5_000)], after=("map-0",), slow_start_permille=500),
+    ]
+    cluster = Cluster((Node("n", (8192, 8000), (8192, 8000)),))
+    run = simulate(build("idle", [JobSpec("job", 0, stages)]), cluster, "fifo")
+    assert idle_reduces_gb_h(run) == pytest.approx(2 * 90 / 3600)
+
+
+def test_ratios_need_every_batch() -> None:
+    def measured(span: float) -> Measured:
+        return Measured(span, 1.0, 1.0, 1.0, 0.0)
+
+    results = {
+        ("s", "a", "haste", 0): measured(80.0),
+        ("s", "b", "haste", 0): measured(90.0),
+        ("s", "a", "fifo", 0): measured(100.0),
+        ("s", "b", "fifo", 0): measured(100.0),
+        ("s", "a", "haste", 1): None,
+        ("s", "b", "haste", 1): measured(90.0),
+        ("s", "a", "fifo", 1): measured(100.0),
+        ("s", "b", "fifo", 1): measured(100.0),
+    }
+    assert relative(results, "s", "haste", "fifo", makespan) == {0: pytest.approx(0.85)}
+
+
+def test_twenty_jobs_one_every_five_seconds() -> None:
+    known = read_constants("dress")
+    for kind in ("spark", "map-reduce", "mixed"):
+        jobs = twenty(known, "moderate", kind, 0.3)  # type: ignore[arg-type]
+        workload = jobs.jobs(0)
+        assert workload.jobs["submit_at_ms"].tolist() == [5000 * number for number in range(20)]
+        assert jobs.small(0).sum() == 6
+        small = [workload.job_name(number).endswith("-small") for number in range(20)]
+        assert small == jobs.small(0).tolist()
+        containers = np.bincount(
+            workload.stages["job"], workload.stages["n_tasks"] * np.isin(workload.stages["kind"], (0, 2))
+        )
+        assert (containers[jobs.small(0)] < 10).all()
+        assert (containers[~jobs.small(0)] >= 15).all()
+
+
+def test_small_jobs_are_averaged_job_by_job() -> None:
+    jobs = twenty(read_constants("dress"), "moderate", "spark", 0.1)
+    small = jobs.small(0)
+    before, after = np.full(20, 100.0), np.full(20, 100.0)
+    after[np.flatnonzero(small)] = (50.0, 80.0)
+    results = [JobResults(one, one, one, True) for one in (before, after)]
+    assert small_jobs(results[0], results[1], jobs, 0) == pytest.approx(35.0)
+
+
+def test_a_staggered_phase_is_predicted_second_by_second() -> None:
+    """Twenty equal tasks that start one after another: they will end one after another, and that is seen coming."""
+    jobs = [
+        JobSpec(f"feeder-{n}", 0, [StageSpec("tasks", (1024, 1000), [TaskSpec(1000 * (n + 1))])]) for n in range(20)
+    ]
+    jobs.append(JobSpec("phase", 0, [StageSpec("tasks", (1024, 1000), [TaskSpec(60_000)] * 20)]))
+    cluster = Cluster((Node("n", (32768, 20_000), (32768, 20_000)),))
+    run = simulate(build("ramp", jobs), cluster, "fifo", record=True)
+    found = release_of(run, 10_000)
+    assert found.true.sum() == 40
+    # (3) is 20 * (t - 61) / 19 and counts nothing at gamma itself: after k of 20 ends it expects 20 k / 19 - k more.
+    assert found.predicted[67:80].tolist() == pytest.approx([20 * k / 19 - k for k in range(6, 19)], abs=0.01)
+    assert found.true[67:80].tolist() == [1] * 13
+
+
+def test_the_cluster_of_dress_holds_a_hundred_containers() -> None:
+    assert paper_cluster(read_constants("dress")).total_allowance()[1] == 100_000
