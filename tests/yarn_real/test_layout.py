@@ -1,5 +1,7 @@
 """What can be said about a cluster before anything is started; needs no Java."""
 
+import json
+
 import pytest
 
 from heddle.cli.main import run
@@ -20,6 +22,14 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     assert {problem.where for problem in wrong.value.problems} == {
         "--nodes", "--node-memory-mb", "--node-vcores", "--am-share", "--port",
     }  # fmt: skip
+
+
+def test_queues_of_a_cluster() -> None:
+    pools = Layout(queues=(("pool-0", 90), ("pool-1", 10)))
+    pools.check()
+    assert Layout.from_json(json.loads(json.dumps(pools.as_json()))) == pools
+    with pytest.raises(BadInput, match="add up to 100"):
+        Layout(queues=(("a", 90),)).check()
 
 
 @pytest.mark.parametrize("name", ["", "../up", "A b", "x" * 40])

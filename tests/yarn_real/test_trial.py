@@ -10,10 +10,11 @@ from heddle.cli.yarn_trial import _distinct, _summary
 from heddle.model.errors import BadInput
 from heddle.yarn import trial
 from heddle.yarn.replay.plan import ReplayJob
+from heddle.yarn.run_jobs import GAVE_UP, JobRun
 from heddle.yarn.trace.journal import Journal
 from heddle.yarn.trial import TrialRun, order_of, over_reserved, run_trial
 
-RUN = TrialRun(0, "stock", 100.0, 50.0, 6, 0, 0.3)
+RUN = TrialRun(0, "stock", 100.0, 50.0, 6, 0, 0, 0.3)
 
 
 def test_rounds_go_forth_and_back() -> None:
@@ -23,7 +24,7 @@ def test_rounds_go_forth_and_back() -> None:
 def test_an_interrupted_trial_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[tuple[int, str]] = []
 
-    def one(jobs: Any, number: int, policy: str, place: Any, folder: Path) -> TrialRun:
+    def one(jobs: Any, number: int, policy: str, place: Any, folder: Path, give_up_s: float) -> TrialRun:
         if len(ran) == 2:
             raise KeyboardInterrupt
         ran.append((number, policy))
@@ -59,6 +60,13 @@ def test_the_summary_compares_with_the_first_policy() -> None:
     shown = _summary("b", runs, "stock")
     assert shown["vs_baseline_pct"] == pytest.approx(-20.0)
     assert (shown["failed_jobs"], shown["makespan_s"]) == (1, {"mean": 88.0, "ci95": None})
+
+
+def test_jobs_that_are_given_up_count_until_then() -> None:
+    ended = JobRun("a", "replay", "app_1", 1_000_000, 1_002_000, 1_030_000, "SUCCEEDED")
+    stuck = JobRun("b", "replay", "app_2", 1_010_000, 1_012_000, None, GAVE_UP)
+    run = trial._summed(0, "stock", [ended, stuck], 0.5, give_up_s=100)
+    assert (run.makespan_s, run.jct_mean_s, run.failed_jobs, run.stuck_jobs) == (100.0, (30 + 90) / 2, 0, 1)
 
 
 def test_policies_of_a_trial() -> None:

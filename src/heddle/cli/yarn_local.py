@@ -24,6 +24,9 @@ def up(
     scheduler: Annotated[Literal["capacity", "fair"], typer.Option(help="YARN's scheduler.")] = "capacity",
     am_share: Annotated[float, typer.Option(help="Share of the cluster that application masters may hold.")] = 0.5,
     port: Annotated[int, typer.Option(help="First of a block of ports; the ResourceManager's web port.")] = 8088,
+    queue: Annotated[
+        list[str] | None, typer.Option(help="NAME=PERCENT: a queue below root; repeat it [default: default=100].")
+    ] = None,
     json: Json = False,
 ) -> int:
     """Start a real YARN on this machine and wait until it is healthy.
@@ -35,14 +38,23 @@ def up(
     Examples:
       heddle yarn up
       heddle yarn up --name second --nodes 2 --node-memory-mb 2048 --port 9088
+      heddle yarn up --queue pool-0=90 --queue pool-1=10
     """
     from heddle.yarn.local.cluster import bring_up
     from heddle.yarn.local.layout import Layout
 
-    layout = Layout(nodes, node_memory_mb, node_vcores, hadoop, scheduler, am_share, port)
+    queues = tuple(_queue(text) for text in queue) if queue else Layout.queues
+    layout = Layout(nodes, node_memory_mb, node_vcores, hadoop, scheduler, am_share, port, queues)
     cluster = bring_up(name, layout, say)
     _show([cluster], json)
     return DONE
+
+
+def _queue(text: str) -> tuple[str, int]:
+    name, equals, percent = text.partition("=")
+    if not equals or not name.replace("-", "").replace("_", "").isalnum() or not percent.isdigit():
+        raise BadInput.of("--queue", f"write NAME=PERCENT, such as pool-0=90, not {text!r}")
+    return name, int(percent)
 
 
 def down(name: Name = "local", json: Json = False) -> int:

@@ -25,6 +25,12 @@ def trial(
     rounds: Annotated[int, typer.Option(min=1, help="How often each policy runs; fixed beforehand.")] = 3,
     times: Annotated[int, typer.Option(min=1, help="Default workload: reserves this many times what it uses.")] = 4,
     task_s: Annotated[int, typer.Option(min=1, help="Default workload: seconds that a task takes.")] = 30,
+    jobs: Annotated[int, typer.Option(min=1, help="Default workload: how many jobs come in a burst.")] = 6,
+    am_memory_mb: Annotated[int, typer.Option(min=64, help="Default workload: memory of each AM.")] = 256,
+    queue: Annotated[str, typer.Option(help="Default workload: queue that jobs are submitted to.")] = "root.default",
+    give_up_s: Annotated[
+        float, typer.Option("--give-up", min=1, help="Seconds after which a run that has not ended counts as stuck.")
+    ] = 3600,
     name: Annotated[str, typer.Option("--name", help="Which local cluster.")] = "local",
     out: Annotated[Path, typer.Option(help="Folder for what was measured; an interrupted trial goes on there.")] = Path(
         "yarn-trial"
@@ -40,6 +46,7 @@ def trial(
     Examples:
       heddle yarn trial --policy stock --policy usage-feedback --rounds 3
       heddle yarn trial tasks.csv --policy stock --policy "usage-feedback(damping=0.25)" --out quick
+      heddle yarn trial --policy stock --policy admission-control --jobs 12 --am-memory-mb 1024 --give-up 300
     """
     from heddle.yarn.mixture import load_real_jobs
     from heddle.yarn.trace.journal import Journal
@@ -47,15 +54,23 @@ def trial(
 
     policies = _distinct(policy or ["stock", "usage-feedback"])
     if workload is None:
-        jobs, what = over_reserved(times=times, task_s=task_s), f"over-reserved {times} times, tasks of {task_s} s"
+        work = over_reserved(jobs, times=times, task_s=task_s, am_memory_mb=am_memory_mb, queue=queue)
+        what = f"{jobs} jobs over-reserved {times} times, tasks of {task_s} s, AMs of {am_memory_mb} MB"
     else:
-        jobs, notes = load_real_jobs(workload, seed)
+        work, notes = load_real_jobs(workload, seed)
         what = workload
         for note in notes:
             say(f"note: {note}")
-    plan = {"workload": what, "seed": seed, "policies": policies, "rounds": rounds, "jobs": len(jobs)}
+    plan = {
+        "workload": what,
+        "seed": seed,
+        "policies": policies,
+        "rounds": rounds,
+        "jobs": len(work),
+        "give_up_s": give_up_s,
+    }
     with workplace_of(None, name, None) as place:
-        runs = run_trial(jobs, policies, rounds, place, Journal(out / "trial.jsonl", say), plan, say)
+        runs = run_trial(work, policies, rounds, place, Journal(out / "trial.jsonl", say), plan, say, give_up_s)
     summary = [_summary(policy, runs, policies[0]) for policy in policies]
     if json:
         print_json({**plan, "summary": summary, "runs": [vars(run) for run in runs]})
@@ -64,11 +79,19 @@ def trial(
             (
                 one["policy"], _mean(one["makespan_s"]), _mean(one["jct_mean_s"]),
                 "" if one["vs_baseline_pct"] is None else f"{one['vs_baseline_pct']:+.1f} %",
-                str(one["failed_jobs"]), f"{100 * one['peak_used_share']:.0f} %",
+                str(one["failed_jobs"]), str(one["stuck_jobs"]), f"{100 * one['peak_used_share']:.0f} %",
             )
             for one in summary
         ]  # fmt: skip
-        headings = ("policy", "makespan", "mean completion", "makespan vs first", "failed jobs", "peak use of a node")
+        headings = (
+            "policy",
+            "makespan",
+            "mean completion",
+            "makespan vs first",
+            "failed jobs",
+            "stuck jobs",
+            "peak use of a node",
+        )
         print_tables([table(headings, rows, title=f"{what}, {rounds} rounds on a real YARN")])
     return FAILED if any(run.failed_jobs for run in runs) else DONE
 
@@ -100,6 +123,7 @@ def _summary(policy: str, runs: list[TrialRun], baseline: str) -> dict[str, Any]
         if policy == baseline
         else 100 * (fmean(run.makespan_s for run in mine) / fmean(first) - 1),
         "failed_jobs": sum(run.failed_jobs for run in mine),
+        "stuck_jobs": sum(run.stuck_jobs for run in mine),
         "peak_used_share": max(run.peak_used_share for run in mine),
     }
 

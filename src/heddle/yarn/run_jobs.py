@@ -6,6 +6,7 @@ have ended. If this is interrupted, the applications that it submitted, and only
 
 from __future__ import annotations
 
+import math
 import shutil
 import tempfile
 import time
@@ -24,7 +25,8 @@ from heddle.yarn.replay.submit import Submitter
 POLL_S: Final = 0.5
 PATIENCE_S: Final = 120.0  # with a ResourceManager that does not answer
 ENDED: Final = ("FINISHED", "FAILED", "KILLED")
-NEVER_RAN: Final = ("NOT_STARTED", "FORGOTTEN")
+GAVE_UP: Final = "GAVE_UP"
+NEVER_RAN: Final = ("NOT_STARTED", "FORGOTTEN", GAVE_UP)
 
 
 @dataclass
@@ -63,9 +65,16 @@ class Workplace:
 
 
 def run_jobs(
-    jobs: list[RealJob], workplace: Workplace, say: Callable[[str], None], poll: Callable[[], None] = lambda: None
+    jobs: list[RealJob],
+    workplace: Workplace,
+    say: Callable[[str], None],
+    poll: Callable[[], None] = lambda: None,
+    give_up_s: float = math.inf,
 ) -> list[JobRun]:
-    """Runs them all to their end. `poll` is called along, about twice a second."""
+    """Runs them all to their end. `poll` is called along, about twice a second.
+
+    After `give_up_s` what is left of them is killed: such runs have the outcome GAVE_UP.
+    """
     if workplace.class_path is None and any(isinstance(job, MapReduceJob) for job in jobs):
         raise RunRefused("MapReduce jobs need the configuration of the cluster: name a local cluster")
     workplace.staging.mkdir(parents=True, exist_ok=True)
@@ -75,6 +84,9 @@ def run_jobs(
     try:
         while not running.step():
             running.tolerate(poll)
+            if running.age_s() > give_up_s:
+                running.give_up()
+                break
             time.sleep(POLL_S)
     except BaseException:
         running.kill()
@@ -160,6 +172,16 @@ class _Running:
         run.memory_mb_seconds, run.vcore_seconds = int(app["memorySeconds"]), int(app["vcoreSeconds"])
         left = sum(not other.ended for other in self.runs)
         self._say(f"{run.name}: {run.outcome.lower()} after {run.as_json()['jct_s']:.1f} s, {left} jobs left")
+
+    def age_s(self) -> float:
+        return time.monotonic() - self._began_s
+
+    def give_up(self) -> None:
+        self.kill()
+        for run in self.runs:
+            if not run.ended:
+                self._say(f"{run.name}: given up after {self.age_s():.0f} s, {run.outcome.lower()}")
+                run.outcome, run.diagnostics = GAVE_UP, f"was {run.outcome} after {self.age_s():.0f} s"
 
     def kill(self) -> None:
         for run in self.runs:

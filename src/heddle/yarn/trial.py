@@ -7,6 +7,7 @@ steered live by a process of its own, as an operator would.
 
 from __future__ import annotations
 
+import math
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from heddle.model.errors import BadInput, CheckFailed
 from heddle.yarn.client import RmClient
 from heddle.yarn.mixture import RealJob
 from heddle.yarn.replay.plan import ReplayJob
-from heddle.yarn.run_jobs import JobRun, Workplace, run_jobs
+from heddle.yarn.run_jobs import GAVE_UP, JobRun, Workplace, run_jobs
 from heddle.yarn.snapshot import read_nodes
 from heddle.yarn.trace.journal import Journal
 
@@ -32,7 +33,11 @@ SETTLE_S: Final = 5.0  # between runs: the last AMs go, the nodes report nothing
 
 @dataclass(frozen=True)
 class TrialRun:
-    """One run of the workload. `peak_used_share`: most that containers really held of a node's own size."""
+    """One run of the workload.
+
+    `peak_used_share`: most that containers really held of a node's own size. With `stuck_jobs`, which had not ended
+    when the run was given up, makespan and completion are lower bounds: those jobs count as if they had ended then.
+    """
 
     round: int
     policy: str
@@ -40,16 +45,23 @@ class TrialRun:
     jct_mean_s: float
     jobs: int
     failed_jobs: int
+    stuck_jobs: int
     peak_used_share: float
 
 
 def over_reserved(
-    jobs: int = 6, tasks: int = 6, reserved_mb: int = 1024, times: int = 4, task_s: int = 30
+    jobs: int = 6,
+    tasks: int = 6,
+    reserved_mb: int = 1024,
+    times: int = 4,
+    task_s: int = 30,
+    am_memory_mb: int = 256,
+    queue: str = "root.default",
 ) -> list[RealJob]:
     """The built-in workload: a burst of jobs that reserve several times the memory that they use, and little CPU."""
     lines = (f"stage {reserved_mb} 1 -", *tasks * (f"task 0 {1000 * task_s} {reserved_mb // times}:20:10000",))
     return [
-        ReplayJob(f"job-{number}", 200 * number, "root.default", 0, (256, 1), (), tasks, lines)
+        ReplayJob(f"job-{number}", 200 * number, queue, 0, (am_memory_mb, 1), (), tasks, lines)
         for number in range(jobs)
     ]
 
@@ -69,8 +81,12 @@ def run_trial(
     journal: Journal,
     plan: dict[str, Any],
     say: Callable[[str], None],
+    give_up_s: float = math.inf,
 ) -> list[TrialRun]:
-    """All runs, those of an earlier start included. `plan` says what is tried; a journal of another plan is refused."""
+    """All runs, those of an earlier start included. `plan` says what is tried; a journal of another plan is refused.
+
+    A run that has not ended after `give_up_s` counts as stuck.
+    """
     entries = list(journal.read())
     if entries and entries[0] != plan:
         raise BadInput.of(str(journal.path), f"is of another trial ({entries[0]}); name another folder")
@@ -83,16 +99,17 @@ def run_trial(
         if (number, policy) in ran:
             continue
         say(f"round {number + 1} of {rounds}: {policy}")
-        run = _one(jobs, number, policy, place, journal.path.parent)
+        run = _one(jobs, number, policy, place, journal.path.parent, give_up_s)
         journal.add(asdict(run))
         journal.flush()
-        say(f"round {number + 1} of {rounds}: {policy}: makespan {run.makespan_s:.1f} s")
+        stuck = f", {run.stuck_jobs} jobs stuck" if run.stuck_jobs else ""
+        say(f"round {number + 1} of {rounds}: {policy}: makespan {run.makespan_s:.1f} s{stuck}")
         done.append(run)
         time.sleep(SETTLE_S)
     return done
 
 
-def _one(jobs: list[RealJob], number: int, policy: str, place: Workplace, folder: Path) -> TrialRun:
+def _one(jobs: list[RealJob], number: int, policy: str, place: Workplace, folder: Path, give_up_s: float) -> TrialRun:
     own = {node.id: node.total for node in read_nodes(place.client.nodes(), place.client.address).values()}
     peak = 0.0
 
@@ -102,16 +119,15 @@ def _one(jobs: list[RealJob], number: int, policy: str, place: Workplace, folder
             peak = max(peak, node.containers_memory_mb / own[node.id][0])
 
     with _steered(policy, number, place.client, folder):
-        runs = run_jobs(jobs, place, lambda _: None, poll=look)
-    return _summed(number, policy, runs, peak)
+        runs = run_jobs(jobs, place, lambda _: None, look, give_up_s)
+    return _summed(number, policy, runs, peak, give_up_s)
 
 
-def _summed(number: int, policy: str, runs: list[JobRun], peak: float) -> TrialRun:
-    spans = [
-        (run.submitted_at_ms, run.finished_at_ms)
-        for run in runs
-        if run.submitted_at_ms is not None and run.finished_at_ms is not None
-    ]
+def _summed(number: int, policy: str, runs: list[JobRun], peak: float, give_up_s: float) -> TrialRun:
+    begun = [run for run in runs if run.submitted_at_ms is not None]
+    stuck = [run for run in runs if run.outcome == GAVE_UP]
+    given_up_ms = min(run.submitted_at_ms or 0 for run in begun) + round(1000 * give_up_s) if stuck and begun else 0
+    spans = [(run.submitted_at_ms or 0, run.finished_at_ms or given_up_ms) for run in begun]
     if not spans:
         raise CheckFailed([f"no job ran: {runs[0].diagnostics}"])
     makespan_ms = max(end for _, end in spans) - min(start for start, _ in spans)
@@ -121,7 +137,8 @@ def _summed(number: int, policy: str, runs: list[JobRun], peak: float) -> TrialR
         makespan_s=makespan_ms / 1000,
         jct_mean_s=sum(end - start for start, end in spans) / len(spans) / 1000,
         jobs=len(runs),
-        failed_jobs=sum(run.outcome != "SUCCEEDED" for run in runs),
+        failed_jobs=sum(run.outcome not in ("SUCCEEDED", GAVE_UP) for run in runs),
+        stuck_jobs=len(stuck),
         peak_used_share=round(peak, 3),
     )
 

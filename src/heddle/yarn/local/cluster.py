@@ -122,11 +122,11 @@ def find_cluster(name: str) -> LocalCluster:
     """The cluster of this name, running or not; BadInput lists those there are."""
     folder = cluster_folder(name)
     try:
-        layout = Layout(**json.loads((folder / STATE_FILE).read_text()))
+        layout = Layout.from_json(json.loads((folder / STATE_FILE).read_text()))
     except FileNotFoundError:
         known = ", ".join(cluster_names()) or "none"
         raise BadInput.of("--name", f"there is no cluster {name!r}; there are: {known}") from None
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, KeyError) as error:
         raise BadInput.of(
             str(folder / STATE_FILE), f"cannot be read ({error}); `down --name {name}` clears it"
         ) from None

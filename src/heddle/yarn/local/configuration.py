@@ -153,10 +153,10 @@ def _capacity(layout: Layout) -> dict[str, str]:
     return {
         f"{root}.resource-calculator": "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
         f"{root}.maximum-am-resource-percent": str(layout.am_share),
-        f"{root}.root.queues": "default",
-        f"{root}.root.default.capacity": "100",
-        f"{root}.root.default.maximum-capacity": "100",
-        f"{root}.root.default.user-limit-factor": "100",
+        f"{root}.root.queues": ",".join(name for name, _ in layout.queues),
+        **{f"{root}.root.{name}.capacity": str(percent) for name, percent in layout.queues},
+        **{f"{root}.root.{name}.maximum-capacity": "100" for name, _ in layout.queues},
+        **{f"{root}.root.{name}.user-limit-factor": "100" for name, _ in layout.queues},
         f"{root}.node-locality-delay": "-1",
         # By default one container that may run anywhere for each heartbeat of a node: 1 a second.
         f"{root}.per-node-heartbeat.maximum-offswitch-assignments": "100",

@@ -34,6 +34,7 @@ class Layout:
     scheduler: Scheduler = "capacity"
     am_share: float = 0.5
     port: int = 8088
+    queues: tuple[tuple[str, int], ...] = (("default", 100),)  # below root, with percent of the cluster
 
     def check(self) -> None:
         wrong = []
@@ -47,6 +48,10 @@ class Layout:
             wrong.append(Problem("--am-share", f"must be above 0 and at most 1, not {self.am_share}"))
         if not 1024 <= self.port <= 65535 - _FIRST_NODE_PORT - 50 * len(_NODE_PORTS):
             wrong.append(Problem("--port", f"must leave room for a block of ports between 1024 and 65535: {self.port}"))
+        if sum(percent for _, percent in self.queues) != 100 or any(percent < 0 for _, percent in self.queues):
+            wrong.append(Problem("--queue", f"shares must add up to 100: {self.queues}"))
+        if self.scheduler == "fair" and self.queues != Layout.queues:
+            wrong.append(Problem("--queue", "the Fair scheduler makes its queues itself"))
         if wrong:
             raise BadInput(wrong)
 
@@ -79,6 +84,10 @@ class Layout:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+    @classmethod
+    def from_json(cls, saved: dict[str, Any]) -> Layout:
+        return cls(**{**saved, "queues": tuple((name, percent) for name, percent in saved["queues"])})
 
 
 def refuse_taken_ports(layout: Layout) -> None:
