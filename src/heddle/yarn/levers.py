@@ -83,8 +83,8 @@ def refuse_unfit(policy: Policy) -> None:
             why.append(f"{lever.name} listens to events that polling cannot see: {', '.join(unheard)}")
         elif lever.waits:
             why.append(f"{lever.name} waits for nodes near a request's input, which the controller does not read yet")
-        elif lever.question is Question.SIZING and lever.columns.container:
-            why.append(f"{lever.name} looks at the use of each container, which the ResourceManager does not report")
+        elif lever.trait(lever.reads_containers):
+            why.append(f"{lever} looks at the use of each container, which the ResourceManager does not report")
     if why:
         raise RunRefused("; ".join(why))
 
