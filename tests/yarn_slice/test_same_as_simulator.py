@@ -18,7 +18,15 @@ MEMORY_MB, VCORES = 16384, 16
 
 @pytest.mark.parametrize("reports_per_poll", [1, 3])
 @pytest.mark.parametrize(
-    "policy", ["usage-feedback", "usage-feedback(damping=0.5)", "n-sigma(samples=3)", "borg-default"]
+    "policy",
+    [
+        "usage-feedback",
+        "usage-feedback(damping=0.5)",
+        "usage-feedback(headroom=prototype, young_reports=4)",
+        "usage-feedback(side=worker)",
+        "n-sigma(samples=3)",
+        "borg-default",
+    ],
 )
 def test_same_events_same_totals(
     policy: str, reports_per_poll: int, rm: FakeRm, control: Callable[..., Controller], clock: Clock
