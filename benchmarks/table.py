@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import accasim_fifo, heapq_fifo, plain_heapq, simpy_fifo
+from benchmarks.flows import HOSTS, measure_flows
 from benchmarks.heddle_run import SEED, BenchFailed, Measured, Wanted, make_file, measure
 from benchmarks.rival import Tasks
 from benchmarks.workload import NODES
@@ -23,6 +24,7 @@ HEADINGS = ("what", "measured", "target", "")
 RATIOS = {
     "fair": 2.5, "drf": 2.5, "capacity": 3.0, "ffd-dp": 4.0, "tetris": 4.0, "fifo+usage-feedback": 4.0,
     "haste": 5.0, "haste-a": 5.0, "dress": 5.0, "fifo+admission-control": 5.0,
+    "fifo+network-aware": 5.0,
 }  # fmt: skip
 DEMO_POLICIES = ("fifo", "fair", "drf", "capacity", "ffd-dp", "tetris", "srpt", "fifo+usage-feedback")
 
@@ -67,6 +69,7 @@ class Sizes:
     nodes: tuple[int, ...]
     largest: int  # tasks of the second row of memory; 0: leave it out
     loads: tuple[float, ...]  # at which policies are compared with FIFO
+    flows: int
     cold: bool
 
 
@@ -79,6 +82,7 @@ FULL = Sizes(
     nodes=(100, 1_000, 10_000),
     largest=10_000_000,
     loads=(0.8, 1.5),
+    flows=100_000,
     cold=True,
 )
 QUICK = Sizes(
@@ -90,6 +94,7 @@ QUICK = Sizes(
     nodes=(100, 1_000),
     largest=0,
     loads=(1.5,),
+    flows=10_000,
     cold=False,
 )
 
@@ -102,7 +107,7 @@ def measure_all(*, quick: bool, say: Say) -> list[Row]:
     sizes = QUICK if quick else FULL
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        for part in (_against_rivals, _everything_on, _policies, _memory, _growth, _start):
+        for part in (_against_rivals, _everything_on, _policies, _network, _memory, _growth, _start):
             for row in _or_failure(part, sizes, Path(folder)):
                 say("  ".join(cell for cell in row.cells() if cell))
                 rows.append(row)
@@ -220,6 +225,12 @@ def _policies(sizes: Sizes, folder: Path) -> Iterator[Row]:
                 yield Row(what, None, "", f"<= {target:g}x", False, f"failed: {failed}")
             else:
                 yield _at_most(what, took.cpu_s / fifo.cpu_s, target)
+
+
+def _network(sizes: Sizes, folder: Path) -> Iterator[Row]:
+    flows = measure_flows(sizes.flows)
+    what = f"network: {flows.count:,} flows between {HOSTS} hosts"
+    yield _at_most(what, flows.cpu_s, 10.0, "s", f"{_figure(flows.count / flows.cpu_s)} flows/s")
 
 
 def _memory(sizes: Sizes, folder: Path) -> Iterator[Row]:

@@ -72,6 +72,7 @@ def test_the_settings_of_the_guide_are_known(tmp_path: Path, monkeypatch: pytest
         "docs/glossary.md",
         "docs/statistics.md",
         "docs/sweeps.md",
+        "docs/papers/network-aware.md",
     ],
 )
 def test_links_lead_somewhere(page: str) -> None:

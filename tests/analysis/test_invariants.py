@@ -10,11 +10,12 @@ import numpy.typing as npt
 import pytest
 
 from heddle.analysis.invariants import broken_invariants, sums_left
-from heddle.model.cluster import Cluster, Faults
+from heddle.model.cluster import Cluster, Faults, Node
 from heddle.model.reasons import Outcome
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
 from heddle.sim import arrays
+from heddle.sim.fetching import FETCHED_BYTES
 from heddle.sim.run import run_engine
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.clusters import uniform_cluster
@@ -130,3 +131,32 @@ def test_a_task_of_a_finished_job_that_did_not_finish_is_found() -> None:
     log, made = run()
     log["code"][place(log, arrays.LOG_ENDED)] = int(Outcome.CRASHED)
     assert "of a finished job never finished" in found_in(log, made)
+
+
+def run_with_network() -> tuple[Log, Workload, Cluster]:
+    size = (2048, 2000)
+    cluster = Cluster(tuple(Node(f"n{i}", size, size, bandwidth_mbps=8) for i in range(2)))
+    reduce = StageSpec("reduce", (1024, 1000), [TaskSpec(1000)] * 2, after=("map",), after_bytes=(2_000_000,))
+    made = build("w", [JobSpec("a", 0, [StageSpec("map", (1024, 1000), [TaskSpec(1000)] * 4), reduce])])
+    ended = run_engine(made, cluster, parse_policy("fifo"), 0, True)
+    return np.concatenate(ended.logs), made, cluster
+
+
+def test_a_good_run_with_a_network_breaks_nothing() -> None:
+    log, made, cluster = run_with_network()
+    assert (log["kind"] == arrays.LOG_FETCHED).sum() == 2 * 3
+    assert broken_invariants(log, made, cluster, finished=True) == []
+
+
+def test_data_that_comes_too_fast_is_found() -> None:
+    log, made, cluster = run_with_network()
+    log["value"][place(log, arrays.LOG_FETCHED, code=FETCHED_BYTES)] *= 3
+    (found,) = broken_invariants(log, made, cluster, finished=True)
+    assert found.startswith("data came faster than its node's link carries it")
+
+
+def test_work_before_the_input_is_there_is_found() -> None:
+    log, made, cluster = run_with_network()
+    made.tasks["duration_ms"][-1] = 1001
+    (found,) = broken_invariants(log, made, cluster, finished=True)
+    assert found.startswith("a task worked before its input was there")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from heddle.model.cluster import IDEAL, YARN, Cluster, Faults, Network, Node, Timing
@@ -9,8 +11,11 @@ from heddle.model.errors import RunRefused
 from heddle.policy.levers.network_load import FIRST_TRANSFER, PRIORITY, Layout, add_transfer, path_bandwidth
 from heddle.policy.parse import parse_policy
 from heddle.run import simulate
+from heddle.sim.arrays import FINISHED
+from heddle.sim.run import run_engine
 from heddle.sim.setup import build_sim
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
+from heddle.traces.catalogue import make_workload, suggested_cluster
 from heddle.yarn.levers import refuse_unfit
 
 MB = 1_000_000
@@ -176,3 +181,15 @@ def test_a_live_cluster_refuses_what_it_cannot_know() -> None:
     with pytest.raises(RunRefused, match="network-aware goes by data sizes and bandwidths"):
         refuse_unfit(parse_policy("network-aware"))
     refuse_unfit(parse_policy("near-last"))
+
+
+@pytest.mark.parametrize("early", [0, 1])
+@pytest.mark.parametrize("faults", [Faults(), Faults(task_failure_permyriad=1500)], ids=["well", "failing"])
+def test_nothing_is_left_in_the_books(early: int, faults: Faults) -> None:
+    # When all has ended no transfer is assigned, no entry task is there and nothing is bound.
+    cluster = replace(suggested_cluster("network-dags"), timing=IDEAL, faults=faults)
+    workload = make_workload("network-dags(jobs=8)", 3)
+    policy = parse_policy(f"fifo(blocking=0)+network-aware(early={early})")
+    ended = run_engine(workload, cluster, policy, 1, False)
+    assert ended.status == FINISHED
+    assert not ended.sim.levers.placement.node.any()

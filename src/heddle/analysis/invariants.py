@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from heddle.model.cluster import Cluster
+from heddle.model.cluster import MOST_MBPS, Cluster
 from heddle.model.reasons import Outcome
 from heddle.model.resources import ONE
 from heddle.model.view import JOB_FINISHED, View
@@ -18,12 +18,15 @@ from heddle.model.workload import AM, EXECUTORS, INNER, Workload
 from heddle.sim.arrays import (
     LOG_ALLOCATED,
     LOG_ENDED,
+    LOG_FETCHED,
     LOG_JOB_ENDED,
     LOG_NODE_LOST,
     LOG_NODE_RETURNED,
     LOG_RESIZED,
     LOG_STARTED,
 )
+from heddle.sim.fetching import FETCH_MS, FETCHED_BYTES
+from heddle.sim.network_arrays import BYTES_PER_MS_OF_MBPS
 
 Rows = npt.NDArray[Any]
 _NEVER = np.iinfo(np.int64).max
@@ -39,6 +42,7 @@ def broken_invariants(log: Rows, workload: Workload, cluster: Cluster, *, finish
     found += _lost_nodes(log, cluster)
     found += _attempts(log, workload, finished)
     found += _predecessors(log, workload, cluster)
+    found += _fetches(log, workload, cluster)
     return found
 
 
@@ -200,3 +204,28 @@ def _early_work(log: Rows, workload: Workload, cluster: Cluster, ends: Rows, gat
     if len(short):
         return [f"an early task worked before its predecessors ended, at {_example(log, ends[short])}"]
     return []
+
+
+def _fetches(log: Rows, workload: Workload, cluster: Cluster) -> list[str]:
+    """Nothing comes faster than its node's link can carry, and no work is done before all is there."""
+    rows = np.flatnonzero((log["kind"] == LOG_FETCHED) & (log["code"] == FETCH_MS))
+    if not len(rows):
+        return []
+    found = []
+    sizes = np.flatnonzero((log["kind"] == LOG_FETCHED) & (log["code"] == FETCHED_BYTES))  # in the same order
+    mbps = np.array([node.bandwidth_mbps or MOST_MBPS for node in cluster.nodes], np.int64)
+    fast = log["value"][sizes] > log["value"][rows] * mbps[log["node"][rows]] * BYTES_PER_MS_OF_MBPS
+    if fast.any():
+        found.append(f"data came faster than its node's link carries it, at {_example(log, rows[fast])}")
+    ended = np.flatnonzero((log["kind"] == LOG_ENDED) & (log["code"] == Outcome.FINISHED))
+    end_of = np.full(len(workload.tasks), _NEVER)
+    end_of[log["task"][ended]] = ended
+    last = np.full(len(workload.tasks), -1)
+    np.maximum.at(last, log["task"][rows], rows)  # the attempt that finished is a task's last
+    done = np.flatnonzero((last >= 0) & (end_of != _NEVER))
+    fastest = max([1000, *(node.speed_permille for node in cluster.nodes)])
+    span_ms = log["at_ms"][end_of[done]] - log["at_ms"][last[done]]
+    short = np.flatnonzero(span_ms * (ONE * fastest // 1000) < workload.tasks["duration_ms"][done] * ONE)
+    if len(short):
+        found.append(f"a task worked before its input was there, at {_example(log, last[done][short])}")
+    return found

@@ -131,6 +131,7 @@ def _facts(workload: Workload) -> dict[str, Any]:
     working = np.repeat(works, stages["n_tasks"])
     points = np.percentile(duration_ms[working], (50, 95, 100)) / 1000 if working.any() else (0.0, 0.0, 0.0)
     kinds = np.bincount(stages["kind"], minlength=len(KIND_NAMES))
+    data = {"input": workload.input_bytes, "between_stages": workload.edge_bytes}
     return {
         "name": workload.name,
         "hash": workload_hash(workload),
@@ -140,6 +141,7 @@ def _facts(workload: Workload) -> dict[str, Any]:
         "stages": {name: int(kinds[kind]) for kind, name in enumerate(KIND_NAMES)},
         "tasks": workload.n_tasks,
         "use_recorded": workload.has_use,
+        "data_gb": {what: 0.0 if sizes is None else float(sizes.sum()) / 1e9 for what, sizes in data.items()},
         "resources": [display_name(name) for name in workload.resources],
         "queues": list(workload.queues),
         "users": len(workload.users),

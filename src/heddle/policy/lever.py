@@ -107,7 +107,9 @@ class Lever:
     # Of an ordering: keys change with the job's containers; of a sizing: totals change.
     changes: Literal["never", "allocation"] = "never"
     # Placement only.
-    score_by: Literal["node", "pair"] = "pair"  # "node": the score depends on the node alone
+    # What the score depends on: the node alone (`stage` is then -1), that and the stage, or the node alone where
+    # nothing in the workload says what is near to what (no dependencies, no preferred nodes).
+    score_by: Literal["node", "pair", "pair-if-data"] = "pair"
     by_stage: bool | str = False  # its vetoes differ from stage to stage: no request hides behind one of its own size
     waits: str = ""  # parameter, in seconds, after which (and after twice of which) a veto may end
     # Partition only.

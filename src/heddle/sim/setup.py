@@ -272,6 +272,7 @@ def build_sim(
     observed = reports_matter and observation != Observation()
     flights = _flights(cluster) if observed else 0
     reads_containers = sizing.trait(sizing.reads_containers)
+    no_data = not len(workload.stage_after) and workload.prefers is None
     setting = np.zeros(1, arrays.SETTING)
     values = {
         "seed": seed, "node_heartbeat_ms": timing.node_heartbeat_ms, "am_heartbeat_ms": timing.am_heartbeat_ms,
@@ -296,7 +297,8 @@ def build_sim(
         "reports_matter": reports_matter, "observed": observed, "poll_ms": observation.poll_ms,
         "lag_ms": observation.lag_ms, "loss_permyriad": observation.loss_permyriad, "flights": flights,
         "container_reports": reads_containers, "key_changes": ordering.changes != "never",
-        "score_by_node": placement.score_by == "node", "oracle": sizing.clairvoyant,
+        "score_by_node": placement.score_by == "node" or (placement.score_by == "pair-if-data" and no_data),
+        "oracle": sizing.clairvoyant,
         "has_executors": bool((workload.stages["kind"] == EXECUTORS).any()),
         "listens": int(np.bitwise_or.reduce(list(listens.values()))),
         "has_dag": len(workload.stage_after) > 0, "has_job_dag": len(workload.job_after) > 0,

@@ -41,7 +41,7 @@ _HEARTBEATS, _LEFT, _PLACE_NODE = int(Layout.HEARTBEATS), int(Layout.LEFT), int(
 
 
 def score(view, state, params, node, stage):  # type: ignore[no-untyped-def]
-    if not has_data(view, state, stage):
+    if stage < 0 or not has_data(view, state, stage):
         return free_part(view, state, params, node, stage)
     return rank(view, state, params, node, stage)
 
@@ -155,6 +155,7 @@ NETWORK_AWARE = Lever(
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FETCHED, EVENT_FINISHED, EVENT_STOPPED),
     prepare=prepare,
     reads_declared=True,
+    score_by="pair-if-data",
     by_stage="early",
     waits="wait_s",
 )  # fmt: skip
