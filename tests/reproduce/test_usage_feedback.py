@@ -12,7 +12,7 @@ from heddle.reproduce.lab import Lab
 from heddle.reproduce.usage_feedback.day import ALL_AT_ONCE, Day, published_facts
 from heddle.reproduce.usage_feedback.extreme_fit import first_failing, stops_falling
 from heddle.reproduce.usage_feedback.settings import Settings
-from heddle.reproduce.usage_feedback.surface import Alike, expected_gain
+from heddle.reproduce.usage_feedback.surface import Alike, expected_gain, expected_gain_forgetting
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +76,11 @@ def test_load_is_what_arrives_over_what_is_allowed(settings: Settings) -> None:
 )
 def test_algebra_gives_the_numbers_of_the_papers_page(over: float, reports: int, percent: int) -> None:
     assert 100 * expected_gain(over, reports, 0.125) == pytest.approx(percent, abs=0.6)
+
+
+@pytest.mark.parametrize(("reports", "percent"), [(10, 21), (30, 37), (60, 43)])
+def test_forgetting_gives_the_numbers_of_the_papers_page(reports: int, percent: int) -> None:
+    assert 100 * expected_gain_forgetting(2, reports, 0.125) == pytest.approx(percent, abs=0.6)
 
 
 def test_equal_tasks_are_equal_but_for_their_durations() -> None:

@@ -14,11 +14,11 @@ seeds are chance. So the interval is over seeds, of each seed's mean over all me
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from heddle.analysis.student import t_interval
 
@@ -94,7 +94,7 @@ def limit(values: Seeds, highest: float, one: float) -> Judgement:
     return Judgement("limit", Verdict.REPRODUCED if below else Verdict.NOT_REPRODUCED, measured, bounds)
 
 
-def limit_everywhere(values: Mapping[Hashable, Ensemble], highest: float) -> Judgement:
+def limit_everywhere(values: Mapping[Any, Ensemble], highest: float) -> Judgement:
     """Whether the upper bound is below the limit in every setting; the number is that of the worst."""
     found = {setting: over_seeds(ensemble) for setting, ensemble in values.items()}
     known = [(mean, interval) for mean, interval in found.values() if mean is not None and interval is not None]
@@ -103,7 +103,7 @@ def limit_everywhere(values: Mapping[Hashable, Ensemble], highest: float) -> Jud
     return Judgement("limit", Verdict.REPRODUCED if below else Verdict.NOT_REPRODUCED, *worst)
 
 
-def limit_mostly(values: Mapping[Hashable, Ensemble], highest: float) -> Judgement:
+def limit_mostly(values: Mapping[Any, Ensemble], highest: float) -> Judgement:
     """Whether it is below in more than half of the settings; the number is how many."""
     bounds = [over_seeds(ensemble)[1] for ensemble in values.values()]
     below = sum(interval is not None and interval[1] < highest for interval in bounds)

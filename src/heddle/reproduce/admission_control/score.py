@@ -139,9 +139,7 @@ def _table_one(rounds: Rounds, loss: Mapping[tuple[str, tuple[int, int]], dict[i
     """Of each round the loss against the best static reserve; 100 - loss is the paper's score."""
     known, kinds = rounds.known, list(kinds_of_job(rounds.known))
     lowest, high = known["score.lowest_pct"], known["score.high_pct"]
-    of_round: dict[Hashable, dict[str, dict[int, float]]] = {
-        size: {kind: loss[kind, size] for kind in kinds} for size in rounds.sizes
-    }
+    of_round = {size: {kind: loss[kind, size] for kind in kinds} for size in rounds.sizes}
     by_kind = {
         kind: min(100 - float(np.mean(list(loss[kind, size].values() or [np.nan]))) for size in rounds.sizes)
         for kind in kinds

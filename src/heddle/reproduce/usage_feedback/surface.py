@@ -28,8 +28,19 @@ from heddle.traces.synthetic.one_stage import constant_use, one_stage_jobs
 
 def expected_gain(over_reservation: float, reports: float, damping: float) -> float:
     """The algebra: by which part completion is sooner than under reservation."""
+    return 1 - 1 / over_reservation - left_of_reservation(reports, damping)
+
+
+def expected_gain_forgetting(over_reservation: float, reports: float, damping: float) -> float:
+    """The same where a task's smoothed use goes with it, so that only what it did not use stays too long."""
+    idle = 1 - 1 / over_reservation
+    return idle - left_of_reservation(reports, damping) * idle
+
+
+def left_of_reservation(reports: float, damping: float) -> float:
+    """g: the part of a reservation that the estimate still holds, on average over a task's life."""
     left: float = (1 - (1 - damping) ** reports) / (damping * reports)
-    return 1 - 1 / over_reservation - left
+    return left
 
 
 @dataclass(frozen=True)
@@ -67,20 +78,31 @@ class Alike:
         )
 
 
+def alike_tasks(settings: Settings, duration_s: float, over: float, load: float, slots: int) -> Alike:
+    known = settings.constants
+    return Alike(
+        duration_s,
+        over,
+        load,
+        slots * known["surface.generations"],
+        slots,
+        known["surface.reserved_mb"],
+        known["surface.vcores_milli"],
+        known["surface.jitter"],
+    )
+
+
 def surface(settings: Settings) -> Part:
     known, lab = settings.constants, settings.lab
     durations = lab.size(known["surface.durations_s"], known["surface.durations_quick_s"])
     overs = lab.size(known["surface.over_reservations"], known["surface.over_reservations_quick"])
     loads = lab.size(known["surface.loads"], known["surface.loads_quick"])
-    cluster, slots = _cluster(settings)
+    cluster, slots = roomy_cluster(settings)
     plan: dict[Hashable, Work] = {}
     for duration in durations:
         for load in loads:
             for over in overs:
-                alike = Alike(
-                    duration, over, load, slots * known["surface.generations"], slots,
-                    known["surface.reserved_mb"], known["surface.vcores_milli"], known["surface.jitter"],
-                )  # fmt: skip
+                alike = alike_tasks(settings, duration, over, load, slots)
                 plan.update(runs_of((duration, load, over), alike, cluster, settings.feedback, settings.seeds))
                 if over == overs[0]:  # what is used does not matter under reservation
                     plan.update(runs_of((duration, load), alike, cluster, settings.reservation, settings.seeds))
@@ -113,7 +135,7 @@ def surface(settings: Settings) -> Part:
     )  # fmt: skip
 
 
-def _cluster(settings: Settings) -> tuple[Cluster, int]:
+def roomy_cluster(settings: Settings) -> tuple[Cluster, int]:
     """V-A's memory, and so much CPU that it never matters; how many tasks fit by reservation."""
     given = settings.constants.of("cluster_a")
     to_a_node = given["allowance_mb"] // settings.constants["surface.reserved_mb"]
