@@ -33,7 +33,9 @@ observations = st.builds(
 )
 policies = st.builds(
     Policy,
-    admission=st.sampled_from((("admit-all", {}), ("am-share", {"percent": 0.3}), ("max-running", {"jobs": 2}))),
+    admission=st.sampled_from(
+        (("admit-all", {}), ("am-share", {"percent": 0.3}), ("max-running", {"jobs": 2}), ("admission-control", {}))
+    ),
     sizing=st.sampled_from(
         (("reservation", {}), ("borg-default", {"fraction": 0.6}), ("usage-feedback", {}), ("n-sigma", {"samples": 3}))
     ),
@@ -49,6 +51,9 @@ def test_engine_equals_reference(features: Features) -> None:
     @given(pairs(features), policies, observations, st.integers(0, 5))
     def compare(pair, policy, observation, seed):  # type: ignore[no-untyped-def]
         workload, cluster = pair
+        if features.heartbeats and policy.admission[0] == "admission-control":
+            # Until an AM is ready nobody outside knows how large its tasks will be; the reference's lever does.
+            policy = dataclasses.replace(policy, admission=("max-running", {"jobs": 2}))
         if policy.partition[0] != "shared":
             cluster = dataclasses.replace(cluster, queues=(*cluster.queues, *POOLS))
         reference = simulate(
