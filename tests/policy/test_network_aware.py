@@ -184,7 +184,11 @@ def test_a_live_cluster_refuses_what_it_cannot_know() -> None:
 
 
 @pytest.mark.parametrize("early", [0, 1])
-@pytest.mark.parametrize("faults", [Faults(), Faults(task_failure_permyriad=1500)], ids=["well", "failing"])
+@pytest.mark.parametrize(
+    "faults",
+    [Faults(), Faults(task_failure_permyriad=1500), Faults(node_mtbf_s=100, node_repair_s=30)],
+    ids=["well", "failing", "nodes-lost"],
+)
 def test_nothing_is_left_in_the_books(early: int, faults: Faults) -> None:
     # When all has ended no transfer is assigned, no entry task is there and nothing is bound.
     cluster = replace(suggested_cluster("network-dags"), timing=IDEAL, faults=faults)

@@ -7,9 +7,11 @@ import re
 import pytest
 
 from heddle.analysis.compare import ComparedRun, Comparison, compare_runs
+from heddle.analysis.explain import Explained, Span, State
 from heddle.experiments.compare import PlannedRun, Source, run_one
+from heddle.model.reasons import Reason
 from heddle.report.comparison import comparison_html
-from heddle.report.gantt import delayed_figure
+from heddle.report.gantt import delayed_figure, key_of, reason_colours
 from heddle.report.worse import worse_section
 from heddle.traces.catalogue import suggested_cluster
 from report.made_comparison import comparison
@@ -60,3 +62,15 @@ def test_bounds_stand_beside_the_numbers(recorded: Comparison) -> None:
     (cluster,) = recorded.clusters
     above = recorded.row(cluster, "fifo", "makespan_s")["above_bound_pct"]
     assert 0 <= above["reservations"] <= above["any"] < 200
+
+
+def test_fetching_has_a_colour_of_its_own_where_it_occurs() -> None:
+    def life(*states: State) -> Explained:
+        spans = tuple(Span(1000 * i, 1000 * (i + 1), state, Reason.NONE, -1, 0, 1) for i, state in enumerate(states))
+        return Explained(0, "a", "root.a", "ann", "fifo", "finished", 0, 1000 * len(spans), 1000, spans, {})
+
+    fetches, runs = life("fetches", "runs"), life("runs")
+    assert "fetches its input" in key_of([fetches], reason_colours([fetches]))
+    assert "fetches its input" not in key_of([runs], reason_colours([runs]))
+    assert fetches.main_wait == ""
+    assert fetches.causes_ms == {"fetches": 1000, "runs": 1000}

@@ -187,3 +187,27 @@ def test_truncated_gzip_is_bad_input(tmp_path: Path) -> None:
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(BadInput):
         read_csv_tasks(path)
+
+
+def test_data_sizes(tmp_path: Path) -> None:
+    header = f"{HEADER},stage,after,reads_mb,input_node,input_mb"
+    rows = ["a,0,10,1,5,x,,,n7,2.5", "a,0,10,1,5,y,,,,", "a,0,10,1,5,z,x;y,3,,", "a,0,10,1,5,z,,1,,"]
+    workload = read_csv_tasks(write(tmp_path, "\n".join([header, *rows])))
+    # z's tasks read 4 MB in all, half of it from x and half from y.
+    assert workload.edge_bytes is not None
+    assert workload.edge_bytes.tolist() == [2_000_000, 2_000_000]
+    assert workload.input_bytes is not None
+    assert workload.input_bytes.tolist() == [2_500_000, 0, 0, 0]
+    assert workload.hosts == ("n7",)
+    assert workload.prefers is not None
+    assert workload.prefers.tolist() == [0, -1, -1, -1]
+
+
+def test_data_sizes_that_mean_nothing(tmp_path: Path) -> None:
+    header = f"{HEADER},stage,after,reads_mb,input_node,input_mb"
+    assert problems_of(tmp_path, f"{header}\na,0,10,1,5,y,,,,7") == ["2: input_mb: given without input_node"]
+    rows = ["a,0,10,1,5,x,,3,,", "a,0,10,1,5,z,x,99999999,,"]
+    assert problems_of(tmp_path, "\n".join([header, *rows])) == [
+        "2: reads_mb: the stage comes after nothing from which it could read",
+        "3: reads_mb: more than 70368744 MB in a stage or task",
+    ]

@@ -118,6 +118,19 @@ def test_csv_and_sls_bring_back_what_they_can_hold(
     assert workload_hash(import_trace([str(folder / "w.json")]).imported.workload) == workload_hash(workload)
 
 
+def test_csv_brings_back_data_sizes(tmp_path: Path) -> None:
+    reader = StageSpec("r", (5, 1000), [TaskSpec(7)] * 2, after=("w",), after_bytes=(3_000_000,))
+    writer = StageSpec("w", (5, 1000), [TaskSpec(7, None, "node-3", 1_500_000), TaskSpec(7)])
+    workload = build("w", [JobSpec("a", 0, [writer, reader])])
+    text, lost = write_csv(workload)
+    assert lost == []
+    (tmp_path / "w.csv").write_text(text)
+    assert workload_hash(read_csv_tasks(tmp_path / "w.csv")) == workload_hash(workload)
+    wide = StageSpec("z", (5, 1000), [TaskSpec(7)], after=("w", "r"), after_bytes=(1, 2))
+    _, lost = write_csv(build("w", [JobSpec("a", 0, [writer, reader, wide])]))
+    assert [what.partition(":")[0] for what in lost] == ["how much a stage reads from each of several others"]
+
+
 def test_exports_say_what_they_cannot_hold() -> None:
     job = JobSpec(
         "a", 0, [StageSpec("s", (1, 1000, 1), [TaskSpec(1, ((5000, (1, 1, 0)), (10_000, (2, 1, 0))))])], priority=2

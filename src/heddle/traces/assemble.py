@@ -56,13 +56,13 @@ class TaskTable:
     """`tasks` has a row for each task, or for each `count` of equal ones.
 
     Columns: `job`, `submit_at_ms` (the earliest of a job's rows counts), `duration_ms`, one for each resource. May be
-    left out: `stage`, `count`, `queue`, `user`, `priority`, `label`, `prefers` (a host), `used_<resource>` (null: not
-    recorded), `am_<resource>` (null: no AM) and the columns of a stage.
+    left out: `stage`, `count`, `queue`, `user`, `priority`, `label`, `prefers` (a host), `input_bytes` (there),
+    `used_<resource>` (null: not recorded), `am_<resource>` (null: no AM) and the columns of a stage.
     """
 
     tasks: pl.DataFrame
     resources: tuple[str, ...] = BASE_RESOURCES
-    stage_after: pl.DataFrame | None = None  # job, stage, before
+    stage_after: pl.DataFrame | None = None  # job, stage, before; may have bytes
     job_after: pl.DataFrame | None = None  # job, before
     levels: pl.DataFrame | None = None  # row (of tasks), until_permyriad, one column for each resource: use over time
     about: dict[str, Any] = field(default_factory=dict)
@@ -92,7 +92,7 @@ def assemble(name: str, table: TaskTable) -> Workload:
     for column in ("shape", "n_tasks", *_OF_STAGE):
         stage[column] = stages[column].to_numpy()
     stage["first_task"] = _starts(stage["n_tasks"])
-    stage_after = _stage_edges(table.stage_after, jobs, stages, stage)
+    stage_after, edge_bytes = _stage_edges(table.stage_after, jobs, stages, stage)
 
     queues, users = (jobs[column].unique(maintain_order=True).to_list() for column in ("queue", "user"))
     job = np.zeros(jobs.height, JOB)
@@ -111,6 +111,7 @@ def assemble(name: str, table: TaskTable) -> Workload:
     task["duration_ms"] = np.repeat(rows["duration_ms"].to_numpy(), counts)
     task["first_segment"] = np.repeat(first_segment, counts)
     prefers, hosts = _prefers(rows, counts)
+    reads = rows["input_bytes"].fill_null(0).to_numpy() if "input_bytes" in rows.columns else np.zeros(0, np.int64)
     return Workload(
         name=name,
         resources=resources,
@@ -127,6 +128,8 @@ def assemble(name: str, table: TaskTable) -> Workload:
         job_names=jobs["job"].cast(pl.String).alias("job"),
         stage_names=_stage_names(stages),
         prefers=prefers,
+        edge_bytes=edge_bytes,
+        input_bytes=np.repeat(reads, counts) if reads.any() else None,
         hosts=hosts,
         about=table.about,
     )
@@ -197,10 +200,10 @@ def _stage_names(stages: pl.DataFrame) -> pl.Series:
 
 def _stage_edges(
     edges: pl.DataFrame | None, jobs: pl.DataFrame, stages: pl.DataFrame, stage: npt.NDArray[Any]
-) -> Edges:
-    """Which stage waits for which, by number; writes the counts into `stage`."""
+) -> tuple[Edges, Numbers | None]:
+    """(which stage waits for which, by number; bytes if any); writes the counts into `stage`."""
     if edges is None or not edges.height:
-        return np.zeros(0, np.int32)
+        return np.zeros(0, np.int32), None
     number = stages.filter(pl.col("kind") != AM).select("job_number", pl.col("stage").cast(pl.String), "stage_number")
     found = (
         edges.unique(maintain_order=True)
@@ -211,7 +214,8 @@ def _stage_edges(
     )
     stage["n_after"] = np.bincount(found["stage_number"].to_numpy(), minlength=len(stage))
     stage["first_after"] = _starts(stage["n_after"])
-    return found["earlier"].cast(pl.Int32).to_numpy()
+    sizes = found["bytes"].to_numpy() if "bytes" in found.columns else np.zeros(0, np.int64)
+    return found["earlier"].cast(pl.Int32).to_numpy(), sizes if sizes.any() else None
 
 
 def _job_edges(edges: pl.DataFrame | None, jobs: pl.DataFrame, job: npt.NDArray[Any]) -> Edges:

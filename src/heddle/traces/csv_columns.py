@@ -17,13 +17,16 @@ from heddle.traces.problems import Problems, did_you_mean
 REQUIRED: Final = ("job", "submit_ms", "duration_ms", "vcores", "memory_mb")
 OPTIONAL: Final = (
     "stage", "after", "used_vcores", "used_memory_mb", "am_vcores", "am_memory_mb", "queue", "user",
-    "node", "started_ms", "am_node", "am_started_ms",
+    "reads_mb", "input_node", "input_mb", "node", "started_ms", "am_node", "am_started_ms",
 )  # fmt: skip
 
 _PAST: Final = ("started_ms", "am_started_ms")  # 0 or before: kept as how long ago
 _WHOLE: Final = ("submit_ms", "duration_ms", *_PAST)  # milliseconds have no fractions
-_TEXT: Final = ("job", "stage", "after", "queue", "user", "node", "am_node")
-_FACTOR: Final = {"vcores": 1000, "used_vcores": 1000, "am_vcores": 1000}  # to millicores
+_TEXT: Final = ("job", "stage", "after", "queue", "user", "input_node", "node", "am_node")
+_FACTOR: Final = {
+    "vcores": 1000, "used_vcores": 1000, "am_vcores": 1000,  # to millicores
+    "reads_mb": 1_000_000, "input_mb": 1_000_000,  # to bytes
+}  # fmt: skip
 _LARGEST: Final = 10**12  # keeps every product the engine forms inside 64 bits
 
 Numbers = npt.NDArray[np.int64]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from heddle.model.errors import BadInput
-from heddle.model.workload import AM, NOT_RUNNING, Workload
+from heddle.model.workload import AM, MOST_BYTES, NOT_RUNNING, Workload
 from heddle.traces.assemble import DEFAULT_QUEUE, DEFAULT_STAGE, DEFAULT_USER, TaskTable, assemble
 from heddle.traces.csv_columns import NOT_GIVEN, Columns, Numbers
 from heddle.traces.cycles import find_cycles, in_words
@@ -86,6 +86,7 @@ def _group_jobs(columns: Columns) -> _Groups:
         _given_together(columns, node, since)
         _given_together(columns, since, node)
     _given_together(columns, "am_node", "am_vcores")
+    _given_together(columns, "input_mb", "input_node")
     return jobs
 
 
@@ -135,6 +136,7 @@ def _given(columns: Columns, name: str) -> npt.NDArray[np.bool_]:
 class _Edges:
     stage: Numbers  # waits
     before: Numbers  # for this one
+    n_bytes: Numbers  # and reads so much from it, all its tasks together
 
 
 def _stage_names(columns: Columns, stages: _Groups) -> pl.Series:
@@ -148,7 +150,8 @@ def _edges(columns: Columns, jobs: _Groups, stages: _Groups) -> _Edges:
     """The dependencies that `after` names, checked for unknown stages and cycles."""
     nothing = np.zeros(0, dtype=np.int64)
     if "after" not in columns.text:
-        return _Edges(nothing, nothing)
+        _bytes_of(columns, stages, nothing)
+        return _Edges(nothing, nothing, nothing)
     row = stages.first_given(columns.text["after"].is_not_null().to_numpy())
     waiting = np.flatnonzero(row >= 0)
     job_of_stage = jobs.of_row[stages.first_row]
@@ -169,7 +172,8 @@ def _edges(columns: Columns, jobs: _Groups, stages: _Groups) -> _Edges:
     if lost.height > SHOWN_PER_KIND:
         columns.problems.add(f"and {lost.height - SHOWN_PER_KIND} more unknown stages", field="after")
     found = found.filter(pl.col("before").is_not_null())
-    edges = _Edges(found["stage"].cast(pl.Int64).to_numpy(), found["before"].cast(pl.Int64).to_numpy())
+    stage = found["stage"].cast(pl.Int64).to_numpy()
+    edges = _Edges(stage, found["before"].cast(pl.Int64).to_numpy(), _bytes_of(columns, stages, stage))
     cycles = find_cycles(edges.stage, edges.before, job_of_stage)
     for cycle in cycles[:SHOWN_PER_KIND]:
         job = columns.text["job"][int(stages.first_row[cycle[0]])]
@@ -178,6 +182,19 @@ def _edges(columns: Columns, jobs: _Groups, stages: _Groups) -> _Edges:
     if len(cycles) > SHOWN_PER_KIND:
         columns.problems.add(f"and {len(cycles) - SHOWN_PER_KIND} more jobs with cycles", field="after")
     return edges
+
+
+def _bytes_of(columns: Columns, stages: _Groups, edge_stage: Numbers) -> Numbers:
+    """What `reads_mb` means for each dependency: what the tasks of a stage read, evenly from those it comes after."""
+    reads = np.maximum(0, columns.numbers.get("reads_mb", np.zeros(len(columns.rows), np.int64)))
+    total = np.bincount(stages.of_row, weights=reads, minlength=len(stages)).astype(np.int64)
+    count = np.bincount(edge_stage, minlength=len(stages))
+    alone = (reads > 0) & (count == 0)[stages.of_row]
+    columns.report(alone, "the stage comes after nothing from which it could read", "reads_mb")
+    for name, sizes in (("reads_mb", total[stages.of_row]), ("input_mb", columns.numbers.get("input_mb", reads * 0))):
+        columns.report(sizes > MOST_BYTES, f"more than {MOST_BYTES // 10**6} MB in a stage or task", name)
+    of_edge: Numbers = (total // np.maximum(1, count))[edge_stage]
+    return of_edge
 
 
 def _assemble(name: str, columns: Columns, jobs: _Groups, stages: _Groups, edges: _Edges) -> Workload:
@@ -201,12 +218,17 @@ def _assemble(name: str, columns: Columns, jobs: _Groups, stages: _Groups, edges
             row = jobs.first_given(text[column].is_not_null().to_numpy())
             of_job = text[column].gather(np.maximum(row, 0)).set(pl.Series(row < 0), default)
             frame[column] = of_job.gather(jobs.of_row)
+    if "input_node" in text:
+        frame["prefers"] = text["input_node"]
+    if "input_mb" in numbers:
+        frame["input_bytes"] = np.maximum(0, numbers["input_mb"])
     names = _stage_names(columns, stages)
     job_of_stage = text["job"].gather(stages.first_row)
     after = {
         "job": job_of_stage.gather(edges.stage),
         "stage": names.gather(edges.stage),
         "before": names.gather(edges.before),
+        "bytes": edges.n_bytes,
     }
     table = TaskTable(pl.DataFrame(frame), stage_after=pl.DataFrame(after), about={"source": "csv"})
     return assemble(name, table)
@@ -230,7 +252,8 @@ def _with_running(workload: Workload, columns: Columns, jobs: _Groups, stages: _
             given = _given(columns, f"{prefix}node")[rows]
             where[tasks[given]] = columns.text[f"{prefix}node"].gather(rows[given]).to_numpy()
             since[tasks[given]] = -columns.numbers[f"{prefix}started_ms"][rows[given]]
-    names = {name: number for number, name in enumerate(dict.fromkeys(name for name in where if name is not None))}
+    hosts = dict.fromkeys([*workload.hosts, *(name for name in where if name is not None)])
+    names = {name: number for number, name in enumerate(hosts)}
     numbers = np.array([names.get(name, NOT_RUNNING) for name in where], np.int32)
     found = replace(workload, running_on=numbers, started_at_ms=since, hosts=tuple(names))
     for wrong, what in running_problems(found):

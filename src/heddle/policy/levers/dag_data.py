@@ -95,12 +95,15 @@ def write_place(view, state, stage, node):  # type: ignore[no-untyped-def]
     """The output of one more task of the stage lies on the node, or will. The place in the lists of places."""
     table = state.table
     first = view.stage_spec["first_task"][stage]
-    count = table[table[_PLACES] + stage]
-    place = first
-    while place < first + count and table[table[_PLACE_NODE] + place] != node:
+    end = first + table[table[_PLACES] + stage]
+    empty, place = end, first
+    while place < end and table[table[_PLACE_NODE] + place] != node:
+        if table[table[_PLACE_TASKS] + place] == 0:
+            empty = place
         place += 1
-    if place == first + count:
-        table[table[_PLACES] + stage] = count + 1
+    if place == end:  # there is room for as many places as tasks, so one that nobody uses any more is taken first
+        place = empty
+        table[table[_PLACES] + stage] += place == end
         table[table[_PLACE_NODE] + place] = node
         table[table[_PLACE_TASKS] + place] = 0
     table[table[_PLACE_TASKS] + place] += 1
@@ -108,8 +111,8 @@ def write_place(view, state, stage, node):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def move_input(view, state, stage, node, sign):  # type: ignore[no-untyped-def]
-    """What one task of the stage reads is to move to the node (sign 1), or is no longer (-1): Trans follows."""
+def move_input(view, state, stage, node, tasks):  # type: ignore[no-untyped-def]
+    """What so many tasks of the stage read is to move to the node or, below 0, is no longer: Trans follows."""
     table, spec = state.table, view.stage_spec
     first = spec["first_after"][stage]
     for edge in range(first, first + spec["n_after"][stage]):
@@ -117,7 +120,7 @@ def move_input(view, state, stage, node, sign):  # type: ignore[no-untyped-def]
         first_place = spec["first_task"][before]
         for place in range(first_place, first_place + table[table[_PLACES] + before]):
             part = share // spec["n_tasks"][before] * table[table[_PLACE_TASKS] + place]
-            add_transfer(view, state, table[table[_PLACE_NODE] + place], node, sign * part)
+            add_transfer(view, state, table[table[_PLACE_NODE] + place], node, tasks * part)
     # Which of the stage's tasks it is, the scheduler does not say: one whose input is here, if there is any.
     here = False
     first, end = table[table[_FIRST] + stage], table[table[_FIRST] + stage + 1]
@@ -126,7 +129,7 @@ def move_input(view, state, stage, node, sign):  # type: ignore[no-untyped-def]
     if not here:
         for i in range(first, end):
             part = table[table[_PREFERRED_BYTES] + i] // max(1, spec["n_tasks"][stage])
-            add_transfer(view, state, table[table[_PREFERRED] + i], node, sign * part)
+            add_transfer(view, state, table[table[_PREFERRED] + i], node, tasks * part)
 
 
 @callable_too

@@ -13,6 +13,7 @@ from heddle.policy.levers.network_load import BACKLOG, ENTRY_TASKS, Layout
 from heddle.policy.levers.ranking import NEARER, nearness, rank
 
 _PLACES, _PLACE_NODE, _LEFT = int(Layout.PLACES), int(Layout.PLACE_NODE), int(Layout.LEFT)
+_PLACE_TASKS = int(Layout.PLACE_TASKS)
 _SIBLING, _LOAD, _AT_HAND = int(Layout.SIBLING), int(Layout.LOAD), int(Layout.AT_HAND)
 NOWHERE, ANYWHERE = -1, -2
 
@@ -133,6 +134,41 @@ def unbind(view, state, stage, place):  # type: ignore[no-untyped-def]
     if level_of(state, stage) == 0:
         state.node[node, ENTRY_TASKS] -= 1
     move_input(view, state, stage, node, -1)
+
+
+@callable_too
+def _move_bound(view, state, job, sign):  # type: ignore[no-untyped-def]
+    """Counts the transfers to all bound tasks of the job (sign 1), or takes them back (-1)."""
+    table = state.table
+    first = view.job_spec["first_stage"][job]
+    for stage in range(first, first + view.job_spec["n_stages"][job]):
+        first_place = view.stage_spec["first_task"][stage]
+        for place in range(first_place, first_place + table[table[_PLACES] + stage]):
+            if table[table[_LEFT] + place] > 0:
+                node = table[table[_PLACE_NODE] + place]
+                move_input(view, state, stage, node, sign * table[table[_LEFT] + place])
+
+
+@callable_too
+def rebind(view, state, stage, place, node):  # type: ignore[no-untyped-def]
+    """A task bound to that place, whose node is lost, gets its container on this node: where it is bound now.
+
+    What comes after it will read from here, so all transfers of the job are counted anew.
+    """
+    table, job = state.table, view.stage_spec["job"][stage]
+    entry = level_of(state, stage) == 0
+    lost = table[table[_PLACE_NODE] + place]
+    _move_bound(view, state, job, -1)
+    table[table[_LEFT] + place] -= 1
+    table[table[_PLACE_TASKS] + place] -= 1
+    state.node[lost, BACKLOG] -= 1
+    state.node[node, BACKLOG] += 1
+    state.node[lost, ENTRY_TASKS] -= entry
+    state.node[node, ENTRY_TASKS] += entry
+    found = write_place(view, state, stage, node)
+    _move_bound(view, state, job, 1)
+    move_input(view, state, stage, node, 1)
+    return found
 
 
 @callable_too

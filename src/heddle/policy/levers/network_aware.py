@@ -29,7 +29,7 @@ from heddle.policy.levers.dag_data import (
     prepare,
     write_place,
 )
-from heddle.policy.levers.early_binding import NOWHERE, bind_job, bound_place, unbind, unbind_job
+from heddle.policy.levers.early_binding import NOWHERE, bind_job, bound_place, rebind, unbind_job
 from heddle.policy.levers.network_load import BACKLOG, ENTRY_TASKS, Layout
 from heddle.policy.levers.ranking import free_part, has_bandwidth, nearness, rank
 
@@ -75,11 +75,7 @@ def _allocated(view, state, params, node, stage, container):  # type: ignore[no-
         if place < 0:
             return
         if table[table[_PLACE_NODE] + place] != node:  # its own node is lost
-            unbind(view, state, stage, place)
-            place = write_place(view, state, stage, node)
-            state.node[node, BACKLOG] += 1
-            state.node[node, ENTRY_TASKS] += entry
-            move_input(view, state, stage, node, 1)
+            place = rebind(view, state, stage, place, node)
         else:
             table[table[_LEFT] + place] -= 1
         state.container[container, BOUND_TO] = place + 1

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from heddle.model.errors import BadInput
 from heddle.model.resources import MEMORY, MILLI, VCORES
-from heddle.model.workload import AM, EXECUTORS, INNER, NO_SEGMENTS, Workload
+from heddle.model.workload import AM, EXECUTORS, INNER, NO_PREFERENCE, NO_SEGMENTS, Workload
+
+_BYTES_PER_MB: Final = 1e6
 
 
 def write_csv(workload: Workload) -> tuple[str, list[str]]:
@@ -39,6 +44,7 @@ def write_csv(workload: Workload) -> tuple[str, list[str]]:
         unknown = pl.Series(first == NO_SEGMENTS)
         columns["used_vcores"] = pl.Series(use[:, VCORES] / MILLI).set(unknown, None)
         columns["used_memory_mb"] = pl.Series(use[:, MEMORY]).set(unknown, None)
+    columns |= _data(workload, stage, own)
     if workload.jobs["has_am"].any():
         has = workload.jobs["has_am"][job] != 0
         am = workload.shapes[stages["shape"][workload.jobs["first_stage"][job]]]
@@ -47,6 +53,32 @@ def write_csv(workload: Workload) -> tuple[str, list[str]]:
     columns["queue"] = pl.Series(workload.queues, dtype=pl.String).gather(workload.jobs["queue"][job])
     columns["user"] = pl.Series(workload.users, dtype=pl.String).gather(workload.jobs["user"][job])
     return pl.DataFrame(columns).write_csv(), _lost(workload)
+
+
+def _data(workload: Workload, stage: npt.NDArray[np.int64], own: npt.NDArray[np.int64]) -> dict[str, pl.Series]:
+    """What tasks read, and where their input lies, as far as the workload says it."""
+    columns = {}
+    if workload.edge_bytes is not None:
+        waits = np.repeat(np.arange(len(workload.stages)), workload.stages["n_after"])
+        total = np.bincount(waits, weights=workload.edge_bytes, minlength=len(workload.stages))
+        columns["reads_mb"] = pl.Series(total[stage] / workload.stages["n_tasks"][stage] / _BYTES_PER_MB)
+    if workload.prefers is not None:
+        prefers = workload.prefers[own]
+        hosts = pl.Series([*workload.hosts, ""], dtype=pl.String)
+        columns["input_node"] = hosts.gather(np.where(prefers == NO_PREFERENCE, len(workload.hosts), prefers))
+        if workload.input_bytes is not None:
+            sizes = pl.Series(workload.input_bytes[own] / _BYTES_PER_MB)
+            columns["input_mb"] = sizes.set(pl.Series(prefers == NO_PREFERENCE), None)
+    return columns
+
+
+def _spread_unevenly(workload: Workload) -> bool:
+    """Whether a stage reads more from one stage before it than from another."""
+    if workload.edge_bytes is None:
+        return False
+    waits = np.repeat(np.arange(len(workload.stages)), workload.stages["n_after"])
+    first = workload.stages["first_after"][waits]
+    return bool((workload.edge_bytes != workload.edge_bytes[first]).any())
 
 
 def _after(workload: Workload, names: pl.Series) -> pl.Series:
@@ -71,8 +103,7 @@ def _lost(workload: Workload) -> list[str]:
         "slow start and shuffles": bool((stages["slow_start_permille"] >= 0).any() or stages["shuffle_ms"].any()),
         "labels": bool(stages["label"].any()),
         "priorities": bool(workload.jobs["priority"].any()),
-        "preferred nodes": workload.prefers is not None,
-        "data sizes": workload.edge_bytes is not None or workload.input_bytes is not None,
+        "how much a stage reads from each of several others: all the same is kept": _spread_unevenly(workload),
         "where tasks run when it begins": workload.running_on is not None,
         "use of application masters": _am_use(workload),
     }
