@@ -52,7 +52,7 @@ def test_users_reserve_at_least_the_peak_and_a_fit_just_that(settings: Settings)
     reserved = workload.shapes[workload.stages["shape"], 0]
     peak = workload.segments["use"][1::2, 0]  # two levels to a task, the second is the peak
     assert (reserved >= peak).all()
-    assert (reserved - peak < settings.constants["v_b.fit_step_mb"]).all()
+    assert (reserved - peak < settings.known["v_b.fit_step_mb"]).all()
 
 
 def test_properties_have_streams_of_their_own(settings: Settings) -> None:
@@ -64,7 +64,7 @@ def test_properties_have_streams_of_their_own(settings: Settings) -> None:
 
 
 def test_load_is_what_arrives_over_what_is_allowed(settings: Settings) -> None:
-    known = settings.constants
+    known = settings.known
     workload = day(settings, load=2.0).jobs(0)
     work = (workload.shapes[workload.stages["shape"], 0] * workload.tasks["duration_ms"]).sum()
     allowed = known["cluster_a.nodes"] * known["cluster_a.allowance_mb"]

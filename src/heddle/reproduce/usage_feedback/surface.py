@@ -79,7 +79,7 @@ class Alike:
 
 
 def alike_tasks(settings: Settings, duration_s: float, over: float, load: float, slots: int) -> Alike:
-    known = settings.constants
+    known = settings.known
     return Alike(
         duration_s,
         over,
@@ -93,7 +93,7 @@ def alike_tasks(settings: Settings, duration_s: float, over: float, load: float,
 
 
 def surface(settings: Settings) -> Part:
-    known, lab = settings.constants, settings.lab
+    known, lab = settings.known, settings.lab
     durations = lab.size(known["surface.durations_s"], known["surface.durations_quick_s"])
     overs = lab.size(known["surface.over_reservations"], known["surface.over_reservations_quick"])
     loads = lab.size(known["surface.loads"], known["surface.loads_quick"])
@@ -137,8 +137,8 @@ def surface(settings: Settings) -> Part:
 
 def roomy_cluster(settings: Settings) -> tuple[Cluster, int]:
     """V-A's memory, and so much CPU that it never matters; how many tasks fit by reservation."""
-    given = settings.constants.of("cluster_a")
-    to_a_node = given["allowance_mb"] // settings.constants["surface.reserved_mb"]
+    given = settings.known.of("cluster_a")
+    to_a_node = given["allowance_mb"] // settings.known["surface.reserved_mb"]
     vcores = given["capacity_vcores"] * MILLI * 10
     node = Node("", (given["capacity_mb"], vcores), (given["allowance_mb"], vcores))
     return settings.of_nodes(node, given["nodes"], "surface"), to_a_node * given["nodes"]
@@ -151,13 +151,13 @@ def _beside_algebra(
         f"{over:g}x reserved", {float(duration): gain[duration, load, over] for duration in durations}, colour=slot
     )
     fine = np.geomspace(min(durations), max(durations), 40)
-    damping = settings.constants["policy.damping"]
+    damping = settings.known["policy.damping"]
     theory = [100 * expected_gain(over, duration, damping) for duration in fine]
     return [measured, Curve(f"{over:g}x: algebra", fine.tolist(), theory, dashed=True, colour=slot)]
 
 
 def _algebra(settings: Settings, gain: dict[Any, dict[int, float]]) -> Claim:
-    damping, within = settings.constants["policy.damping"], settings.constants["surface.algebra_within"]
+    damping, within = settings.known["policy.damping"], settings.known["surface.algebra_within"]
     differences = {
         f"{over:g}x, {duration} s": {
             seed: value - 100 * expected_gain(over, duration, damping) for seed, value in seeds.items()
@@ -179,7 +179,7 @@ def _algebra(settings: Settings, gain: dict[Any, dict[int, float]]) -> Claim:
 
 
 def _short_tasks(settings: Settings, gain: dict[Any, dict[int, float]]) -> Claim:
-    known = settings.constants
+    known = settings.known
     cell = gain[known["short_tasks.duration_s"], ALL_AT_ONCE, known["short_tasks.over_reservation"]]
     return Claim(
         "V-A.5",
@@ -193,7 +193,7 @@ def _short_tasks(settings: Settings, gain: dict[Any, dict[int, float]]) -> Claim
 
 def _region(settings: Settings, gain: dict[Any, dict[int, float]]) -> Table:
     """Where the gain is about the paper's: within a quarter of it."""
-    paper = settings.constants["v_a.sooner_pct"]
+    paper = settings.known["v_a.sooner_pct"]
     rows = []
     for (duration, load, over), seeds in gain.items():
         mean, interval = verdicts.over_seeds({"": seeds})

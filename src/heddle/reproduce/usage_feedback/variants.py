@@ -18,7 +18,7 @@ DAY = "day"
 
 
 def variants(settings: Settings) -> Part:
-    known = settings.constants
+    known = settings.known
     over = known["short_tasks.over_reservation"]
     policies = {option: _policy(settings, option) for option in known["variants.options"]}
     tasks = settings.lab.size(known["beyond.tasks"], known["beyond.tasks_quick"])
