@@ -161,14 +161,12 @@ def fitness_and_urgency(view, state, params, key, fit, term, n, a, b, c, d, min_
     return preference(key, fit, term, min_fit, max_fit, min_term, max_term, 0)
 
 
-def with_alignment(
-    view, state, params, key, fit, term, n, a, b, min_key, max_key, min_fit, max_fit, min_term, max_term
-):  # type: ignore[no-untyped-def]
+def with_alignment(view, state, params, key, fit, term, n, a, b, low, high, min_fit, max_fit, min_term, max_term):  # type: ignore[no-untyped-def]
     milli = params[AGGRESSIVENESS_AT]
     if milli < 0:
         milli = 1000 - 1000 * state.table[ITERATIVE] // max(1, state.table[JOBS])
     # Alignment stands first in a key, so that the extremes of keys have the extremes of alignment (no AM among them).
-    least, most = -max_key >> ALIGNMENT_BITS, -min_key >> ALIGNMENT_BITS
+    least, most = -high >> ALIGNMENT_BITS, -low >> ALIGNMENT_BITS
     aligned = milli * between(-key >> ALIGNMENT_BITS, least, most) // 1000
     return preference(key, fit, term, min_fit, max_fit, min_term, max_term, aligned)
 
