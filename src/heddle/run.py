@@ -15,6 +15,7 @@ from heddle.analysis.invariants import broken_invariants, sums_left
 from heddle.model.cluster import Cluster
 from heddle.model.compiled import engine_folder
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
+from heddle.model.resources import MAX_RESOURCES
 from heddle.model.workload import Workload
 from heddle.policy.compile import hooks_of
 from heddle.policy.parse import parse_policy
@@ -31,7 +32,6 @@ from heddle.traces.check import check_fits
 from heddle.traces.identity import cluster_hash, workload_hash
 
 Executor = Literal["native", "yarn-knobs"]
-MAX_RESOURCES: Final = 8
 MAX_SEED: Final = 2**63 - 1
 
 

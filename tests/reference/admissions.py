@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .state import Job, World
+from heddle.model.workload import AM, EXECUTORS, TASKS
+
+from .state import Job, Stage, Vector, World, add
 
 
 class Admission:
@@ -60,7 +62,87 @@ class AmShare(Admission):
         return any(other.stages[0].tasks[0].run is not None for other in leaf_jobs)
 
 
-ADMISSIONS: dict[str, type[Admission]] = {"admit-all": Admission, "max-running": MaxRunning, "am-share": AmShare}
+class AdmissionControl(Admission):
+    admits_all = False
+
+    def __init__(self, rule: str = "placeable", cold_start: str = "declared") -> None:
+        self.placeable, self.declared = rule == "placeable", cold_start == "declared"
+
+    def says_yes(self, world: World, job: Job) -> bool:
+        if not leaf_has_place(world, job):
+            return False
+        if not job.has_am:
+            return True
+        ams = [run.task.stage.shape for run in world.containers() if run.kind == AM]
+        lost = [other.stages[0].shape for other in self._running(world) if other.stages[0].tasks[0].run is None]
+        if self.placeable and not ams and not lost:
+            return True
+        own, ahead = job.stages[0].shape, self._ahead(world, job)
+        taken = self._sum(world, [*ams, *lost, own, *ahead])
+        for r in world.counting:
+            if world.capacity_sum[r] - taken[r] < self._reserve(world, job, [*ams, *lost], r):
+                return False
+        return not self.placeable or self._has_room(world, job, [own, *ahead, *lost])
+
+    @staticmethod
+    def _sum(world: World, shapes: list[Vector]) -> Vector:
+        total = world.zero
+        for shape in shapes:
+            total = add(total, shape)
+        return total
+
+    @staticmethod
+    def _running(world: World) -> list[Job]:
+        return [job for job in world.jobs if job.has_am and job.admitted and not job.ended]
+
+    @staticmethod
+    def _tasks(job: Job) -> list[Stage]:
+        return [stage for stage in job.stages if stage.kind in (TASKS, EXECUTORS)]
+
+    def _ahead(self, world: World, job: Job) -> list[Vector]:
+        waiting = [o for o in world.jobs if o.has_am and o.arrived and not o.admitted and not o.ended]
+        first, own = waiting[0].stages[0].shape, job.stages[0].shape
+        return [first] if any(first[r] > own[r] for r in world.counting) else []
+
+    def _reserve(self, world: World, job: Job, ams: list[Vector], r: int) -> int:
+        capacity, total = world.capacity_sum[r], sum(shape[r] for shape in ams)
+        average_am = total // len(ams) if ams else job.stages[0].shape[r]
+        running = [run.task.stage.shape[r] for run in world.containers() if run.kind != AM]
+        declared = [stage.shape[r] for stage in self._tasks(job) for _ in stage.tasks] or [job.stages[0].shape[r]]
+        if not running and self.declared:
+            running = declared
+        average_task = sum(running) // len(running) if running else 0
+        reserve = capacity * average_task // (average_am + average_task) if average_task else 0
+        if reserve + total > capacity > 0:
+            reserve = reserve * (reserve + total) // capacity
+        return reserve
+
+    def _has_room(self, world: World, job: Job, to_come: list[Vector]) -> bool:
+        stages = [stage for other in (*self._running(world), job) for stage in self._tasks(other)]
+        coming = self._sum(world, to_come)
+        for label in {stage.label for stage in stages}:
+            shapes = [stage.shape for stage in stages if stage.label == label]
+            largest = tuple(max(column) for column in zip(*shapes, strict=True))
+            if not any(largest):
+                continue
+            rooms = []
+            for node in world.nodes:
+                if node.alive and label in ("", node.spec.label):
+                    held = world.sum_shapes([run for run in world.containers(node) if run.kind == AM])
+                    rooms.append([node.spec.allowance[r] - held[r] - largest[r] for r in world.counting])
+            whole = [coming[r] for r in world.counting]
+            one_holds_all = any(all(x >= y for x, y in zip(room, whole, strict=True)) for room in rooms)
+            if not one_holds_all and sum(min(room) >= 0 for room in rooms) <= len(to_come):
+                return False
+        return True
+
+
+ADMISSIONS: dict[str, type[Admission]] = {
+    "admit-all": Admission,
+    "max-running": MaxRunning,
+    "am-share": AmShare,
+    "admission-control": AdmissionControl,
+}
 
 
 def make_admission(name: str, parameters: dict[str, Any]) -> Admission:

@@ -11,6 +11,7 @@ from heddle.model.workload import AM, EXECUTORS, INNER, TASKS
 
 from . import physics
 from .network import Network
+from .orderings import Ordering
 from .partitions import Partition
 from .sizings import Sizing
 from .state import Job, Node, Run, Stage, Task, World
@@ -24,8 +25,11 @@ class StalledRunError(Exception):
 class Lives:
     """All changes of jobs and of what runs; phases and offers call these."""
 
-    def __init__(self, world: World, sizing: Sizing, partition: Partition, network: Network) -> None:
-        self.world, self.sizing, self.partition, self.network = world, sizing, partition, network
+    def __init__(
+        self, world: World, sizing: Sizing, partition: Partition, ordering: Ordering, network: Network
+    ) -> None:
+        self.world, self.partition, self.network = world, partition, network
+        self.listening: tuple[Sizing | Partition | Ordering, ...] = (sizing, partition, ordering)
         self.wait_ms = 0  # how long placement may veto far nodes
         self.wakes: set[int] = set()
 
@@ -35,6 +39,7 @@ class Lives:
         world = self.world
         job.arrived = True
         if any(before.outcome == JobOutcome.FAILED for before in job.after):
+            job.failed_at_arrival = True
             self._end_job(job, JobOutcome.FAILED)
             return
         job.pool = self.partition.pool_of(world, job)
@@ -63,7 +68,8 @@ class Lives:
         stage = task.stage
         run = self._new_run(task, self.world.nodes[since.node], None, 0)
         run.record.allocated_at_ms = run.record.started_at_ms = since.started_at_ms
-        self.sizing.on_allocation(self.world, run)
+        for lever in self.listening:
+            lever.on_allocation(self.world, run)
         if stage.kind == AM:
             run.ready_at = max(0, since.started_at_ms + self.world.cluster.timing.am_start_ms)
         elif stage.kind == EXECUTORS:
@@ -207,7 +213,8 @@ class Lives:
         job.admitted = True
         world.allocations += 1
         run = self._new_run(task, node, None, starts_at)
-        self.sizing.on_allocation(world, run)
+        for lever in self.listening:
+            lever.on_allocation(world, run)
         if run.starts_at == world.now:
             self.start(run)
         for later in self._early_after(task.stage):
@@ -315,7 +322,8 @@ class Lives:
         run.task.run = None
         self.world.runs.remove(run)
         if run.executor is None:
-            self.sizing.on_end(self.world, run)
+            for lever in self.listening:
+                lever.on_end(self.world, run)
         elif not self.world.inner_of(run.executor):
             run.executor.idle_since = self.world.now
 

@@ -9,8 +9,9 @@ from heddle.model.resources import MEMORY, VCORES
 from heddle.model.workload import INNER
 
 from .admissions import make_admission
+from .every_ordering import make_ordering
 from .loading import part_of
-from .orderings import Key, make_ordering
+from .orderings import Key
 from .partitions import make_partition
 from .reports import STREAM_OBSERVATION
 from .sizings import Sizing, make_sizing

@@ -11,6 +11,7 @@ from .state import Job, QueueState, Stage, Task, Vector, World
 def load(workload: Workload, cluster: Cluster, seed: int) -> World:
     world = World(cluster, seed)
     world.queues = _queues(world, workload)
+    world.shapes = [tuple(int(x) for x in shape) for shape in workload.shapes]
     world.jobs = _jobs(world, workload)
     _add_stages(world, workload)
     assert all(task.number == position for position, task in enumerate(world.tasks))
@@ -48,7 +49,7 @@ def _jobs(world: World, workload: Workload) -> list[Job]:
     for number, row in enumerate(workload.jobs):
         queue = queue_of[workload.queues[int(row["queue"])]]
         submit_at, user, priority = int(row["submit_at_ms"]), int(row["user"]), int(row["priority"])
-        jobs.append(Job(number, submit_at, queue, user, priority, bool(row["has_am"])))
+        jobs.append(Job(number, submit_at, queue, user, priority, bool(row["has_am"]), bool(row["iterative"])))
     for job, row in zip(jobs, workload.jobs, strict=True):
         first, n = int(row["first_after"]), int(row["n_after"])
         job.after = [jobs[int(i)] for i in workload.job_after[first : first + n]]
@@ -67,6 +68,7 @@ def _add_stages(world: World, workload: Workload) -> None:
             slow_start_permille=int(row["slow_start_permille"]),
             slots=int(row["slots"]),
             label=workload.labels[int(row["label"])],
+            iteration=int(row["iteration"]),
         )
         stage.job.stages.append(stage)
         world.stages.append(stage)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from heddle.model.resources import ONE
 from heddle.model.workload import EXECUTORS, INNER
 
 from .admissions import Admission
@@ -106,6 +105,8 @@ class Offers:
 
     def heartbeat(self, node: Node) -> None:
         given, most = 0, self.world.cluster.off_switch_per_heartbeat
+        if node.reserved_for is not None and not self.is_let_in(node.reserved_for):
+            node.reserved_for = None
         if node.reserved_for is not None:
             stage = node.reserved_for
             if not (self._may_have_one(stage) and self._fits(stage, node)):
@@ -171,15 +172,10 @@ class Offers:
         found = [stage for stage in self.candidates() if self._may_have_one(stage) and self._suits(stage, node)]
         if not found:
             return None
+        free = self.sizing.free(self.world, node)
+        self.ordering.before_comparing(self.world, node, free)
         keys = [self.ordering.key(self.world, stage) for stage in found]
-        scores = self.ordering.combine(keys, [self._fit(stage, node) for stage in found])
+        fits = [self.ordering.fit(self.world, node, free, stage) for stage in found]
+        scores = self.ordering.combine(self.world, found, keys, fits)
         ranked = sorted(zip(scores, keys, found, strict=True), key=lambda one: (-one[0], one[1], one[2].number))
         return ranked[0][2]
-
-    def _fit(self, stage: Stage, node: Node) -> int:
-        free, allowance = self.sizing.free(self.world, node), node.spec.allowance
-        return sum(
-            (stage.shape[r] * ONE // allowance[r]) * (free[r] * ONE // allowance[r]) // ONE
-            for r in self.world.counting
-            if allowance[r]
-        )

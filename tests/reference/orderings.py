@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from heddle.model.draw import STREAM_POLICY, draw
 from heddle.model.resources import MEMORY, ONE
 from heddle.model.workload import EXECUTORS, INNER, TASKS
 
-from .state import Job, QueueState, Stage, Vector, World, add
+from .state import Job, Node, QueueState, Run, Stage, Vector, World, add
 
 Key = tuple[int, ...]
 
@@ -38,9 +36,27 @@ class Ordering:
     def user_has_room(self, world: World, stage: Stage) -> bool:
         return True
 
-    def combine(self, keys: list[Key], fits: list[int]) -> list[int]:
+    def fit(self, world: World, node: Node, free: Vector, stage: Stage) -> int:
+        """For orderings that pack: how well a request suits the node."""
+        allowance = node.spec.allowance
+        return sum(
+            (stage.shape[r] * ONE // allowance[r]) * (free[r] * ONE // allowance[r]) // ONE
+            for r in world.counting
+            if allowance[r]
+        )
+
+    def combine(self, world: World, stages: list[Stage], keys: list[Key], fits: list[int]) -> list[int]:
         """For orderings that pack: what the highest of wins."""
         raise NotImplementedError
+
+    def before_comparing(self, world: World, node: Node, free: Vector) -> None:
+        """For orderings that pack: something can go to the node."""
+
+    def on_allocation(self, world: World, run: Run) -> None:
+        """Few orderings listen."""
+
+    def on_end(self, world: World, run: Run) -> None:
+        """Likewise."""
 
 
 def fifo_key(job: Job) -> Key:
@@ -197,7 +213,7 @@ class FfdDp(Ordering):
     def key(self, world: World, stage: Stage) -> Key:
         return fifo_key(stage.job)
 
-    def combine(self, keys: list[Key], fits: list[int]) -> list[int]:
+    def combine(self, world: World, stages: list[Stage], keys: list[Key], fits: list[int]) -> list[int]:
         return fits
 
 
@@ -210,27 +226,9 @@ class Tetris(Ordering):
     def key(self, world: World, stage: Stage) -> Key:
         return (remaining_work(world, stage.job),)
 
-    def combine(self, keys: list[Key], fits: list[int]) -> list[int]:
+    def combine(self, world: World, stages: list[Stage], keys: list[Key], fits: list[int]) -> list[int]:
         n, fit_sum, key_sum = len(fits), sum(fits), sum(key[0] for key in keys)
         return [
             fit * n * ONE // max(1, fit_sum) - (self.weight_milli * (key[0] * n * ONE // max(1, key_sum)) // 1000)
             for key, fit in zip(keys, fits, strict=True)
         ]
-
-
-ORDERINGS: dict[str, type[Ordering]] = {
-    "fifo": Fifo,
-    "random-order": RandomOrder,
-    "sjf": Sjf,
-    "srpt": Srpt,
-    "smallest-first": SmallestFirst,
-    "fair": Fair,
-    "drf": Drf,
-    "capacity": Capacity,
-    "ffd-dp": FfdDp,
-    "tetris": Tetris,
-}
-
-
-def make_ordering(name: str, parameters: dict[str, Any]) -> Ordering:
-    return ORDERINGS[name](**parameters)

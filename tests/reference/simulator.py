@@ -12,12 +12,12 @@ from heddle.model.workload import AM, EXECUTORS, INNER, Workload
 
 from . import physics
 from .admissions import make_admission
+from .every_ordering import make_ordering
 from .jobs import Lives, StalledRunError
 from .knobs import Knobs, PostedSize, stock
 from .loading import load
 from .network import Network
 from .offers import Offers
-from .orderings import make_ordering
 from .partitions import make_partition
 from .placements import make_placement
 from .preemption import Preemption
@@ -77,15 +77,16 @@ class Simulator:
         else:
             self.sizing = listener = make_sizing(*policy.sizing)
         partition = make_partition(*policy.partition)
+        ordering = make_ordering(*policy.ordering)
         self.network = Network(self.world)
-        self.lives = Lives(self.world, self.sizing, partition, self.network)
+        self.lives = Lives(self.world, self.sizing, partition, ordering, self.network)
         self.offers = Offers(
             self.world,
             self.lives,
             make_admission(*policy.admission),
             self.sizing,
             partition,
-            make_ordering(*policy.ordering),
+            ordering,
             make_placement(*policy.placement),
         )
         self.preemption = Preemption(self.world, self.offers)
@@ -129,7 +130,7 @@ class Simulator:
     def _next_tick(self, at: int) -> int | None:
         """The next round of preemption or, of a node that is alive, heartbeat or report, at or after an instant."""
         every_ms = self.preemption.every_ms
-        ticks = [max(every_ms, at + -at % every_ms)] if every_ms > 0 else []
+        ticks = [max(every, at + -at % every) for every in (every_ms, self.lives.partition.every_ms) if every > 0]
         for node in self.world.nodes:
             for interval, stream in ((self.heartbeat_ms, STREAM_NODE_HEARTBEAT), (self.report_ms, STREAM_USAGE_REPORT)):
                 if interval > 0 and node.alive:
@@ -181,6 +182,7 @@ class Simulator:
         happened = [self._containers(), self._nodes(), first and self._reports(), self._arrivals(), self._asks()]
         happened.append(self._starving_maps())
         happened.append(first and self._preemption_between_queues())
+        happened.append(first and self._tick_of_levers())
         happened.append(first and self.knobs is not None and self.knobs.now())
         happened.append(any(at <= self.world.now for at in self.wakes))
         self.wakes.difference_update([at for at in self.wakes if at <= self.world.now])
@@ -253,7 +255,7 @@ class Simulator:
                 node.loss_at = world.now + world.fault_span_ms(node, faults.node_mtbf_s, repair=False)
             if node.loss_at == world.now:
                 node.return_at = world.now + world.fault_span_ms(node, faults.node_repair_s, repair=True)
-                node.alive, node.loss_at, happened = False, None, True
+                node.alive, node.loss_at, node.reserved_for, happened = False, None, None, True
                 node.faults += 1
                 self.lives.lose_node(node)
             background = world.background_level(node, world.now)
@@ -318,6 +320,14 @@ class Simulator:
         victims = self.preemption.round()
         self.lives.preempt(victims)
         return bool(victims)
+
+    def _tick_of_levers(self) -> bool:
+        """Partitions that ask for it hear that time has passed, as long as requests wait."""
+        partition, now = self.lives.partition, self.world.now
+        waits = any(stage.waiting() for stage in self.world.stages if stage.kind != INNER)
+        if partition.every_ms == 0 or now == 0 or now % partition.every_ms or not waits:
+            return False
+        return partition.on_tick(self.world)
 
     def _heartbeats(self) -> None:
         for node in self.world.nodes:

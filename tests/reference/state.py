@@ -60,6 +60,7 @@ class Stage:
     slow_start_permille: int
     slots: int
     label: str
+    iteration: int = 0
     tasks: list[Task] = field(default_factory=list)
     after: list[Stage] = field(default_factory=list)
     after_bytes: list[int] = field(default_factory=list)
@@ -89,6 +90,8 @@ class Job:
     user: int
     priority: int
     has_am: bool
+    iterative: bool = False
+    failed_at_arrival: bool = False
     stages: list[Stage] = field(default_factory=list)
     after: list[Job] = field(default_factory=list)
     arrived: bool = False
@@ -205,6 +208,7 @@ class World:
         self.tasks: list[Task] = []
         self.runs: list[Run] = []
         self.attempts: list[Attempt] = []
+        self.shapes: list[Vector] = []  # distinct reservations, in the workload's order
         self.allocations = 0
 
     def drop_reservations(self, stage: Stage) -> None:

@@ -6,7 +6,7 @@ that has its label.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
@@ -224,10 +224,15 @@ class _JobMaker:
         if features.dag and before and draw(st.integers(0, 3)) == 0:
             after = (draw(st.sampled_from(before)).name,)
         has_am = features.ams and draw(st.integers(0, 3)) > 0
+        stages = self.stages()
+        iterative = self.pick(0, 0, 1) == 1
+        if iterative:
+            stages = [replace(stage, iteration=i // 2) for i, stage in enumerate(stages)]
         return JobSpec(
             f"job-{number}",
             draw(SUBMISSIONS_MS),
-            self.stages(),
+            stages,
+            iterative=iterative,
             am=self.demand("", largest=3) if has_am else None,
             am_use=self.use(0)[0][1] if has_am and features.use and draw(st.booleans()) else None,
             queue=draw(st.sampled_from([*self.leaves, "root.new"])) if self.leaves else "root.default",
@@ -355,6 +360,9 @@ SIZINGS: tuple[Lever, ...] = (
     ("reservation", {}),
     ("borg-default", {"fraction": 0.7}),
     ("usage-feedback", {"damping": 0.25}),
+    ("usage-feedback", {"damping": 0.25, "headroom": "prototype", "young_reports": 2}),
+    ("usage-feedback", {"damping": 0.5, "side": "worker", "forget": 1}),
+    ("usage-feedback", {"side": "worker", "young_reports": 3, "headroom": "prototype", "forget": 1}),
     ("n-sigma", {"n": 2, "samples": 3}),
     ("percentile", {"percent": 80, "samples": 3}),
     ("max-predictor", {"n": 1, "percent": 50, "samples": 2, "every": 2}),
@@ -374,9 +382,25 @@ ORDERINGS: tuple[Lever, ...] = (
     ("ffd-dp", {}),
     ("tetris", {}),
     ("tetris", {"weight": 0.3}),
+    ("haste", {}),
+    ("haste", {"urgency": "assigned", "initial": 0}),
+    ("haste-a", {}),
+    ("haste-a", {"aggressiveness": 0.5, "fitness": 0, "urgency": "assigned"}),
 )
-ADMISSIONS: tuple[Lever, ...] = (("admit-all", {}), ("max-running", {"jobs": 2}), ("am-share", {"percent": 0.3}))
-PARTITIONS: tuple[Lever, ...] = (("shared", {}), ("small-pool", {"share": 0.3, "theta": 0.5}))
+ADMISSIONS: tuple[Lever, ...] = (
+    ("admit-all", {}),
+    ("max-running", {"jobs": 2}),
+    ("am-share", {"percent": 0.3}),
+    ("admission-control", {}),
+    ("admission-control", {"rule": "literal", "cold_start": "none"}),
+    ("admission-control", {"rule": "literal"}),
+)
+PARTITIONS: tuple[Lever, ...] = (
+    ("shared", {}),
+    ("small-pool", {"share": 0.3, "theta": 0.5}),
+    ("dress-pools", {"theta": 0.3}),
+    ("dress-pools", {"theta": 0.4, "basis": "available", "initial_share": 0.5, "window_s": 2}),
+)
 PLACEMENTS: tuple[Lever, ...] = (
     ("most-free", {}),
     ("first-fit", {}),

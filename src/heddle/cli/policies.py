@@ -101,11 +101,11 @@ def _in_short(lever: Lever) -> str:
 
 def _notes(lever: Lever) -> list[str]:
     notes = ["clairvoyant: cannot run on a live cluster"] if lever.clairvoyant else []
-    return notes + (["can deadlock"] if lever.may_deadlock else [])
+    return notes + (["can deadlock"] if lever.trait(lever.may_deadlock) else [])
 
 
 def _bounds(parameter: Parameter) -> str:
-    if parameter.choices:
+    if parameter.choices and parameter.low is None:
         return f" (one of {', '.join(parameter.choices)})"
     ends = [f"from {parameter.low:g}"] if parameter.low is not None else []
     ends += [f"to {parameter.high:g}"] if parameter.high is not None else []
@@ -118,7 +118,7 @@ def _as_json(lever: Lever) -> dict[str, Any]:
         "question": lever.question.value,
         "summary": lever.summary,
         "clairvoyant": lever.clairvoyant,
-        "may_deadlock": lever.may_deadlock,
+        "may_deadlock": lever.trait(lever.may_deadlock),
         "parameters": [
             {
                 "name": one.name,

@@ -22,6 +22,8 @@ ONE: Final = 1 << ONE_BITS
 
 MILLI: Final = 1000
 
+MAX_RESOURCES: Final = 8  # of one cluster; levers keep so many columns
+
 
 def display_name(resource: str) -> str:
     """The name people read: `memory_mb` is memory, `vcores_milli` is vcores."""

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-VIEW_VERSION: Final = 1
+VIEW_VERSION: Final = 2
 
 # States of a job.
 JOB_AWAY: Final = 0  # not arrived
@@ -40,10 +40,11 @@ EVENT_REPORTED: Final = 5  # `node` reported its use; value = this many reports 
 EVENT_NODE_LOST: Final = 6
 EVENT_NODE_RETURNED: Final = 7
 EVENT_INNER_FINISHED: Final = 8  # a task inside an executor, which no scheduler sees: for clairvoyant levers only
-EVENT_FETCHED: Final = 9  # the last of a task's input has come, and it begins to work
+EVENT_TICK: Final = 9  # time has passed: every `tick_ms` of the lever, as long as requests wait
+EVENT_FETCHED: Final = 10  # the last of a task's input has come, and it begins to work
 EVENT_NAMES: Final = (
     "arrived", "allocated", "started", "finished", "stopped", "reported", "node-lost", "node-returned",
-    "inner-finished", "fetched",
+    "inner-finished", "tick", "fetched",
 )  # fmt: skip
 
 
@@ -150,7 +151,7 @@ def view_dtypes(n_resources: int) -> Dtypes:
         member=np.dtype(
             [vector("allocated"), ("waiting", np.int64), ("queue", np.int32), ("user", np.int32)], align=True
         ),
-        pool=np.dtype([vector("limit"), vector("allocated")], align=True),
+        pool=np.dtype([vector("limit"), vector("allocated"), vector("waiting")], align=True),
         shape=np.dtype([vector("demand")], align=True),
         container=np.dtype(
             [

@@ -33,7 +33,9 @@ class Hooks(NamedTuple):
     order_allows: Any
     user_allows: Any
     fit: Any
+    term: Any
     combine: Any
+    offer: Any
     score: Any
     place_allows: Any
     admission_event: Any
@@ -54,7 +56,9 @@ HOOKS: Final[dict[str, tuple[Question, str, int]]] = {
     "order_allows": (Question.ORDERING, "allows", 1),
     "user_allows": (Question.ORDERING, "user_allows", 1),
     "fit": (Question.ORDERING, "fit", 2),
-    "combine": (Question.ORDERING, "combine", 9),
+    "term": (Question.ORDERING, "term", 1),
+    "combine": (Question.ORDERING, "combine", 12),
+    "offer": (Question.ORDERING, "offer", 1),
     "score": (Question.PLACEMENT, "score", 2),
     "place_allows": (Question.PLACEMENT, "allows", 2),
     "admission_event": (Question.ADMISSION, "on_event", 5),
@@ -73,7 +77,7 @@ def _zero_2(view, state, params, a, b):  # type: ignore[no-untyped-def]
     return 0
 
 
-def _no_combine(params, key, fit, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit):  # type: ignore[no-untyped-def]
+def _no_combine(view, state, params, key, fit, term, n, sum_key, sum_fit, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     return 0
 
 
@@ -81,15 +85,13 @@ def _no_event(view, state, params, kind, node, stage, container, value):  # type
     return 0
 
 
-_DEFAULTS: Final[dict[int, Hook]] = {1: _zero_1, 2: _zero_2, 5: _no_event, 9: _no_combine}
+_DEFAULTS: Final[dict[int, Hook]] = {1: _zero_1, 2: _zero_2, 5: _no_event, 12: _no_combine}
 
 
 @cache
 def signature(hook: str, n_resources: int) -> Any:
     """The one signature that every lever's hook of this name has."""
     integers = (types.int64,) * HOOKS[hook][2]
-    if hook == "combine":
-        return types.int64(ParamsType(), *integers)
     return types.int64(ViewType(n_resources), StateType(), ParamsType(), *integers)
 
 

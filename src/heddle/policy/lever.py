@@ -14,10 +14,14 @@ scores in units of `ONE` = 2**20.
                 allows(view, state, params, stage) -> Reason     limits of its own; 0 is yes
                 user_allows(view, state, params, stage) -> Reason   with dues: is its user within limits? 0 is yes
                 fit(view, state, params, node, stage) -> int     with combine: how well it suits the node
-                combine(params, key, fit, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit) -> int   larger wins
+                term(view, state, params, stage) -> int          with combine: a second value that no node changes
+                combine(view, state, params, key, fit, term, n, sum_key, sum_fit,
+                        min_key, max_key, min_fit, max_fit, min_term, max_term) -> int   larger wins
+                offer(view, state, params, node)                 with fit: before those that can go there are compared
     placement   score(view, state, params, node, stage) -> int   larger wins
                 allows(view, state, params, node, stage) -> Reason   a veto; 0 is yes
-    any         on_event(view, state, params, kind, node, stage, container, value)
+    any         on_event(view, state, params, kind, node, stage, container, value) -> 0, or 1: what the lever
+                answered before may be wrong by now, so the host asks again (sizing is asked again in any case)
 """
 
 from __future__ import annotations
@@ -43,7 +47,10 @@ class Question(StrEnum):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a lever. `choices` turns words into 0, 1, 2 ...; the bounds are inclusive."""
+    """A parameter of a lever. `choices` turns words into 0, 1, 2 ...; the bounds are inclusive.
+
+    With both, it is a number, and the words stand for -1, -2 ...
+    """
 
     name: str
     default: Value
@@ -53,8 +60,10 @@ class Parameter:
     choices: tuple[str, ...] = ()
 
     def thousandths(self, value: Value) -> int:
-        number = self.choices.index(value) if isinstance(value, str) else value
-        return round(1000 * number)
+        if isinstance(value, str):
+            place = self.choices.index(value)
+            value = place if self.low is None else -1 - place
+        return round(1000 * value)
 
 
 @dataclass(frozen=True)
@@ -77,11 +86,15 @@ class Lever:
     parameters: tuple[Parameter, ...] = ()
     columns: Columns = Columns()
     listens: tuple[int, ...] = ()  # kinds of events for on_event
+    tick_ms: int = 0  # for those that listen to EVENT_TICK: how often
     # Before a run: prepare(Setup) fills the lever's columns and returns its table, if any.
     prepare: Callable[[Any], Any] | None = None
     clairvoyant: bool = False  # prepare() reads the truth; refused on a live cluster
     reads_declared: bool = False  # prepare() reads declared data sizes; refused on a live cluster
-    may_deadlock: bool = False  # a run may stall although the workload could finish: documented, not a defect
+    # A run may stall although the workload could finish: documented, not a defect (or: parameter=value that does it).
+    may_deadlock: bool | str = False
+    # Sizing only: it looks at the use of single containers, which only a simulator tells.
+    reads_containers: bool | str = False
     # Ordering only.
     blocking: bool | str = False  # the first request that does not fit stops those behind (or: name of a parameter)
     reserves: bool | str = False  # keeps a node for a request that does not fit yet
@@ -109,7 +122,11 @@ class Lever:
         raise KeyError(name)
 
     def trait(self, trait: bool | str) -> bool:
-        return bool(self.parameter(trait)) if isinstance(trait, str) else trait
+        """A trait that is fixed, or that a parameter switches: by its name, or by `name=value`."""
+        if isinstance(trait, bool):
+            return trait
+        name, equals, value = trait.partition("=")
+        return self.parameter(name) == value if equals else bool(self.parameter(name))
 
     def with_values(self, values: Mapping[str, Value]) -> Lever:
         """The lever with these parameters set; defaults are not kept as values, so that equal levers are equal."""

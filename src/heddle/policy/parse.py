@@ -94,14 +94,21 @@ def _value(parameter: Parameter, text: str) -> Value | Problem:
     if parameter.choices:
         if text in parameter.choices:
             return text
+        if parameter.low is not None:
+            return _number(parameter, text)
         return Problem("", f"{text!r} is not one of {', '.join(parameter.choices)}{nearest(text, parameter.choices)}")
     if isinstance(parameter.default, bool):
         words = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
         return words.get(text.lower(), Problem("", f"{text!r} is neither true nor false"))
+    return _number(parameter, text)
+
+
+def _number(parameter: Parameter, text: str) -> Value | Problem:
     try:
         number = float(text)
     except ValueError:
-        return Problem("", f"{text!r} is not a number")
+        words = f" or one of {', '.join(parameter.choices)}" if parameter.choices else ""
+        return Problem("", f"{text!r} is not a number{words}")
     if number != number or abs(number) > 1e12:
         return Problem("", f"{text!r} is not a usable number")
     if parameter.low is not None and number < parameter.low:

@@ -58,7 +58,7 @@ class Policy:
 
     @property
     def may_deadlock(self) -> bool:
-        return any(lever.may_deadlock for lever in self.levers)
+        return any(lever.trait(lever.may_deadlock) for lever in self.levers)
 
     def __str__(self) -> str:
         # The ordering comes first: a preset of its name may bring other levers along, which those behind it override.

@@ -6,10 +6,13 @@ from typing import Final
 
 from heddle.policy.lever import Lever, Question
 from heddle.policy.levers.admission import ADMIT_ALL, AM_SHARE, MAX_RUNNING
+from heddle.policy.levers.admission_control import ADMISSION_CONTROL
 from heddle.policy.levers.capacity import CAPACITY
 from heddle.policy.levers.delay_locality import DELAY_LOCALITY
+from heddle.policy.levers.dress import DRESS_POOLS
 from heddle.policy.levers.fair import DRF, FAIR
 from heddle.policy.levers.fifo import FIFO
+from heddle.policy.levers.haste import HASTE, HASTE_A
 from heddle.policy.levers.near_last import NEAR_LAST
 from heddle.policy.levers.network_aware import NETWORK_AWARE
 from heddle.policy.levers.packing import FFD_DP, TETRIS
@@ -25,10 +28,10 @@ from heddle.policy.levers.usage_feedback import USAGE_FEEDBACK
 LEVERS: Final[dict[str, Lever]] = {
     lever.name: lever
     for lever in (
-        ADMIT_ALL, AM_SHARE, MAX_RUNNING,
+        ADMIT_ALL, AM_SHARE, MAX_RUNNING, ADMISSION_CONTROL,
         RESERVATION, USAGE_FEEDBACK, BORG_DEFAULT, N_SIGMA, PERCENTILE, MAX_PREDICTOR, ORACLE,
-        SHARED, SMALL_POOL,
-        FIFO, FAIR, DRF, CAPACITY, SJF, SRPT, SMALLEST_FIRST, FFD_DP, TETRIS, RANDOM_ORDER,
+        SHARED, SMALL_POOL, DRESS_POOLS,
+        FIFO, FAIR, DRF, CAPACITY, SJF, SRPT, SMALLEST_FIRST, FFD_DP, TETRIS, HASTE, HASTE_A, RANDOM_ORDER,
         MOST_FREE, BEST_FIT, FIRST_FIT, RANDOM_NODE, DELAY_LOCALITY, NEAR_LAST, NETWORK_AWARE,
     )
 }  # fmt: skip
@@ -45,4 +48,5 @@ DEFAULTS: Final[dict[Question, Lever]] = {
 # A lever's own name is a preset of that one lever; these name several.
 PRESETS: Final[dict[str, tuple[Lever, ...]]] = {
     "capacity": (CAPACITY, AM_SHARE),
+    "dress": (DRESS_POOLS, SMALLEST_FIRST),
 }

@@ -71,7 +71,7 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
     else:
         due_set(sim, s, start)
     view.stage["waiting"][stage] -= 1
-    count_waiting(sim, job, -1)
+    count_waiting(sim, job, stage, -1)
     count_allocated(sim, job, stage, n, 1)
     if view.stage["waiting"][stage] == 0:
         remove(sim, stage)

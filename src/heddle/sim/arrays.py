@@ -284,7 +284,7 @@ def control_dtype(n_resources: int) -> np.dtype[Any]:
         "news", "ended_in_pass", "n_gained", "n_stale", "n_touched",
         "n_endings", "n_starts", "n_asks", "n_rekeys", "n_no_room", "crashed", "killed", "retried", "preempted",
         "failed_jobs", "integrated_at_ms", "last_progress_ms", "offer_node", "offered", "heartbeats_at_ms",
-        "broken", "finished", "round_at_ms", "round_only",
+        "broken", "finished", "round_at_ms", "idle", "tick_at_ms", "keys_changed",
         "next_flow_ms", "flows_are_news", "n_flows", "free_flow", "n_free_flows", "free_route", "n_free_routes",
         "n_fetchers", "n_changed_links", "n_reached_links", "rates_turn", "traffic_turn",
         "moved_bytes", "cross_rack_bytes", "local_bytes", "fetch_ms",
@@ -315,6 +315,7 @@ SETTING: Final = np.dtype(
             "has_preferences", "logging", "n_bases", "n_combos", "slot_margin", "timer_margin", "log_margin",
             "admission_listens", "sizing_listens", "partition_listens", "ordering_listens", "placement_listens",
             "preemption_every_ms", "preemption_starved_ms", "preemption_round_permille", "fair_dues", "memory_dues",
+            "tick_ms", "has_offer", "has_term",
             "network", "traffic_permille", "traffic_ms", "flow_margin",
         )
     ]

@@ -9,6 +9,7 @@ from heddle.sim import hooks
 from heddle.sim.arrays import RETURNING, TIMER_ASK, TIMER_WAKE
 from heddle.sim.books import count_waiting, next_am
 from heddle.sim.early_stages import early_limit, is_early
+from heddle.sim.events import look_again
 from heddle.sim.requests import insert, rekey, remove
 from heddle.sim.timeline import timer_push
 from heddle.sim.units import unit
@@ -101,7 +102,7 @@ def stage_asks(sim, stage):  # type: ignore[no-untyped-def]
             timer_push(sim, view.clock["now_ms"][0] + sim.setting["veto_ms"][0], TIMER_WAKE, 0)
             timer_push(sim, view.clock["now_ms"][0] + 2 * sim.setting["veto_ms"][0], TIMER_WAKE, 0)
     view.stage["waiting"][stage] += count
-    count_waiting(sim, job, count)
+    count_waiting(sim, job, stage, count)
     if stage_run["bucket"][stage] < 0:
         key = hooks.key(sim, stage)
         # A new head is news for every node: behind one that blocks or was refused there was no telling what fits.
@@ -140,6 +141,16 @@ def rekey_job(sim, job):  # type: ignore[no-untyped-def]
     return 0
 
 
+@unit
+def rekey_all(sim):  # type: ignore[no-untyped-def]
+    """The ordering takes back all keys it gave: every request that waits takes the place that its key gives it now."""
+    for stage in range(sim.shown.stage.shape[0]):
+        if sim.stage_run["bucket"][stage] >= 0:
+            rekey(sim, stage, hooks.key(sim, stage))
+    look_again(sim)
+    return 0
+
+
 @compiled
 def drop_reservations(sim, stage):  # type: ignore[no-untyped-def]
     """The stage waits for nothing any more: no node is kept for it."""
@@ -158,7 +169,7 @@ def withdraw(sim, job):  # type: ignore[no-untyped-def]
     for stage in range(first, first + view.job_spec["n_stages"][job]):
         if stage_run["bucket"][stage] >= 0:
             remove(sim, stage)
-        count_waiting(sim, job, -view.stage["waiting"][stage])
+        count_waiting(sim, job, stage, -view.stage["waiting"][stage])
         view.stage["waiting"][stage] = 0
         stage_run["to_ask"][stage] = 0
         drop_reservations(sim, stage)

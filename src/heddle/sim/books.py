@@ -77,11 +77,15 @@ def next_am(sim, job, at_ms):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def count_waiting(sim, j, delta):  # type: ignore[no-untyped-def]
-    """So many more containers of job j are asked for and not allocated."""
+def count_waiting(sim, j, stage, delta):  # type: ignore[no-untyped-def]
+    """So many more containers of job j, of this stage, are asked for and not allocated."""
     job, member, queue, control = sim.shown.job, sim.shown.member, sim.shown.queue, sim.control
     if delta == 0:
         return
+    if sim.setting["has_pools"][0]:
+        shape = sim.shown.stage_spec["shape"][stage]
+        for r in range(sim.shown.shape["demand"].shape[1]):
+            sim.shown.pool["waiting"][job["pool"][j], r] += delta * sim.shown.shape["demand"][shape, r]
     control["waiting"][0] += delta
     job["waiting"][j] += delta
     m = job["member"][j]

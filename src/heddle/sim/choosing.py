@@ -108,13 +108,12 @@ def _first_in_leaf(sim, leaf, n):  # type: ignore[no-untyped-def]
     return best
 
 
-@unit
-def best_in_leaf(sim, leaf, n):  # type: ignore[no-untyped-def]
-    """For orderings that look at the node: of all heads that could go to node n now, the best by key and fit."""
+@inlined
+def _collect(sim, leaf, n):  # type: ignore[no-untyped-def]
+    """Puts the buckets of the leaf whose heads could go to node n now into scratch; how many they are."""
     view = sim.shown
     n_bases = sim.setting["n_bases"][0]
-    count, sum_key, sum_fit = 0, 0, 0
-    min_key, max_key, min_fit, max_fit = 0, 0, 0, 0
+    count = 0
     for pool in range(view.pool.shape[0]):
         for i in range(sim.leaf_bases[leaf], sim.leaf_bases[leaf + 1]):
             b = sim.lane["first"][pool * n_bases + sim.leaf_bases[i]]
@@ -133,24 +132,45 @@ def best_in_leaf(sim, leaf, n):  # type: ignore[no-untyped-def]
                     if reason != 0:
                         wait(sim, stage, reason)
                     else:
-                        key = sim.bucket["head_key"][b]
-                        fit = hooks.fit(sim, n, stage)
-                        sim.scratch[2 * count] = b
-                        sim.scratch[2 * count + 1] = fit
-                        min_key = key if count == 0 else min(min_key, key)
-                        max_key = key if count == 0 else max(max_key, key)
-                        min_fit = fit if count == 0 else min(min_fit, fit)
-                        max_fit = fit if count == 0 else max(max_fit, fit)
+                        sim.scratch[3 * count] = b
                         count += 1
-                        sum_key += key
-                        sum_fit += fit
                 b = sim.bucket["next"][b]
+    return count
+
+
+@unit
+def best_in_leaf(sim, leaf, n):  # type: ignore[no-untyped-def]
+    """For orderings that look at the node: of all heads that could go to node n now, the best by key, fit and term."""
+    count = _collect(sim, leaf, n)
+    if count == 0:
+        return NOBODY
+    if sim.setting["has_offer"][0]:
+        hooks.offer(sim, n)
+    sum_key, sum_fit = 0, 0
+    min_key, max_key, min_fit, max_fit, min_term, max_term = 0, 0, 0, 0, 0, 0
+    for i in range(count):
+        b = sim.scratch[3 * i]
+        key, stage = sim.bucket["head_key"][b], sim.bucket["head"][b]
+        fit = hooks.fit(sim, n, stage)
+        term = hooks.term(sim, stage) if sim.setting["has_term"][0] else 0
+        sim.scratch[3 * i + 1] = fit
+        sim.scratch[3 * i + 2] = term
+        min_key = key if i == 0 else min(min_key, key)
+        max_key = key if i == 0 else max(max_key, key)
+        min_fit = fit if i == 0 else min(min_fit, fit)
+        max_fit = fit if i == 0 else max(max_fit, fit)
+        min_term = term if i == 0 else min(min_term, term)
+        max_term = term if i == 0 else max(max_term, term)
+        sum_key += key
+        sum_fit += fit
     best, best_value, best_key, best_stage = NOBODY, 0, 0, 0
     for i in range(count):
-        b = sim.scratch[2 * i]
+        b = sim.scratch[3 * i]
         key, stage = sim.bucket["head_key"][b], sim.bucket["head"][b]
-        fit = sim.scratch[2 * i + 1]
-        value = hooks.combine(sim, key, fit, count, sum_key, sum_fit, min_key, max_key, min_fit, max_fit)
+        fit, term = sim.scratch[3 * i + 1], sim.scratch[3 * i + 2]
+        value = hooks.combine(
+            sim, key, fit, term, count, sum_key, sum_fit, min_key, max_key, min_fit, max_fit, min_term, max_term
+        )
         if (
             best == NOBODY
             or value > best_value
@@ -169,6 +189,11 @@ def choose(sim, n):  # type: ignore[no-untyped-def]
     view, control, setting = sim.shown, sim.control, sim.setting
     control["walk"][0] += 1
     walk = control["walk"][0]
+    if n >= 0 and view.node["reserved_for"][n] >= 0:
+        stage = view.node["reserved_for"][n]
+        # Who may not start keeps no node: those who could make room for it may need that very node.
+        if sim.bucket["gated"][sim.stage_run["bucket"][stage]] and hooks.admits(sim, view.stage_spec["job"][stage]):
+            view.node["reserved_for"][n] = -1
     if n >= 0 and view.node["reserved_for"][n] >= 0:
         stage = view.node["reserved_for"][n]
         if _held_back(sim, sim.stage_run["bucket"][stage], stage) == 0 and fits(

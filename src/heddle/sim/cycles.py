@@ -1,8 +1,14 @@
-"""What every node does once in an interval, each at its own phase: heartbeats and usage reports."""
+"""What happens once in an interval; or at every node, each at its own phase: heartbeats and usage reports."""
 
 from __future__ import annotations
 
 from heddle.model.compiled import compiled
+
+
+@compiled
+def next_multiple(now, interval):  # type: ignore[no-untyped-def]
+    """The first multiple of the interval after now."""
+    return now - now % interval + interval
 
 
 @compiled

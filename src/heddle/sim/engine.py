@@ -7,7 +7,7 @@ phase and then settles all that follows from it.
 from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
-from heddle.model.view import JOB_AWAY
+from heddle.model.view import EVENT_TICK, JOB_AWAY
 from heddle.sim.allocating import allocate
 from heddle.sim.arrays import (
     AM_READY,
@@ -42,8 +42,10 @@ from heddle.sim.asking import ask_now
 from heddle.sim.books import end_later, start_later
 from heddle.sim.choosing import choose
 from heddle.sim.codes import END_RELEASED
+from heddle.sim.cycles import next_multiple
 from heddle.sim.early_stages import give_way_to_maps
 from heddle.sim.ends import come_back
+from heddle.sim.events import tell_levers
 from heddle.sim.fair_rates import renew_flows
 from heddle.sim.fetching import begin_flows, end_fetching
 from heddle.sim.flows import end_flows
@@ -51,7 +53,7 @@ from heddle.sim.heartbeats import next_heartbeat, serve_heartbeats
 from heddle.sim.jobs import arrive, begin_job
 from heddle.sim.nodes import node_event, plan_fault
 from heddle.sim.physics import check_memory, renew_rates
-from heddle.sim.preemption import next_round_ms, preempt
+from heddle.sim.preemption import preempt
 from heddle.sim.reports import catch_up_reports, node_changed, resize
 from heddle.sim.room import close_pass, next_offer_node
 from heddle.sim.settle import settle
@@ -78,18 +80,21 @@ def _next_instant(sim):  # type: ignore[no-untyped-def]
             at = min(at, next_heartbeat(sim, now))
         elif setting["reports_matter"][0]:
             at = min(at, max(now + 1, control["next_report_ms"][0]))
-    if setting["preemption_every_ms"][0] > 0:
-        control["round_only"][0] = 0
-        if control["waiting"][0] > 0:  # else nobody is called for
-            round_ms = next_round_ms(sim, now)
-            control["round_only"][0] = round_ms < at
-            at = min(at, round_ms)
+    control["idle"][0] = 0
+    if control["waiting"][0] > 0:  # else nobody is called for, and no lever hears of time
+        polled = FOREVER
+        if setting["preemption_every_ms"][0] > 0:
+            polled = next_multiple(now, setting["preemption_every_ms"][0])
+        if setting["tick_ms"][0] > 0:
+            polled = min(polled, next_multiple(now, setting["tick_ms"][0]))
+        control["idle"][0] = polled < at
+        at = min(at, polled)
     return at
 
 
 @inlined
 def _only_polls(sim):  # type: ignore[no-untyped-def]
-    """Whether nothing is to come but heartbeats, reports and rounds, or nodes that are lost and return for ever."""
+    """Whether nothing is to come but heartbeats, reports, rounds, ticks, or nodes that are lost and return for ever."""
     control = sim.control
     timers_end = control["n_timers"][0] > 0 and sim.setting["node_mtbf_ms"][0] == 0
     nothing_due = control["n_due"][0] == 0 and control["next_flow_ms"][0] == FOREVER
@@ -252,6 +257,13 @@ def _round_is_due(sim, now):  # type: ignore[no-untyped-def]
     return every_ms > 0 and now % every_ms == 0 and sim.control["round_at_ms"][0] != now
 
 
+@inlined
+def _tick_is_due(sim, now):  # type: ignore[no-untyped-def]
+    """Whether levers are told that time has passed: once in an instant, not at time 0, and only if requests wait."""
+    tick_ms = sim.setting["tick_ms"][0]
+    return tick_ms > 0 and now % tick_ms == 0 and sim.control["tick_at_ms"][0] != now and sim.control["waiting"][0] > 0
+
+
 @compiled
 def advance(sim, until_ms):  # type: ignore[no-untyped-def]
     """Runs until one of the statuses of arrays.py; call again to go on.
@@ -324,7 +336,12 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
                     return short
                 control["round_at_ms"][0] = now
                 if control["waiting"][0] > 0 and preempt(sim, now) > 0:
-                    control["round_only"][0] = 0
+                    control["idle"][0] = 0
+                    settle(sim)
+            if _tick_is_due(sim, now):
+                control["tick_at_ms"][0] = now
+                if tell_levers(sim, EVENT_TICK, -1, -1, -1, 0) != 0:
+                    control["idle"][0] = 0
                     settle(sim)
             control["phase"][0] = OFFERS
             control["passes"][0] += 1
@@ -337,12 +354,12 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
             if ideal and control["waiting"][0] > 0:
                 if reports_matter:
                     catch_up_reports(sim, now)
-                elif setting["oracle"][0] and control["round_only"][0] == 0:  # futures may look different by now
+                elif setting["oracle"][0] and control["idle"][0] == 0:  # futures may look different by now
                     for n in range(sim.shown.node.shape[0]):
                         if sim.shown.node["alive"][n]:
                             resize(sim, n)
         if control["phase"][0] == OFFERS:
-            while control["waiting"][0] > 0:
+            while control["waiting"][0] > 0 and (control["idle"][0] == 0 or not ideal):
                 short = _short_of_memory(sim)
                 if short != 0:
                     return short
@@ -352,7 +369,7 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
                 elif serve_heartbeats(sim, now) == 0:
                     break
                 settle(sim)
-            if ideal and (control["n_gained"][0] > 0 or control["news"][0] != 0):
+            if ideal and control["idle"][0] == 0 and (control["n_gained"][0] > 0 or control["news"][0] != 0):
                 close_pass(sim)
             control["phase"][0] = CRASHES
         if control["n_touched"][0] > 0:

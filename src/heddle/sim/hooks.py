@@ -22,7 +22,7 @@ def _caller(hook: str) -> Any:
 
     def call(typingctx: Any, sim: SimType, *integers: Any) -> Any:
         wanted = signature(hook, sim.n_resources)
-        given = [View._fields[0], f"{question}_table", f"{question}_params"][-(len(wanted.args) - n_integers) :]
+        given = [View._fields[0], f"{question}_table", f"{question}_params"]
 
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             handles = [builder.add(args[0], ir.Constant(WORD, 8 * sim.word(name))) for name in given]
@@ -43,7 +43,9 @@ queue_key = _caller("queue_key")
 order_allows = _caller("order_allows")
 user_allows = _caller("user_allows")
 fit = _caller("fit")
+term = _caller("term")
 combine = _caller("combine")
+offer = _caller("offer")
 score = _caller("score")
 place_allows = _caller("place_allows")
 admission_event = _caller("admission_event")

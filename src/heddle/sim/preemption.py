@@ -17,13 +17,6 @@ from heddle.sim.units import unit
 
 
 @inlined
-def next_round_ms(sim, now):  # type: ignore[no-untyped-def]
-    """When the next round after now is."""
-    every_ms = sim.setting["preemption_every_ms"][0]
-    return now - now % every_ms + every_ms
-
-
-@inlined
 def _is_to_give(sim, leaf):  # type: ignore[no-untyped-def]
     most = 0
     for r in range(sim.shown.shape["demand"].shape[1]):

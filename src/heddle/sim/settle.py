@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from heddle.model.compiled import inlined
 from heddle.sim.arrays import FREE
-from heddle.sim.asking import rekey_job, stage_asks
+from heddle.sim.asking import rekey_all, rekey_job, stage_asks
 from heddle.sim.ends import end
 from heddle.sim.starts import start_slot
 
@@ -17,7 +17,8 @@ from heddle.sim.starts import start_slot
 def settle(sim):  # type: ignore[no-untyped-def]
     """Serves everything that follows from what just happened, endings first."""
     control = sim.control
-    if control["n_endings"][0] + control["n_starts"][0] + control["n_asks"][0] + control["n_rekeys"][0] == 0:
+    lists = control["n_endings"][0] + control["n_starts"][0] + control["n_asks"][0] + control["n_rekeys"][0]
+    if lists + control["keys_changed"][0] == 0:
         return
     ending, start, ask, rekeyed = 0, 0, 0, 0
     while True:
@@ -44,3 +45,6 @@ def settle(sim):  # type: ignore[no-untyped-def]
     control["n_starts"][0] = 0
     control["n_asks"][0] = 0
     control["n_rekeys"][0] = 0
+    if control["keys_changed"][0]:
+        control["keys_changed"][0] = 0
+        rekey_all(sim)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -262,6 +263,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     reports_matter = any(bits >> EVENT_REPORTED & 1 for bits in listens.values())
     observed = reports_matter and observation != Observation()
     flights = _flights(cluster) if observed else 0
+    reads_containers = sizing.trait(sizing.reads_containers)
     no_data = not len(workload.stage_after) and workload.prefers is None
     setting = np.zeros(1, arrays.SETTING)
     values = {
@@ -286,7 +288,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         "sizing_changes": sizing_changes,
         "reports_matter": reports_matter, "observed": observed, "poll_ms": observation.poll_ms,
         "lag_ms": observation.lag_ms, "loss_permyriad": observation.loss_permyriad, "flights": flights,
-        "container_reports": sizing.columns.container > 0, "key_changes": ordering.changes != "never",
+        "container_reports": reads_containers, "key_changes": ordering.changes != "never",
         "score_by_node": placement.score_by == "node" or (placement.score_by == "pair-if-data" and no_data),
         "oracle": sizing.clairvoyant,
         "has_executors": bool((workload.stages["kind"] == EXECUTORS).any()),
@@ -298,6 +300,8 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         "preemption_every_ms": preemption.every_ms if preempts else 0, "preemption_starved_ms": preemption.starved_ms,
         "preemption_round_permille": preemption.round_permille,
         "fair_dues": ordering.dues == "fair-share", "memory_dues": ordering.dues_in == "memory",
+        "tick_ms": math.gcd(*(lever.tick_ms for lever in levers.values())),
+        "has_offer": "offer" in ordering.hooks, "has_term": "term" in ordering.hooks,
         **{f"{question}_listens": bits for question, bits in listens.items()},
         **network_setting(cluster),
     }  # fmt: skip
@@ -350,7 +354,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         heartbeat_order=np.lexsort((np.arange(n_nodes), node_run["heartbeat_phase_ms"])).astype(np.int32),
         report_order=np.lexsort((np.arange(n_nodes), node_run["report_phase_ms"])).astype(np.int32),
         flight=np.zeros((n_nodes * flights, 2 + 2 * n_resources), np.int64),
-        flight_container=np.zeros((n_slots * flights if sizing.columns.container else 0, n_resources), np.int64),
+        flight_container=np.zeros((n_slots * flights if reads_containers else 0, n_resources), np.int64),
         level_first=level_first,
         level=level,
         prefers=prefers,
@@ -367,7 +371,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         starts=np.zeros(2 * n_slots + 16, np.int32),
         asks=np.zeros(list_rows(n_slots, workload), np.int32),
         rekeys=np.zeros(2 * list_rows(n_slots, workload), np.int32),
-        scratch=np.zeros(max(n_slots, 2 * len(bucket), 4 * size) + 64, np.int64),
+        scratch=np.zeros(max(n_slots, 3 * len(bucket), 4 * size) + 64, np.int64),
         log=np.zeros(max(LOG_ROWS, 2 * check_rows(n_slots)) if logging else 1, arrays.LOG_ROW),
     )
 

@@ -75,7 +75,6 @@ class Settings:
     increment: Size = (1, MILLI)  # node sizes are multiples of this; YARN knows whole vcores only
     dead_band: Size = (256, MILLI)  # smaller changes than this are not posted
     shadow: bool = True
-    young_ms: int = 0  # a container younger than this counts in full beside what its node reports
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -116,7 +115,6 @@ class Controller:
             report_ms=settings.report_ms,
             n_pools=n_pools,
             calculator=settings.calculator,
-            young_ms=settings.young_ms,
             own_size_of=own_size_of,
         )
         self._before: Snapshot | None = None
@@ -130,10 +128,12 @@ class Controller:
         self.live.sight(snapshot)
         if self._before is None:
             self._levers.prepare(self.live.view)
+        since_ms = self._before.at_ms if self._before else snapshot.at_ms
         self._before = snapshot
         for batch in self.live.absorb(snapshot, changes):
             new = batch.rows[:, 2] if batch.kind == EVENT_ALLOCATED else np.zeros(0, np.int64)
             self._levers.hear(self.live.view, batch, new)
+        self._levers.pass_time(self.live, since_ms)
         plan = self._levers.decide(self.live)
         decided = perf_counter()
         resizes = self._act(snapshot, plan)

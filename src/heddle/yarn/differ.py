@@ -22,6 +22,7 @@ from heddle.model.view import (
     EVENT_NODE_RETURNED,
     EVENT_REPORTED,
     EVENT_STOPPED,
+    EVENT_TICK,
 )
 from heddle.yarn.snapshot import ContainerSeen, Snapshot
 
@@ -34,6 +35,7 @@ OBSERVABLE: Final = frozenset(
         EVENT_REPORTED,
         EVENT_NODE_LOST,
         EVENT_NODE_RETURNED,
+        EVENT_TICK,  # no difference of snapshots: the controller tells it as time passes
     }
 )
 

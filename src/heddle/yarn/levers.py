@@ -5,6 +5,7 @@ Hooks are called in compiled loops, because handing a view over from Python cost
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from numba import njit, types
 from heddle.model.errors import RunRefused
 from heddle.model.plan import Plan
 from heddle.model.reasons import Reason
-from heddle.model.view import EVENT_NAMES, JOB_ARRIVED, LeverState, View
+from heddle.model.view import EVENT_NAMES, EVENT_TICK, JOB_ARRIVED, LeverState, View
 from heddle.policy.compile import HOOKS, hook_addresses, hooks_of
 from heddle.policy.handles import ParamsHandle, ParamsType, StateHandle, StateType, ViewHandle, ViewType
 from heddle.policy.lever import Lever, Question
@@ -85,10 +86,23 @@ def refuse_unfit(policy: Policy) -> None:
             why.append(f"{lever.name} listens to events that polling cannot see: {', '.join(unheard)}")
         elif lever.waits:
             why.append(f"{lever.name} waits for nodes near a request's input, which the controller does not read yet")
-        elif lever.question is Question.SIZING and lever.columns.container:
-            why.append(f"{lever.name} looks at the use of each container, which the ResourceManager does not report")
+        elif lever.trait(lever.reads_containers):
+            why.append(f"{lever} looks at the use of each container, which the ResourceManager does not report")
     if why:
         raise RunRefused("; ".join(why))
+
+
+def charging_young(policy: Policy, young_ms: int, report_ms: int) -> Policy:
+    """The policy with new containers counted in full for so long, where it can do that and does not say otherwise.
+
+    What a report shows of a container that was just launched says nothing about what it will use.
+    """
+    return replace(policy, levers=tuple(_charging_young(lever, -(-young_ms // report_ms)) for lever in policy.levers))
+
+
+def _charging_young(lever: Lever, reports: int) -> Lever:
+    can = any(parameter.name == "young_reports" for parameter in lever.parameters)
+    return lever.with_values({"young_reports": reports}) if can and "young_reports" not in lever.values else lever
 
 
 class _Memory:
@@ -150,6 +164,20 @@ class LiveLevers:
                 hook = self._hooks[f"{question}_event"]
                 handles = ViewHandle(view), StateHandle(memory.state())
                 self._loops.tell(hook, *handles, self._params[question], batch.kind, batch.rows)
+
+    def pass_time(self, live: LiveView, since_ms: int) -> None:
+        """Levers that ask for it hear that time has passed since the last poll, as in the simulator: if requests wait.
+
+        However many of their ticks lay between the two polls, they could have seen nothing new: they hear it once.
+        """
+        now_ms = int(live.view.clock["now_ms"][0])
+        for question, lever in self._levers.items():
+            if lever.tick_ms and since_ms // lever.tick_ms < now_ms // lever.tick_ms and len(live.waiting_stages()):
+                memory = self._memory[question]
+                memory.fit(live.view)
+                handles = ViewHandle(live.view), StateHandle(memory.state())
+                event = np.array([[-1, -1, -1, 0]], np.int64)
+                self._loops.tell(self._hooks[f"{question}_event"], *handles, self._params[question], EVENT_TICK, event)
 
     def decide(self, live: LiveView) -> Plan:
         """What the levers say now. Levers without a hook have no opinion."""

@@ -25,11 +25,11 @@ def by_submission(view, state, params, stage):  # type: ignore[no-untyped-def]
     return submission_rank(view, stage)
 
 
-def fit_alone(params, key, fit, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit):  # type: ignore[no-untyped-def]
+def fit_alone(view, state, params, key, fit, term, n, sum_key, sum_fit, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     return fit
 
 
-def fit_and_remaining(params, key, fit, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit):  # type: ignore[no-untyped-def]
+def fit_and_remaining(view, state, params, key, fit, term, n, sum_key, sum_fit, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     """Tetris: alignment minus weighted remaining work, each relative to its mean over the candidates."""
     aligned = fit * n * ONE // max(1, sum_fit)
     remaining = key * n * ONE // max(1, sum_key)

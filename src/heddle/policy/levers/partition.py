@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from heddle.model.compiled import callable_too
 from heddle.model.workload import AM, INNER
 from heddle.policy.lever import Lever, Parameter, Question
 from heddle.policy.shares import dominant_share
 
 LARGE, SMALL = 0, 1
+THETA = Parameter("theta", 0.1, "a job is small if it wants at most this part of the containers", low=0, high=1)
 
 
-def pool(view, state, params, job):  # type: ignore[no-untyped-def]
-    """SMALL if the job has at most theta times as many containers as an empty cluster holds of its largest shape."""
+@callable_too
+def small_or_large(view, job, theta_milli, of_available):  # type: ignore[no-untyped-def]
+    """SMALL if the job has at most theta times as many containers as the cluster holds of its largest shape.
+
+    The whole cluster, empty; or what is free of it now.
+    """
     first = view.job_spec["first_stage"][job]
     containers = 0
-    n_resources = view.shape["demand"].shape[1]
     largest, largest_share = -1, -1
     for stage in range(first, first + view.job_spec["n_stages"][job]):
         kind = view.stage_spec["kind"][stage]
@@ -28,11 +33,19 @@ def pool(view, state, params, job):  # type: ignore[no-untyped-def]
     slots = 0
     for node in range(view.node.shape[0]):
         fit = 1 << 30
-        for r in range(n_resources):
+        for r in range(view.shape["demand"].shape[1]):
             if view.clock["counts"][0, r] and view.shape["demand"][largest, r] > 0:
-                fit = min(fit, view.node["allowance"][node, r] // view.shape["demand"][largest, r])
-        slots += fit
-    return SMALL if containers * 1000 <= params[1] * slots else LARGE
+                room = view.node["allowance"][node, r]
+                if of_available:
+                    room = max(0, room - view.node["allocated"][node, r])
+                fit = min(fit, room // view.shape["demand"][largest, r])
+        if not of_available or view.node["alive"][node]:
+            slots += fit
+    return SMALL if containers * 1000 <= theta_milli * slots else LARGE
+
+
+def pool(view, state, params, job):  # type: ignore[no-untyped-def]
+    return small_or_large(view, job, params[1], False)
 
 
 def limit(view, state, params, pool, r):  # type: ignore[no-untyped-def]
@@ -50,9 +63,7 @@ SMALL_POOL = Lever(
     hooks={"pool": pool, "limit": limit},
     parameters=(
         Parameter("share", 0.1, "part of the cluster that is kept for small jobs", low=0, high=1),
-        Parameter(
-            "theta", 0.1, "a job is small if it wants at most this part of the cluster's containers", low=0, high=1
-        ),
+        THETA,
     ),
     n_pools=2,
     may_deadlock=True,

@@ -1,0 +1,342 @@
+"""Admission control (the third paper): AMs start only as far as enough is left for task containers.
+
+A burst of jobs can fill a cluster with AMs that all wait for task containers. Three parts prevent that:
+
+RIC, the collector (`observe`), counts AMs and task containers as they come and go.
+RRP, the predictor (`reserve`), says how much to keep for task containers, per resource, C the sum of allowances:
+    R = C * avgTC / (avgAMC + avgTC)                  (1), and (2) with averages over what runs now
+    R = R * (R + totalAMC) / C                        (3)  when R + totalAMC > C; once, from a fresh (2)
+ARC, the controller (`admits`), lets a job start only if C - totalAMC - its AM >= R in every resource that counts; who
+must wait is asked about again whenever the host looks at waiting requests.
+
+The text leaves three holes. Before any task runs avgTC is 0, so R is 0 and a burst starts all its AMs: with
+`cold_start=declared` the size of a job's own tasks stands in, or its AM's if none is known. C - totalAMC >= R
+does not mean that a task fits on any one *node*: rule `placeable` also keeps, for the tasks of every job that runs,
+a node with room beside its AMs, and lets a job in whenever no AM is there at all. And jobs with small AMs could
+pass one with a large AM for ever: a job may pass the first one that waits only if that one's larger AM still has room.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from heddle.model.compiled import callable_too
+from heddle.model.reasons import Reason
+from heddle.model.resources import MAX_RESOURCES
+from heddle.model.view import (
+    EVENT_ALLOCATED,
+    EVENT_ARRIVED,
+    EVENT_FINISHED,
+    EVENT_NODE_RETURNED,
+    EVENT_STOPPED,
+    JOB_ARRIVED,
+    JOB_FINISHED,
+)
+from heddle.model.workload import AM, INNER
+from heddle.policy.lever import Columns, Lever, Parameter, Question
+from heddle.policy.levers.admission import queue_is_busy
+from heddle.policy.policy import Setup
+
+HELD_BACK = int(Reason.NOT_ADMITTED)
+ENOUGH_RUN = int(Reason.MAX_RUNNING)
+PLACEABLE, DECLARED = 0, 0  # the first choice of `rule`, of `cold_start`
+# state.table; from LARGEST on, for each label, the largest task of the jobs that run, resource by resource
+N_AMS, N_TASKS, N_LOST, FIRST, LAST, NEWEST, LARGEST = 0, 1, 2, 3, 4, 5, 6
+# state.job: the jobs that run are chained (number + 1; 0: none); whether it runs, whether its AM is lost
+NEXT, PREVIOUS, RUNS, LOST = 0, 1, 2, 3
+
+
+def prepare(setup: Setup) -> npt.NDArray[np.int64]:
+    n_labels = int(setup.view.stage_spec["label"].max(initial=0)) + 1
+    table = np.zeros(LARGEST + n_labels * MAX_RESOURCES, np.int64)
+    table[LAST] = -1
+    return table
+
+
+@callable_too
+def am_demand(view, job, r):  # type: ignore[no-untyped-def]
+    return view.shape["demand"][view.stage_spec["shape"][view.job_spec["first_stage"][job]], r]
+
+
+@callable_too
+def first_waiting(view, state):  # type: ignore[no-untyped-def]
+    """The first job, by number, that waits for its AM; -1: none."""
+    for job in range(state.table[FIRST], state.table[LAST] + 1):
+        if view.job_spec["has_am"][job] and view.job["state"][job] == JOB_ARRIVED:
+            return job
+    return -1
+
+
+@callable_too
+def lost_ams(view, state, r):  # type: ignore[no-untyped-def]
+    """What AMs reserve that were lost and will be back without asking; r < 0: how many there are."""
+    total = 0
+    job = state.table[NEWEST] - 1 if state.table[N_LOST] > 0 else -1
+    while job >= 0:
+        if state.job[job, LOST] and view.job["state"][job] < JOB_FINISHED:
+            total += 1 if r < 0 else am_demand(view, job, r)
+        job = state.job[job, NEXT] - 1
+    return total
+
+
+@callable_too
+def declared_task(view, job, r):  # type: ignore[no-untyped-def]
+    """The mean size of the job's own task containers; of its AM where none is known."""
+    first = view.job_spec["first_stage"][job]
+    total, count = 0, 0
+    for stage in range(first, first + view.job_spec["n_stages"][job]):
+        if view.stage_spec["kind"][stage] != AM and view.stage_spec["kind"][stage] != INNER:
+            n_tasks = view.stage_spec["n_tasks"][stage]
+            count += n_tasks
+            total += n_tasks * view.shape["demand"][view.stage_spec["shape"][stage], r]
+    return total // count if count > 0 else am_demand(view, job, r)
+
+
+@callable_too
+def reserve(view, state, params, job, r):  # type: ignore[no-untyped-def]
+    """RRP: what must stay for task containers when this job asks to start its AM."""
+    total_am = view.clock["am_allocated"][0, r] + lost_ams(view, state, r)
+    n_ams = state.table[N_AMS] + lost_ams(view, state, -1)
+    average_am = total_am // n_ams if n_ams > 0 else am_demand(view, job, r)
+    average_task = 0
+    if state.table[N_TASKS] > 0:
+        allocated = 0
+        for pool in range(view.pool.shape[0]):
+            allocated += view.pool["allocated"][pool, r]
+        average_task = (allocated - view.clock["am_allocated"][0, r]) // state.table[N_TASKS]
+    elif params[1] == DECLARED:
+        average_task = declared_task(view, job, r)
+    capacity = view.clock["allowance"][0, r]
+    wanted = 0
+    if average_task > 0:
+        wanted = capacity * average_task // (average_am + average_task)  # (1), (2)
+    if wanted + total_am > capacity > 0:
+        wanted += wanted * (wanted + total_am - capacity) // capacity  # (3): wanted * (wanted + total_am) // capacity
+    return wanted
+
+
+@callable_too
+def reserve_stays(view, state, params, job, ahead):  # type: ignore[no-untyped-def]
+    """ARC: whether what AMs leave is at least the reserve once this job's AM runs, and that of the job ahead of it."""
+    for r in range(view.shape["demand"].shape[1]):
+        if view.clock["counts"][0, r]:
+            left = view.clock["allowance"][0, r] - view.clock["am_allocated"][0, r] - lost_ams(view, state, r)
+            left -= am_demand(view, job, r)
+            if ahead >= 0:
+                left -= am_demand(view, ahead, r)
+            if left < reserve(view, state, params, job, r):
+                return False
+    return True
+
+
+@callable_too
+def largest_of_job(view, job, label, r):  # type: ignore[no-untyped-def]
+    """The most that one of the job's tasks with this label reserves."""
+    largest = 0
+    first = view.job_spec["first_stage"][job]
+    for stage in range(first, first + view.job_spec["n_stages"][job]):
+        kind = view.stage_spec["kind"][stage]
+        if kind != AM and kind != INNER and view.stage_spec["label"][stage] == label:
+            largest = max(largest, view.shape["demand"][view.stage_spec["shape"][stage], r])
+    return largest
+
+
+@callable_too
+def largest_task(view, state, job, label, r):  # type: ignore[no-untyped-def]
+    """Of the tasks with this label, of jobs that run and of this one."""
+    largest = largest_of_job(view, job, label, r)
+    if state.table[N_LOST] == 0:
+        return max(largest, state.table[LARGEST + label * MAX_RESOURCES + r])
+    other = state.table[NEWEST] - 1  # of those without an AM some may have ended, and nobody said so
+    while other >= 0:
+        if view.job["state"][other] < JOB_FINISHED:
+            largest = max(largest, largest_of_job(view, other, label, r))
+        other = state.job[other, NEXT] - 1
+    return largest
+
+
+@callable_too
+def task_has_room(view, state, job, ahead):  # type: ignore[no-untyped-def]
+    """Whether, wherever the AMs to come are placed, each running job's tasks find a node with room beside its AMs.
+
+    So it is if one node holds them all and the task; or if more nodes have room for the task than AMs are to come.
+    """
+    n_to_come = 1 + (ahead >= 0) + lost_ams(view, state, -1)
+    for label in range((state.table.shape[0] - LARGEST) // MAX_RESOURCES):
+        n_nodes = 0
+        is_used = 0
+        for r in range(view.shape["demand"].shape[1]):
+            is_used = max(is_used, largest_task(view, state, job, label, r))
+        enough = is_used == 0
+        for node in range(view.node.shape[0]):
+            if view.node["alive"][node] == 0 or (label != 0 and view.node["label"][node] != label):
+                continue
+            fits, holds_all = True, True
+            for r in range(view.shape["demand"].shape[1]):
+                if view.clock["counts"][0, r]:
+                    room = view.node["allowance"][node, r] - state.node[node, r]
+                    room -= largest_task(view, state, job, label, r)
+                    to_come = am_demand(view, job, r) + lost_ams(view, state, r)
+                    if ahead >= 0:
+                        to_come += am_demand(view, ahead, r)
+                    fits = fits and room >= 0
+                    holds_all = holds_all and room >= to_come
+            n_nodes += fits
+            if holds_all or n_nodes > n_to_come:
+                enough = True
+                break
+        if not enough:
+            return False
+    return True
+
+
+def admits(view, state, params, job):  # type: ignore[no-untyped-def]
+    if queue_is_busy(view, job):
+        return ENOUGH_RUN
+    if view.job_spec["has_am"][job] == 0:
+        return 0
+    placeable = params[0] == PLACEABLE
+    if placeable and state.table[N_AMS] + lost_ams(view, state, -1) == 0:
+        return 0
+    first = first_waiting(view, state)
+    ahead = -1
+    if first >= 0:
+        for r in range(view.shape["demand"].shape[1]):
+            if view.clock["counts"][0, r] and am_demand(view, first, r) > am_demand(view, job, r):
+                ahead = first
+    if not reserve_stays(view, state, params, job, ahead):
+        return HELD_BACK
+    if placeable and not task_has_room(view, state, job, ahead):
+        return HELD_BACK
+    return 0
+
+
+@callable_too
+def learn_sizes(view, state, job):  # type: ignore[no-untyped-def]
+    """The job runs: its tasks count among the largest."""
+    for label in range((state.table.shape[0] - LARGEST) // MAX_RESOURCES):
+        for r in range(view.shape["demand"].shape[1]):
+            state.table[LARGEST + label * MAX_RESOURCES + r] = largest_task(view, state, job, label, r)
+
+
+@callable_too
+def leaves(view, state, job):  # type: ignore[no-untyped-def]
+    """The job has ended: it is taken out of the chain, and the largest tasks are those of the others."""
+    after, before = state.job[job, NEXT], state.job[job, PREVIOUS]
+    if before > 0:
+        state.job[before - 1, NEXT] = after
+    else:
+        state.table[NEWEST] = after
+    if after > 0:
+        state.job[after - 1, PREVIOUS] = before
+    state.table[N_LOST] -= state.job[job, LOST]
+    state.job[job, RUNS] = 0
+    state.job[job, LOST] = 0
+    for i in range(LARGEST, state.table.shape[0]):
+        state.table[i] = 0
+    other = state.table[NEWEST] - 1
+    while other >= 0:
+        learn_sizes(view, state, other)
+        other = state.job[other, NEXT] - 1
+
+
+@callable_too
+def drop_failed(view, state):  # type: ignore[no-untyped-def]
+    """Jobs that ended without an AM, because theirs was lost once too often."""
+    job = state.table[NEWEST] - 1 if state.table[N_LOST] > 0 else -1
+    while job >= 0:
+        after = state.job[job, NEXT] - 1
+        if state.job[job, LOST] and view.job["state"][job] >= JOB_FINISHED:
+            leaves(view, state, job)
+        job = after
+
+
+@callable_too
+def am_comes(view, state, job):  # type: ignore[no-untyped-def]
+    state.table[N_LOST] -= state.job[job, LOST]
+    state.job[job, LOST] = 0
+    if state.job[job, RUNS] == 0:
+        state.job[job, RUNS] = 1
+        state.job[job, PREVIOUS] = 0
+        state.job[job, NEXT] = state.table[NEWEST]
+        if state.table[NEWEST] > 0:
+            state.job[state.table[NEWEST] - 1, PREVIOUS] = job + 1
+        state.table[NEWEST] = job + 1
+        learn_sizes(view, state, job)
+    first = first_waiting(view, state)
+    state.table[FIRST] = first if first >= 0 else state.table[LAST] + 1
+
+
+@callable_too
+def observe_task(view, state, stage, sign):  # type: ignore[no-untyped-def]
+    """Whether the reserve may have become smaller."""
+    job = view.stage_spec["job"][stage]
+    count = state.table[N_TASKS] + sign
+    state.table[N_TASKS] = count
+    shape = view.stage_spec["shape"][stage]
+    smaller = count <= 1
+    for r in range(view.shape["demand"].shape[1]):
+        demand = view.shape["demand"][shape, r]
+        if state.job[job, RUNS]:  # a live cluster tells what a job's tasks want only when it asks for them
+            at = LARGEST + view.stage_spec["label"][stage] * MAX_RESOURCES + r
+            state.table[at] = max(state.table[at], demand)
+        allocated = -view.clock["am_allocated"][0, r]
+        for pool in range(view.pool.shape[0]):
+            allocated += view.pool["allocated"][pool, r]
+        smaller = smaller or demand * count < allocated
+    return smaller
+
+
+def observe(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+    """RIC: AMs of each node, task containers of all, jobs that run and jobs that wait."""
+    drop_failed(view, state)
+    if kind == EVENT_NODE_RETURNED:
+        return 1
+    job = view.stage_spec["job"][stage]
+    if kind == EVENT_ARRIVED:
+        if view.job_spec["has_am"][job]:
+            state.table[FIRST] = min(state.table[FIRST], job) if state.table[LAST] >= 0 else job
+            state.table[LAST] = max(state.table[LAST], job)
+        return 0
+    sign = 1 if kind == EVENT_ALLOCATED else -1
+    if view.stage_spec["kind"][stage] != AM:
+        smaller = observe_task(view, state, stage, sign)
+        return 1 if smaller and first_waiting(view, state) >= 0 else 0
+    state.table[N_AMS] += sign
+    for r in range(view.shape["demand"].shape[1]):
+        state.node[node, r] += sign * am_demand(view, job, r)
+    if kind == EVENT_ALLOCATED:
+        am_comes(view, state, job)
+    elif view.job["state"][job] >= JOB_FINISHED:
+        leaves(view, state, job)
+    else:
+        state.table[N_LOST] += 1
+        state.job[job, LOST] = 1
+    return 1 if first_waiting(view, state) >= 0 else 0  # an AM larger than the average makes the reserve smaller
+
+
+ADMISSION_CONTROL = Lever(
+    name="admission-control",
+    question=Question.ADMISSION,
+    summary="AMs start only as far as enough is left for task containers, so that bursts of jobs do not deadlock",
+    hooks={"admits": admits, "on_event": observe},
+    parameters=(
+        Parameter(
+            "rule",
+            "placeable",
+            "placeable also keeps a node with room for a task; literal looks at sums alone, and can stall",
+            choices=("placeable", "literal"),
+        ),
+        Parameter(
+            "cold_start",
+            "declared",
+            "the size of tasks before any runs: as the job declares, or none (then a burst starts all its AMs)",
+            choices=("declared", "none"),
+        ),
+    ),
+    columns=Columns(node=MAX_RESOURCES, job=4),
+    listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_NODE_RETURNED),
+    prepare=prepare,
+    may_deadlock="rule=literal",
+)

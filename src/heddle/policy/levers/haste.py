@@ -1,0 +1,234 @@
+"""HaSTE and HaSTE-A (the second paper): the request that suits the node best and that its job needs most.
+
+For the requests that fit a node, each term between its least and its most among them made a number from 0 to 1:
+    preference = fitness + urgency                                  HaSTE
+    preference = fitness + urgency + g * alignment                  HaSTE-A
+AMs go first; a node of a cluster without tasks first gets what its knapsack holds (haste_initial.py).
+
+Fitness is the dot product of what the request wants and what the node has free (FFD-DP).
+
+Urgency. Our copy of the paper lost the formula, not its three rules: more map progress makes maps more urgent (R1), so
+do more resources held by the job's reduces (R2), and reduces are more urgent than maps iff their part of what the
+job holds is below map progress (R3). With p = assigned / all maps, O_m and O_r what maps and reduces hold
+(demands as parts of the cluster, summed over resources), O_r not below one reduce:
+    U_m = p * (O_m + O_r)          U_r = U_m * p * (O_m + O_r) / O_r
+`urgency=assigned` has all that were ever assigned in place of what is held now. Reduces are the stages that may start
+early; maps are all others of the same iteration.
+
+Alignment, ours by the paper's description: 0 for jobs that are not iterative, 1 - 1 / (i + 2) in iteration i of
+the others, so that they go earlier from the start and more so the further they are. It is between 0 and 1 as it is.
+g is `aggressiveness`, or by itself the part of jobs so far that are not iterative; none when nearly all are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from heddle.model.compiled import callable_too
+from heddle.model.resources import ONE
+from heddle.model.view import EVENT_ALLOCATED, EVENT_ARRIVED, EVENT_FINISHED, EVENT_STOPPED
+from heddle.model.workload import AM, INNER
+from heddle.policy.lever import Columns, Lever, Parameter, Question
+from heddle.policy.levers.haste_initial import (
+    FREE_COLUMN,
+    LAST_JOB,
+    is_planned,
+    plan_offer,
+    table_for,
+    task_came,
+    task_went,
+)
+from heddle.policy.levers.packing import alignment as dot_product
+from heddle.policy.policy import Setup
+from heddle.policy.shares import submission_rank
+
+URGENCY_AT, FITNESS_AT, INITIAL_AT, AGGRESSIVENESS_AT = 0, 1, 2, 3  # places of parameters
+RUNNING, ASSIGNED, NO_URGENCY = 0, 1000, 2000
+NEARLY_ALL = 900  # iterative jobs per mille from which on alignment means nothing
+JOBS, ITERATIVE = FREE_COLUMN, FREE_COLUMN + 1  # state.table
+AM_FIRST = -(1 << 61)  # the keys of AMs lie around it, all others far above
+AMS_BELOW = -(3 << 59)
+ALIGNMENT_BITS = 40  # in a key, alignment stands above urgency
+MOST_URGENT = (1 << ALIGNMENT_BITS) - 1
+PLANNED = 1 << 40  # added to the fit of a request in the node's plan; no fit is so large
+
+fitness_of = callable_too(dot_product)
+
+
+def prepare(setup: Setup) -> npt.NDArray[np.int64]:
+    return table_for(setup)
+
+
+@callable_too
+def normalised(view, stage):  # type: ignore[no-untyped-def]
+    """What one container of the stage wants, as parts of the cluster, summed over the resources that count."""
+    total = 0
+    shape = view.stage_spec["shape"][stage]
+    for r in range(view.shape["demand"].shape[1]):
+        if view.clock["counts"][0, r] and view.clock["allowance"][0, r] > 0:
+            total += view.shape["demand"][shape, r] * ONE // view.clock["allowance"][0, r]
+    return total
+
+
+@callable_too
+def urgency_of(view, stage, form):  # type: ignore[no-untyped-def]
+    """U_m or U_r of the stage; 0 for AMs."""
+    if form == NO_URGENCY or view.stage_spec["kind"][stage] == AM:
+        return 0
+    job, iteration = view.stage_spec["job"][stage], view.stage_spec["iteration"][stage]
+    maps, assigned_maps, of_maps, of_reduces = 0, 0, 0, 0
+    first = view.job_spec["first_stage"][job]
+    for other in range(first, first + view.job_spec["n_stages"][job]):
+        kind = view.stage_spec["kind"][other]
+        if kind in (AM, INNER) or view.stage_spec["iteration"][other] != iteration:
+            continue
+        held = view.stage["held"][other]
+        assigned = held + view.stage["done"][other]
+        amount = (assigned if form == ASSIGNED else held) * normalised(view, other)
+        if view.stage_spec["slow_start_permille"][other] < 0:
+            maps += view.stage_spec["n_tasks"][other]
+            assigned_maps += assigned
+            of_maps += amount
+        else:
+            of_reduces += amount
+    progress = assigned_maps * ONE // max(1, maps)
+    of_map = progress * (of_maps + of_reduces) // ONE  # U_m
+    if view.stage_spec["slow_start_permille"][stage] < 0:
+        return min(of_map, MOST_URGENT)
+    of_reduce = of_map * of_map // max(1, max(of_reduces, normalised(view, stage)))  # U_r
+    return min(of_reduce, MOST_URGENT)
+
+
+@callable_too
+def alignment_counts(state):  # type: ignore[no-untyped-def]
+    """Whether not nearly all jobs so far are iterative."""
+    return state.table[ITERATIVE] * 1000 < NEARLY_ALL * state.table[JOBS]
+
+
+@callable_too
+def alignment_of(view, state, stage):  # type: ignore[no-untyped-def]
+    if view.job_spec["iterative"][view.stage_spec["job"][stage]] == 0 or not alignment_counts(state):
+        return 0
+    return ONE - ONE // (view.stage_spec["iteration"][stage] + 2)
+
+
+def urgency_key(view, state, params, stage):  # type: ignore[no-untyped-def]
+    if view.stage_spec["kind"][stage] == AM:
+        return AM_FIRST + submission_rank(view, stage)
+    return -urgency_of(view, stage, params[URGENCY_AT])
+
+
+def alignment_key(view, state, params, stage):  # type: ignore[no-untyped-def]
+    """Among requests of one size the most aligned goes first, then the most urgent."""
+    if view.stage_spec["kind"][stage] == AM:
+        return AM_FIRST + submission_rank(view, stage)
+    aligned = alignment_of(view, state, stage) if params[AGGRESSIVENESS_AT] != 0 else 0
+    return -(aligned << ALIGNMENT_BITS) - urgency_of(view, stage, params[URGENCY_AT])
+
+
+def urgency(view, state, params, stage):  # type: ignore[no-untyped-def]
+    return urgency_of(view, stage, params[URGENCY_AT])
+
+
+def fit(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+    value = fitness_of(view, state, params, node, stage) if params[FITNESS_AT] != 0 else 0
+    return value + PLANNED if is_planned(view, state, node, stage) else value
+
+
+def offer(view, state, params, node):  # type: ignore[no-untyped-def]
+    if params[INITIAL_AT] != 0:
+        plan_offer(view, state, node)
+    return 0
+
+
+@callable_too
+def between(value, least, most):  # type: ignore[no-untyped-def]
+    """Where a value lies between the least and the most, from 0 to ONE."""
+    return (value - least) * ONE // (most - least) if most > least else 0
+
+
+@callable_too
+def preference(key, fit, term, min_fit, max_fit, min_term, max_term, aligned):  # type: ignore[no-untyped-def]
+    if key < AMS_BELOW:
+        return -key
+    if fit >= PLANNED:
+        return PLANNED
+    return between(fit, min_fit, max_fit) + between(term, min_term, max_term) + aligned
+
+
+def fitness_and_urgency(view, state, params, key, fit, term, n, a, b, c, d, min_fit, max_fit, min_term, max_term):  # type: ignore[no-untyped-def]
+    return preference(key, fit, term, min_fit, max_fit, min_term, max_term, 0)
+
+
+def with_alignment(view, state, params, key, fit, term, n, a, b, c, d, min_fit, max_fit, min_term, max_term):  # type: ignore[no-untyped-def]
+    milli = params[AGGRESSIVENESS_AT]
+    if milli < 0:
+        milli = 1000 - 1000 * state.table[ITERATIVE] // max(1, state.table[JOBS])
+    aligned = milli * (-key >> ALIGNMENT_BITS) // 1000
+    return preference(key, fit, term, min_fit, max_fit, min_term, max_term, aligned)
+
+
+def observe(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+    if kind == EVENT_ARRIVED:
+        job = view.stage_spec["job"][stage]
+        state.table[LAST_JOB] = max(state.table[LAST_JOB], job)
+        counted = alignment_counts(state)
+        state.table[JOBS] += 1
+        state.table[ITERATIVE] += view.job_spec["iterative"][job] != 0
+        return 1 if alignment_counts(state) != counted else 0
+    if view.stage_spec["kind"][stage] != AM:
+        if kind == EVENT_ALLOCATED:
+            task_came(view, state, node, stage)
+        else:
+            task_went(state)
+    return 0
+
+
+PARAMETERS = (
+    Parameter(
+        "urgency",
+        "running",
+        "from what a job holds now, from all it was ever assigned, or not at all",
+        choices=("running", "assigned", "none"),
+    ),
+    Parameter("fitness", True, "false leaves out how well a request suits the node"),
+    Parameter("initial", True, "false leaves out the knapsack of a cluster without tasks"),
+)
+
+HASTE = Lever(
+    name="haste",
+    question=Question.ORDERING,
+    summary="the request that suits the node best and that its job needs most: idle reduces make maps urgent",
+    hooks={
+        "key": urgency_key, "term": urgency, "fit": fit, "combine": fitness_and_urgency, "offer": offer,
+        "on_event": observe,
+    },
+    parameters=PARAMETERS,
+    columns=Columns(node=1),
+    listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED),
+    prepare=prepare,
+    changes="allocation",
+)  # fmt: skip
+
+HASTE_A = Lever(
+    name="haste-a",
+    question=Question.ORDERING,
+    summary="haste, and iterative jobs earlier, the more so the further they are",
+    hooks={**HASTE.hooks, "key": alignment_key, "combine": with_alignment},
+    parameters=(
+        *PARAMETERS,
+        Parameter(
+            "aggressiveness",
+            "auto",
+            "weight of alignment against fitness and urgency; auto: the part of jobs that are not iterative",
+            low=0,
+            high=10,
+            choices=("auto",),
+        ),
+    ),
+    columns=Columns(node=1),
+    listens=HASTE.listens,
+    prepare=prepare,
+    changes="allocation",
+)

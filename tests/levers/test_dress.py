@@ -1,0 +1,231 @@
+"""DRESS: phases, predicted release and Alg. 3 with the arithmetic next to each number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from heddle.model.resources import ONE
+from heddle.model.view import EVENT_FINISHED, EVENT_TICK
+from heddle.policy.lever import Question
+from heddle.policy.levers import dress_phases as phases
+from heddle.policy.levers.dress import DELTA
+from heddle.policy.levers.partition import LARGE, SMALL
+from heddle.policy.parse import parse_policy
+from heddle.run import simulate
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
+from levers.hand_made import HandMade, nodes
+
+WINDOW_MS = 10_000
+
+
+class Phases:
+    """One job's containers, each of share 100."""
+
+    def __init__(self) -> None:
+        self.job = np.zeros(phases.JOB_COLUMNS, np.int64)
+
+    def start(self, *at_ms: int) -> list[int]:
+        return [int(phases.starts(self.job, 100, at, WINDOW_MS)) for at in at_ms]
+
+    def end(self, *at_ms: int, phase: int = 1) -> None:
+        for at in at_ms:
+            phases.ends(self.job, phase, 100, at, WINDOW_MS)
+
+    def of(self, phase: int, column: int) -> int:
+        return int(self.job[phase + column])
+
+    def release(self, now_ms: int) -> int:
+        return int(phases.job_release(self.job, now_ms, WINDOW_MS))
+
+
+def test_algorithm_1_finds_the_start_variation() -> None:
+    job = Phases()
+    assert job.start(1000, 2000, 3000, 4000, 5000) == [1] * 5
+    assert not job.job[phases.SEEN]  # 5 are not more than t_s = 5
+    job.start(8000)
+    assert job.job[phases.SEEN]
+    assert job.of(phases.NEWEST, phases.LAST) - job.of(phases.NEWEST, phases.FIRST) == 7000  # d_ps = 8 - 1 s
+    assert job.start(17_999, 27_999) == [1, 2]  # none for a whole window: another phase
+
+
+def test_starts_that_are_too_far_apart_are_not_seen() -> None:
+    job = Phases()
+    job.start(0, 2000, 4000, 6000, 8000, 10_000)  # the first of the six lies a whole window back
+    assert not job.job[phases.SEEN]
+    job.start(11_999)  # six within 2 to 12 s
+    assert job.job[phases.SEEN]
+
+
+def test_algorithm_2_leaves_out_heading_tasks() -> None:
+    job = Phases()
+    job.start(*range(0, 8000, 1000))  # 8 containers, d_ps = 7 s
+    job.end(20_000)  # a heading task
+    assert job.of(phases.NEWEST, phases.GAMMA) == phases.NOT_YET
+    job.end(40_000, 41_000, 42_000, 43_000, 44_000)  # only five within a window
+    assert job.of(phases.NEWEST, phases.GAMMA) == phases.NOT_YET
+    job.end(45_000)
+    assert job.of(phases.NEWEST, phases.GAMMA) == 40_000  # the first of the six
+
+
+def test_equation_3_counted_once() -> None:
+    job = Phases()
+    job.start(*range(0, 16_000, 2000), 15_000, 16_000)  # 10 containers, c = 1000, d_ps = 16 s
+    job.end(40_000, 40_000, 40_000, 40_000, 40_000, 41_000)  # gamma = 40 s; 600 are released
+    # At t = 45 s: by 46 s it will be 6/16 of 1000 = 375, less than there is: nothing more is expected.
+    assert job.release(45_000) == 0
+    # At t = 51 s: 12/16 of 1000 = 750, 600 of which are released.
+    assert job.release(51_000) == 150
+    assert job.release(56_000) == 400  # until gamma + d_ps the rest
+    assert job.release(56_001) == 0  # and nothing after
+
+
+def test_nothing_is_predicted_while_containers_still_start() -> None:
+    job = Phases()
+    job.start(*range(0, 10_000, 1000))
+    job.end(*[9000] * 6)
+    assert job.release(18_999) == 0
+    job.end(19_000)
+    assert job.release(19_000) == 0  # gamma + d_ps = 18 s: over
+
+
+def test_a_phase_too_small_to_see_releases_from_its_first_end() -> None:
+    job = Phases()
+    job.start(0, 4000, 8000)  # c = 300, d_ps = 8 s
+    job.end(30_000)
+    # At 31 s: by 32 s 2/8 of 300 = 75, 100 of which are released. At 34 s: 5/8 of 300 = 187 - 100.
+    assert [job.release(at) for at in (31_000, 34_000)] == [0, 87]
+
+
+def test_a_small_group_joins_the_next_phase() -> None:
+    job = Phases()
+    job.start(0, 1000)
+    assert job.start(30_000) == [2]
+    assert (job.of(phases.NEWEST, phases.AMOUNT), job.of(phases.NEWEST, phases.COUNT)) == (300, 3)
+    assert job.of(phases.NEWEST, phases.FIRST) == 30_000
+    job.end(31_000, phase=1)  # one of the first two: it counts to the phase that they joined
+    assert (job.of(phases.NEWEST, phases.LEFT), job.of(phases.NEWEST, phases.RELEASED)) == (2, 100)
+
+
+def test_trailing_tasks_count_to_the_next_phase() -> None:
+    job = Phases()
+    job.start(*[0] * 8)
+    job.end(*[10_000] * 6)  # two trail
+    job.start(*[12_000] * 6)  # ends lie within the window: the first phase is still a phase of its own
+    assert (job.of(phases.OLDER, phases.LEFT), job.of(phases.NEWEST, phases.LEFT)) == (2, 6)
+    phases.count_trailing(job.job, 19_999, WINDOW_MS)
+    assert job.of(phases.OLDER, phases.LEFT) == 2
+    phases.count_trailing(job.job, 20_000, WINDOW_MS)
+    assert (job.of(phases.OLDER, phases.LEFT), job.of(phases.NEWEST, phases.LEFT)) == (0, 8)
+    job.end(21_000, phase=1)
+    assert job.of(phases.NEWEST, phases.LEFT) == 7
+
+
+# Alg. 3. 128 containers of (10, 125) fit 8 nodes of (160, 2000); delta is told in containers.
+
+
+def job(name: str, containers: int, submit_at_ms: int = 0) -> JobSpec:
+    return JobSpec(name, submit_at_ms, [StageSpec("t", (10, 125), [TaskSpec(60_000)] * containers)])
+
+
+def pools(*demands: int, delta: float = 0.125, held: tuple[int, int] = (0, 0)) -> HandMade:
+    """Jobs that wait for so many containers; what each pool holds, (large, small), in containers."""
+    made = HandMade(
+        f"dress(initial_share={delta})",
+        Question.PARTITION,
+        [job(f"j{i}", n) for i, n in enumerate(demands)],
+        nodes(8, 160, 2),
+    )
+    for number, demand in enumerate(demands):
+        made.view.job["pool"][number] = made.ask("pool", number)
+        made.arrive(number)
+        made.view.job["waiting"][number] = made.view.stage["waiting"][number] = demand
+        made.view.pool["waiting"][made.view.job["pool"][number]] += (10 * demand, 125 * demand)
+    for pool, containers in enumerate(held):
+        made.view.pool["allocated"][pool] = (10 * containers, 125 * containers)
+    return made
+
+
+def delta_after_a_round(made: HandMade) -> float:
+    made.at(made.view.clock["now_ms"][0] + 1000)
+    made.tell(EVENT_TICK)
+    return 128 * int(made.state.table[DELTA]) / ONE
+
+
+def test_a_job_is_small_if_it_asks_for_theta_of_the_containers() -> None:
+    assert [pools(n).ask("pool", 0) for n in (12, 13)] == [SMALL, LARGE]  # theta = 12.8
+    made = HandMade("dress(basis=available)", Question.PARTITION, [job("a", 7), job("b", 6)], nodes(8, 160, 2))
+    made.view.node["allocated"][:4] = (160, 2000)  # 64 are available
+    assert [made.ask("pool", n) for n in (0, 1)] == [LARGE, SMALL]
+
+
+def test_line_8_gives_large_jobs_what_small_ones_do_not_need() -> None:
+    # Ac1 = 16, P1 = 4; Ac2 = 112, P2 = 117, so 5 are lacking: delta 16 -> 11.
+    assert delta_after_a_round(pools(4, 117)) == 11
+    # No small job waits, and large ones lack nothing: literally delta would fall to 0.
+    assert delta_after_a_round(pools(50)) == 16
+
+
+def test_line_11_gives_small_jobs_what_large_ones_do_not_need() -> None:
+    # P1 = 5 x 8 = 40, Ac1 = 16: 24 are lacking. Ac2 = 112, P2 = 100: 12 are to spare.
+    assert delta_after_a_round(pools(8, 8, 8, 8, 8, 100)) == 28
+    assert delta_after_a_round(pools(8, 8, 8, 100)) == 24  # 8 are lacking
+
+
+def test_lines_13_to_24_lend_what_large_jobs_cannot_use() -> None:
+    # Small jobs hold 16, large ones 82: 30 are free. delta = 16, so Ac1 = 0, Ac2 = 30. P1 = 19, P2 = 105.
+    # The large job of 20 fits, the one of 85 does not: 10 are left. Of the small ones 4 and 5 fit, 10 does not.
+    assert delta_after_a_round(pools(10, 4, 5, 20, 85, held=(82, 16))) == 25
+
+
+def test_an_exact_fit_fits_and_a_loan_uses_what_small_jobs_have_left() -> None:
+    # 12 free: Ac1 = 2 (delta 16, 14 held), Ac2 = 10. Nothing large fits. 5 = 2 of their own + 3 lent; 7 = 7 lent.
+    assert delta_after_a_round(pools(5, 7, 8, 100, held=(102, 14))) == 26
+
+
+def test_delta_starts_from_what_small_jobs_hold() -> None:
+    # They hold 36 although delta is 16: Ac1 = 0. 16 are free, 9 are wanted, and nothing large waits.
+    assert delta_after_a_round(pools(9, held=(76, 36))) == 45
+    assert delta_after_a_round(pools(9, held=(76, 36), delta=0.9)) == 52  # not more than there is
+
+
+def test_limits_are_shares_of_the_cluster() -> None:
+    made = pools(delta=0.25)
+    limits = [[made.ask("limit", pool, r) for r in (0, 1)] for pool in (LARGE, SMALL)]
+    assert limits == [[960, 12_000], [320, 4000]]
+
+
+def test_predicted_release_is_counted() -> None:
+    # A large job holds all 128. They started at 0 to 6 s and began to end at 20 s: at 21 s 10 have, and by 22 s
+    # 2/6 of 128 = 42 will have: 32 more. So small jobs that want 10, 20 or 32 may count on as many; on 33 not.
+    made = pools(128, 10)
+    for i in range(128):
+        made.at(6000 * i // 127)
+        made.allocate(made.stage(0, 0), i // 16, i)
+    for i in range(10):
+        made.at(20_000 + 100 * i)
+        made.book(made.stage(0, 0), i // 16, -1)
+        made.tell(EVENT_FINISHED, i // 16, made.stage(0, 0), i)
+    made.view.pool["allocated"][LARGE] = (1280, 16_000)  # what it released it has got again
+    for wanted, delta in ((10, 10), (20, 20), (32, 32), (33, 0)):
+        made.view.pool["waiting"][SMALL] = (10 * wanted, 125 * wanted)
+        made.view.job["waiting"][1] = made.view.stage["waiting"][1] = wanted
+        made.state.table[DELTA] = 0
+        made.at(20_000)
+        assert delta_after_a_round(made) == delta
+
+
+def test_the_preset_orders_too_and_the_right_most_wins() -> None:
+    assert str(parse_policy("dress")) == "smallest-first+admit-all+reservation+dress-pools+most-free"
+    assert str(parse_policy("dress(theta=0.2)+drf")).startswith("drf+admit-all+reservation+dress-pools(theta=0.2)")
+
+
+@pytest.mark.parametrize("policy", ["dress", "dress-pools+fifo", "dress(basis=available)"])
+def test_small_jobs_come_sooner_in_a_congested_cluster(policy: str) -> None:
+    jobs = [job(f"large{i}", 150, 1000 * i) for i in range(4)] + [job(f"small{i}", 8, 20_000 + i) for i in range(3)]
+    workload, cluster = build("congested", jobs), nodes(8, 160, 2)
+    waits = {
+        name: simulate(workload, cluster, name, record=True).jobs.filter(name="small2")["ended_at_ms"].item()
+        for name in ("fifo", policy)
+    }
+    assert waits[policy] < waits["fifo"]

@@ -1,0 +1,187 @@
+"""HaSTE and HaSTE-A, written from the page."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+from heddle.model.resources import MEMORY, ONE, VCORES
+from heddle.model.workload import AM, EXECUTORS, TASKS
+
+from .orderings import Key, Ordering, fifo_key
+from .state import Job, Node, Run, Stage, Vector, World
+
+AM_RANK = -(2**61)
+PLANNED = 2**40
+
+
+def held(stage: Stage) -> int:
+    return sum(task.run is not None for task in stage.tasks)
+
+
+def finished(stage: Stage) -> int:
+    return sum(task.finished for task in stage.tasks)
+
+
+class Haste(Ordering):
+    packs = True
+
+    def __init__(self, urgency: str = "running", fitness: int = 1, initial: int = 1) -> None:
+        self.form, self.fitness, self.initial = urgency, bool(fitness), bool(initial)
+        self.round = 1
+        self.had_plan: dict[Node, int] = {}  # the round of its plan
+        self.plan_of: Node | None = None
+        self.plan: dict[Vector, int] = {}
+
+    # Urgency
+
+    def _part(self, world: World, shape: Vector) -> int:
+        return sum(shape[r] * ONE // world.capacity_sum[r] for r in world.counting if world.capacity_sum[r])
+
+    def urgency(self, world: World, stage: Stage) -> int:
+        if stage.kind == AM or self.form == "none":
+            return 0
+        those = [s for s in stage.job.stages if s.kind in (TASKS, EXECUTORS) and s.iteration == stage.iteration]
+        maps, reduces = [s for s in those if not s.is_early], [s for s in those if s.is_early]
+        total, assigned = sum(len(s.tasks) for s in maps), sum(held(s) + finished(s) for s in maps)
+
+        def occupied(stages: list[Stage]) -> int:
+            counted = [held(s) + (finished(s) if self.form == "assigned" else 0) for s in stages]
+            return sum(n * self._part(world, s.shape) for n, s in zip(counted, stages, strict=True))
+
+        of_reduces = occupied(reduces)
+        of_map = (assigned * ONE // max(1, total)) * (occupied(maps) + of_reduces) // ONE
+        if not stage.is_early:
+            return min(of_map, 2**40 - 1)
+        return min(of_map * of_map // max(1, of_reduces, self._part(world, stage.shape)), 2**40 - 1)
+
+    def alignment(self, world: World, stage: Stage) -> int:
+        return 0
+
+    def weight(self, world: World) -> int:
+        return 0
+
+    def key(self, world: World, stage: Stage) -> Key:
+        if stage.kind == AM:
+            priority, number = fifo_key(stage.job)
+            return (AM_RANK + number + priority * 2**32,)
+        return (-(self.alignment(world, stage) * 2**40) - self.urgency(world, stage),)
+
+    # Comparing
+
+    def fit(self, world: World, node: Node, free: Vector, stage: Stage) -> int:
+        return super().fit(world, node, free, stage) if self.fitness else 0
+
+    def _is_planned(self, node: Node | None, stage: Stage) -> bool:
+        return node is not None and node is self.plan_of and stage.kind != AM and self.plan.get(stage.shape, 0) > 0
+
+    def combine(self, world: World, stages: list[Stage], keys: list[Key], fits: list[int]) -> list[int]:
+        urgencies = [self.urgency(world, stage) for stage in stages]
+        # Planned requests win, so that what their fit does to the others is of no account.
+        scores = []
+        for stage, key, fit, urgency in zip(stages, keys, fits, urgencies, strict=True):
+            if stage.kind == AM:
+                scores.append(-key[0])
+            elif self._is_planned(self.plan_of, stage):
+                scores.append(PLANNED)
+            else:
+                aligned = self.weight(world) * self.alignment(world, stage) // 1000
+                scores.append(position(fit, fits) + position(urgency, urgencies) + aligned)
+        return scores
+
+    # The initial assignment
+
+    def before_comparing(self, world: World, node: Node, free: Vector) -> None:
+        if not self.initial:
+            return
+        if self.plan_of is not node:
+            self.plan_of = None
+        if self.had_plan.get(node) != self.round:
+            self.had_plan[node] = self.round
+            self.plan_of, self.plan = node, self._knapsack(world, node, free)
+
+    def _units(self, world: World) -> list[int]:
+        units = []
+        most = []
+        for r in (MEMORY, VCORES):
+            units.append(max(1, math.gcd(*(shape[r] for shape in world.shapes))))
+            most.append(max(node.spec.allowance[r] for node in world.nodes) if r in world.counting else 0)
+        while (most[0] // units[0] + 1) * (most[1] // units[1] + 1) > 4096:
+            units[0 if most[0] // units[0] >= most[1] // units[1] else 1] *= 2
+        return units
+
+    def _knapsack(self, world: World, node: Node, free: Vector) -> dict[Vector, int]:
+        resources = [r for r in (MEMORY, VCORES) if r in world.counting]
+        others = [r for r in world.counting if r > VCORES]
+        waiting: dict[Vector, int] = {}
+        for stage in world.stages:
+            n = len(stage.waiting())
+            fits_label = stage.label in ("", node.spec.label)
+            if n and stage.kind in (TASKS, EXECUTORS) and fits_label:
+                wants = any(stage.shape[r] for r in resources)
+                if wants and not any(stage.shape[r] for r in others):
+                    waiting[stage.shape] = waiting.get(stage.shape, 0) + n
+        classes = [shape for shape in world.shapes if shape in waiting][:32]
+        units, allowance = self._units(world), node.spec.allowance
+        takes = [[-(-shape[r] // units[r]) if r in resources else 0 for r in (0, 1)] for shape in classes]
+        room = [min(free[r], allowance[r]) // units[r] if r in resources else 0 for r in (0, 1)]
+        values = [sum(shape[r] * ONE // allowance[r] for r in resources if allowance[r]) for shape in classes]
+
+        def counts(i: int, m: int, v: int) -> range:
+            most = waiting[classes[i]]
+            for left, take in ((m, takes[i][0]), (v, takes[i][1])):
+                most = min(most, left // take) if take else most
+            return range(most + 1)
+
+        @cache
+        def best(i: int, m: int, v: int) -> tuple[int, int]:
+            """The value, and minus the count of class i."""
+            if i == len(classes):
+                return 0, 0
+            return max(
+                (k * values[i] + best(i + 1, m - k * takes[i][0], v - k * takes[i][1])[0], -k) for k in counts(i, m, v)
+            )
+
+        plan, (m, v) = {}, room
+        for i, shape in enumerate(classes):
+            plan[shape] = k = -best(i, m, v)[1]
+            m, v = m - k * takes[i][0], v - k * takes[i][1]
+        return plan
+
+    def on_allocation(self, world: World, run: Run) -> None:
+        if self._is_planned(run.node, run.task.stage):
+            self.plan[run.task.stage.shape] -= 1
+
+    def on_end(self, world: World, run: Run) -> None:
+        if run.kind != AM and all(other.kind == AM for other in world.containers()):
+            self.round += 1
+
+
+def position(value: int, values: list[int]) -> int:
+    least, most = min(values), max(values)
+    return (value - least) * ONE // (most - least) if most > least else 0
+
+
+class HasteA(Haste):
+    def __init__(
+        self, urgency: str = "running", fitness: int = 1, initial: int = 1, aggressiveness: str | float = "auto"
+    ) -> None:
+        super().__init__(urgency, fitness, initial)
+        self.aggressiveness = aggressiveness
+
+    @staticmethod
+    def _arrived(world: World) -> list[Job]:
+        return [job for job in world.jobs if job.arrived and not job.failed_at_arrival]
+
+    def alignment(self, world: World, stage: Stage) -> int:
+        arrived = self._arrived(world)
+        iterative = sum(job.iterative for job in arrived)
+        if not stage.job.iterative or self.aggressiveness == 0 or iterative * 1000 >= 900 * len(arrived):
+            return 0
+        return ONE - ONE // (stage.iteration + 2)
+
+    def weight(self, world: World) -> int:
+        if self.aggressiveness != "auto":
+            return round(1000 * float(self.aggressiveness))
+        arrived = self._arrived(world)
+        return 1000 - 1000 * sum(job.iterative for job in arrived) // max(1, len(arrived))
