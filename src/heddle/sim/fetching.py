@@ -54,8 +54,8 @@ def _add_source(sim, count, n, n_bytes):  # type: ignore[no-untyped-def]
     return count
 
 
-@compiled
-def _find_sources(sim, s):  # type: ignore[no-untyped-def]
+@unit
+def find_sources(sim, s):  # type: ignore[no-untyped-def]
     """Lists the nodes from which slot s reads, with the bytes in bytes_on_node; how many."""
     view = sim.shown
     task, stage = sim.slot["task"][s], view.container["stage"][s]
@@ -86,7 +86,7 @@ def begin_fetching(sim, s):  # type: ignore[no-untyped-def]
     """Slot s may begin: if it reads from other nodes it fetches, from the end of this instant on. Whether it does."""
     slot = sim.slot
     own = sim.shown.container["node"][s]
-    count = _find_sources(sim, s)
+    count = find_sources(sim, s)
     remote, local = 0, 0
     for k in range(count):
         n = sim.sources[k]
@@ -132,7 +132,7 @@ def begin_flows(sim):  # type: ignore[no-untyped-def]
     while i >= 0:
         sim.route_from[route["source"][i]] = i + 1
         i = route["next"][i, 1]
-    for k in range(_find_sources(sim, s)):
+    for k in range(find_sources(sim, s)):
         n = sim.sources[k]
         if n != own:
             begin_flow(sim, s, sim.route_from[n] - 1, n, sim.bytes_on_node[n])

@@ -39,7 +39,7 @@ from heddle.sim.columns import RowsType, plain_column
 UNITS: Final = (
     "allocate", "begin_fetching", "begin_flows", "begin_job", "begin_work", "best_in_leaf", "catch_up_reports",
     "change_links_of_node", "change_use", "check_memory", "choose", "come_back", "count_allocated", "early_limit",
-    "end", "end_fetching", "end_flows", "fill_executors", "find_dues", "finish_job",
+    "end", "end_fetching", "end_flows", "fill_executors", "find_dues", "find_sources", "finish_job",
     "future_peak", "give_way_to_maps", "insert", "maps_starve", "next_am", "next_offer_node", "node_event", "note",
     "observe", "preempt", "refresh_tree", "rekey", "rekey_all", "rekey_job", "remove", "renew_flows", "renew_rates",
     "resize", "serve_heartbeats", "serve_timer", "settle_due", "settle_reports", "stage_asks", "start_slot",

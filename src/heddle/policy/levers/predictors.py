@@ -12,13 +12,12 @@ All predict P; total = allocated + allowance - P. The load of others (background
 from __future__ import annotations
 
 from heddle.model.compiled import callable_too
-from heddle.model.resources import ONE
+from heddle.model.resources import MAX_RESOURCES, ONE
 from heddle.model.view import EVENT_ALLOCATED, EVENT_FINISHED, EVENT_REPORTED, EVENT_STOPPED
 from heddle.model.workload import INNER
 from heddle.policy.lever import Columns, Lever, Parameter, Question
 
 MAX_SAMPLES = 32
-MAX_RESOURCES = 4
 RATIO_CAP = 16 * ONE
 CHANGES = (EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_REPORTED)
 
