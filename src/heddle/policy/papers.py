@@ -7,7 +7,7 @@ from typing import Final
 
 # In the order in which a combination names them: the right-most wins on the same question, so that with HaSTE behind
 # DRESS the pools are DRESS's and the order in a pool is HaSTE's.
-PAPERS: Final = ("dress", "haste", "admission-control", "usage-feedback")
+PAPERS: Final = ("dress", "haste", "admission-control", "usage-feedback", "network-aware")
 
 
 def paper_policies() -> tuple[str, ...]:
