@@ -20,7 +20,10 @@ from benchmarks.rival import Tasks
 from benchmarks.workload import NODES
 
 HEADINGS = ("what", "measured", "target", "")
-RATIOS = {"fair": 2.5, "drf": 2.5, "capacity": 3.0, "ffd-dp": 4.0, "tetris": 4.0, "fifo+usage-feedback": 4.0}
+RATIOS = {
+    "fair": 2.5, "drf": 2.5, "capacity": 3.0, "ffd-dp": 4.0, "tetris": 4.0, "fifo+usage-feedback": 4.0,
+    "haste": 5.0, "haste-a": 5.0, "dress": 5.0, "fifo+admission-control": 5.0,
+}  # fmt: skip
 DEMO_POLICIES = ("fifo", "fair", "drf", "capacity", "ffd-dp", "tetris", "srpt", "fifo+usage-feedback")
 
 Say = Callable[[str], None]

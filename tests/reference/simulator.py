@@ -249,7 +249,7 @@ class Simulator:
                 node.loss_at = world.now + world.fault_span_ms(node, faults.node_mtbf_s, repair=False)
             if node.loss_at == world.now:
                 node.return_at = world.now + world.fault_span_ms(node, faults.node_repair_s, repair=True)
-                node.alive, node.loss_at, happened = False, None, True
+                node.alive, node.loss_at, node.reserved_for, happened = False, None, None, True
                 node.faults += 1
                 self.lives.lose_node(node)
             background = world.background_level(node, world.now)

@@ -30,13 +30,17 @@ class Sizing:
         """Called when the node has just reported (its number of reports already counts this one)."""
 
     def total(self, world: World, node: Node) -> Vector:
-        allocated, predicted = world.allocated_node(node), self.prediction(world, node)
+        allocated, promised = world.allocated_node(node), self.promised(world, node)
         total = []
         for r in range(world.n_resources):
             allowance, increment = node.spec.allowance[r], world.cluster.increment[r]
-            promised = (allocated[r] + allowance - predicted[r]) // increment * increment
-            total.append(max(allocated[r], allowance if r in world.exclusive else promised))
+            whole = promised[r] // increment * increment
+            total.append(max(allocated[r], allowance if r in world.exclusive else whole))
         return tuple(total)
+
+    def promised(self, world: World, node: Node) -> Vector:
+        allocated, predicted = world.allocated_node(node), self.prediction(world, node)
+        return tuple(a + b - p for a, b, p in zip(allocated, node.spec.allowance, predicted, strict=True))
 
     def free(self, world: World, node: Node) -> Vector:
         return tuple(t - a for t, a in zip(self.total(world, node), world.allocated_node(node), strict=True))
@@ -58,9 +62,19 @@ class UsageFeedback(Sizing):
 
     reads_reports = True
 
-    def __init__(self, damping: float = 0.125) -> None:
-        self.damping = damping
+    def __init__(
+        self,
+        damping: float = 0.125,
+        headroom: str = "allowance",
+        side: str = "master",
+        young_reports: int = 0,
+        forget: int = 0,
+    ) -> None:
+        self.damping, self.prototype, self.by_worker = damping, headroom == "prototype", side == "worker"
+        self.young, self.forget = young_reports, bool(forget)
         self.states: dict[tuple[Node, int], tuple[int, int, int]] = {}  # (E0, U, k) of a node's resource
+        self.smoothed: dict[tuple[Run, int], tuple[int, int, int]] = {}  # the same of a container's
+        self.said: dict[Node, list[tuple[int, Vector]]] = {}  # (losses of the node so far, its total) of each report
 
     def power(self, world: World, k: int) -> int:
         interval = world.cluster.timing.usage_report_ms
@@ -74,18 +88,44 @@ class UsageFeedback(Sizing):
         _, used, _ = self.states.get((node, r), (0, 0, 0))
         self.states[node, r] = (estimate, used, 0)
 
+    def _is_young(self, run: Run) -> bool:
+        return run.node.reports - run.reports_before < self.young
+
     def prediction(self, world: World, node: Node) -> Vector:
-        return tuple(self._estimate(world, node, r) for r in range(world.n_resources))
+        young = world.sum_shapes([run for run in world.containers(node) if self._is_young(run)])
+        return tuple(self._estimate(world, node, r) + young[r] for r in range(world.n_resources))
+
+    def _own_total(self, world: World, node: Node) -> Vector:
+        allocated, predicted = world.allocated_node(node), self.prediction(world, node)
+        available = [a - p for a, p in zip(node.spec.allowance, predicted, strict=True)]
+        if self.prototype:
+            used = containers_use(world, node) if node.report else world.zero
+            available = [
+                min(a - u, c - p)
+                for a, u, c, p in zip(node.spec.allowance, used, node.spec.capacity, predicted, strict=True)
+            ]
+        return tuple(x + y for x, y in zip(allocated, available, strict=True))
+
+    def promised(self, world: World, node: Node) -> Vector:
+        if not self.by_worker:
+            return self._own_total(world, node)
+        said = [total for losses, total in self.said.get(node, []) if losses == node.faults]
+        return said[-2] if len(said) >= 2 else tuple(node.spec.allowance)
 
     def on_allocation(self, world: World, run: Run) -> None:
+        if self.young == 0:
+            self._charge(world, run)
+
+    def _charge(self, world: World, run: Run) -> None:
         for r, reserved in enumerate(run.task.stage.shape):
             self._set(run.node, r, self._estimate(world, run.node, r) + reserved)
 
     def on_end(self, world: World, run: Run) -> None:
-        power = self.power(world, run.node.reports - run.reports_before)
+        age = run.node.reports - run.reports_before - self.young
         for r, reserved in enumerate(run.task.stage.shape):
-            estimate = self._estimate(world, run.node, r)
-            self._set(run.node, r, max(0, estimate - (reserved * power >> 30)))
+            rest = reserved * self.power(world, age) >> 30 if age >= 0 else 0
+            rest += self._own(world, run, r)
+            self._set(run.node, r, max(0, self._estimate(world, run.node, r) - rest))
 
     def on_report(self, world: World, node: Node) -> None:
         use = add(containers_use(world, node), node.reported_background)
@@ -95,6 +135,24 @@ class UsageFeedback(Sizing):
                 self.states[node, r] = (start, used, k + 1)
             else:
                 self.states[node, r] = (self._estimate(world, node, r), use[r], 1)
+        for run in world.containers(node):
+            if self.young > 0 and node.reports - run.reports_before == self.young:
+                self._charge(world, run)
+            if self.forget:
+                self._smooth(world, run)
+        self.said.setdefault(node, []).append((node.faults, self._own_total(world, node)))
+
+    def _own(self, world: World, run: Run, r: int) -> int:
+        """The container's smoothed use."""
+        start, used, k = self.smoothed.get((run, r), (0, 0, 0))
+        rest = abs(start - used) * self.power(world, k) >> 30
+        return used + rest if start > used else used - rest
+
+    def _smooth(self, world: World, run: Run) -> None:
+        for r, use in enumerate(run.reported or world.zero):
+            start, used, k = self.smoothed.get((run, r), (0, 0, 0))
+            moved = (start, used, k + 1) if use == used else (self._own(world, run, r), use, 1)
+            self.smoothed[run, r] = moved
 
 
 class NSigma(Sizing):

@@ -25,7 +25,7 @@ def test_hash_is_of_the_file(paper: str) -> None:
 def test_every_constant_is_used(paper: str) -> None:
     """A constant that nothing reads would be documented and mean nothing."""
     sources = "".join(path.read_text() for path in (FOLDER / paper.replace("-", "_")).rglob("*.py"))
-    sources += (FOLDER / "yarn_cluster.py").read_text()
+    sources += "".join((FOLDER / name).read_text() for name in ("lab.py", "yarn_cluster.py"))
     for name in read_constants(paper).values:
         group, _, last = name.rpartition(".")
         by_name = re.search(rf'["\'.]{re.escape(last)}["\']', sources) is not None

@@ -12,7 +12,7 @@ from heddle.reproduce.lab import Lab
 from heddle.reproduce.usage_feedback.day import ALL_AT_ONCE, Day, published_facts
 from heddle.reproduce.usage_feedback.extreme_fit import first_failing, stops_falling
 from heddle.reproduce.usage_feedback.settings import Settings
-from heddle.reproduce.usage_feedback.surface import Alike, expected_gain
+from heddle.reproduce.usage_feedback.surface import Alike, expected_gain, expected_gain_forgetting
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_users_reserve_at_least_the_peak_and_a_fit_just_that(settings: Settings)
     reserved = workload.shapes[workload.stages["shape"], 0]
     peak = workload.segments["use"][1::2, 0]  # two levels to a task, the second is the peak
     assert (reserved >= peak).all()
-    assert (reserved - peak < settings.constants["v_b.fit_step_mb"]).all()
+    assert (reserved - peak < settings.known["v_b.fit_step_mb"]).all()
 
 
 def test_properties_have_streams_of_their_own(settings: Settings) -> None:
@@ -64,7 +64,7 @@ def test_properties_have_streams_of_their_own(settings: Settings) -> None:
 
 
 def test_load_is_what_arrives_over_what_is_allowed(settings: Settings) -> None:
-    known = settings.constants
+    known = settings.known
     workload = day(settings, load=2.0).jobs(0)
     work = (workload.shapes[workload.stages["shape"], 0] * workload.tasks["duration_ms"]).sum()
     allowed = known["cluster_a.nodes"] * known["cluster_a.allowance_mb"]
@@ -76,6 +76,11 @@ def test_load_is_what_arrives_over_what_is_allowed(settings: Settings) -> None:
 )
 def test_algebra_gives_the_numbers_of_the_papers_page(over: float, reports: int, percent: int) -> None:
     assert 100 * expected_gain(over, reports, 0.125) == pytest.approx(percent, abs=0.6)
+
+
+@pytest.mark.parametrize(("reports", "percent"), [(10, 21), (30, 37), (60, 43)])
+def test_forgetting_gives_the_numbers_of_the_papers_page(reports: int, percent: int) -> None:
+    assert 100 * expected_gain_forgetting(2, reports, 0.125) == pytest.approx(percent, abs=0.6)
 
 
 def test_equal_tasks_are_equal_but_for_their_durations() -> None:

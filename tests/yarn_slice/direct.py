@@ -26,7 +26,7 @@ class DirectSizing:
             member=np.zeros(1, dtypes.member),
             pool=np.zeros(1, dtypes.pool),
             shape=np.zeros(len(SIZES), dtypes.shape),
-            container=np.zeros(0, dtypes.container),
+            container=np.zeros(256, dtypes.container),
             job_spec=np.zeros(1, JOB),
             job=np.zeros(1, dtypes.job),
             stage_spec=np.zeros(len(SIZES), STAGE),
@@ -34,6 +34,7 @@ class DirectSizing:
         )
         self.view.clock["report_ms"] = report_ms
         self.view.node["allowance"] = self.view.node["capacity"] = (memory_mb, 1000 * vcores)
+        self.view.node["first_container"] = -1
         self.view.shape["demand"] = SIZES
         self.view.stage_spec["shape"] = np.arange(len(SIZES))
         columns = self.lever.columns
@@ -41,7 +42,7 @@ class DirectSizing:
             np.zeros(0, np.int64),
             np.zeros((n_nodes, columns.node), np.int64),
             np.zeros((1, 0), np.int64),
-            np.zeros((0, 0), np.int64),
+            np.zeros((256, columns.container), np.int64),
         )
         self.params = np.array(self.lever.in_thousandths(), np.int64)
         if self.lever.prepare is not None:
@@ -50,22 +51,35 @@ class DirectSizing:
                 table=self.lever.prepare(Setup(self.lever, self.view, self.state, None, nowhere, nowhere))
             )
         self.reports = [0] * n_nodes
-        self.held: dict[str, tuple[int, int, int]] = {}  # name -> node, stage, reports before
+        self.held: dict[str, tuple[int, int, int, int]] = {}  # name -> node, stage, reports before, row
 
     def allocate(self, name: str, node: int, stage: int) -> None:
-        self.held[name] = node, stage, self.reports[node]
+        row = min(set(range(256)) - {held[3] for held in self.held.values()})
+        self.held[name] = node, stage, self.reports[node], row
         self.view.node["allocated"][node] += self.view.shape["demand"][stage]
-        self._tell(EVENT_ALLOCATED, node, stage, 0)
+        self.view.container["stage"][row] = stage
+        self.state.container[row] = 0
+        self._chain(node)
+        self._tell(EVENT_ALLOCATED, node, stage, row, 0)
+
+    def _chain(self, node: int) -> None:
+        """Links the rows of the node's containers."""
+        rows = [held[3] for held in self.held.values() if held[0] == node]
+        following = -1
+        for row in rows:
+            self.view.container["next"][row], following = following, row
+        self.view.node["first_container"][node] = following
 
     def end(self, name: str) -> None:
-        node, stage, before = self.held.pop(name)
+        node, stage, before, row = self.held.pop(name)
         self.view.node["allocated"][node] -= self.view.shape["demand"][stage]
-        self._tell(EVENT_FINISHED, node, stage, self.reports[node] - before)
+        self._tell(EVENT_FINISHED, node, stage, row, self.reports[node] - before)
+        self._chain(node)
 
     def report(self, node: int, used: tuple[int, int], containers_used: tuple[int, int], count: int) -> None:
         self.view.node["used"][node], self.view.node["containers_used"][node] = used, containers_used
         self.reports[node] += count
-        self._tell(EVENT_REPORTED, node, -1, count)
+        self._tell(EVENT_REPORTED, node, -1, -1, count)
 
     def totals(self) -> list[list[int]]:
         """By the simulator's rule: whole vcores, never below what is allocated."""
@@ -76,6 +90,6 @@ class DirectSizing:
             found.append([max(wanted[0], held[0]), max(wanted[1] // 1000 * 1000, held[1])])
         return found
 
-    def _tell(self, kind: int, node: int, stage: int, value: int) -> None:
+    def _tell(self, kind: int, node: int, stage: int, container: int, value: int) -> None:
         if kind in self.lever.listens and "on_event" in self.lever.hooks:
-            self.lever.hooks["on_event"](self.view, self.state, self.params, kind, node, stage, -1, value)
+            self.lever.hooks["on_event"](self.view, self.state, self.params, kind, node, stage, container, value)

@@ -32,7 +32,8 @@ def steer(
     every_s: Annotated[float, typer.Option("--every", min=0.2, help="Seconds between two steps.")] = 1.0,
     for_s: Annotated[float | None, typer.Option("--for", min=0.1, help="End after so many seconds.")] = None,
     young_s: Annotated[
-        float, typer.Option("--young", min=0, help="So long a new container counts with all it reserves.")
+        float,
+        typer.Option("--young", min=0, help="So long a new container counts with all it reserves (usage-feedback)."),
     ] = 10,
     overcommit: Annotated[float, typer.Option(min=1, help="Promise at most this many times a node's own size.")] = 4,
     rise: Annotated[float, typer.Option(min=0.01, help="Grow at most by this share of a node's own size a step.")] = 1,
@@ -64,6 +65,7 @@ def steer(
     """
     from heddle.policy.parse import parse_policy
     from heddle.yarn.controller import Settings
+    from heddle.yarn.levers import charging_young
     from heddle.yarn.steering.desk import desk_of
     from heddle.yarn.steering.limits import Limits
     from heddle.yarn.steering.session import Session, Terms, not_acted_on
@@ -84,9 +86,8 @@ def steer(
             say(f"note: {said}")
         only = frozenset(node) if node else None
         limits = Limits(overcommit, rise, round(1000 * stale_s), pressure, only, keep_largest=True)
-        settings = Settings(
-            dead_band=(dead_band_mb, 1000), shadow=mode == "shadow", young_ms=round(1000 * young_s), limits=limits
-        )
+        settings = Settings(dead_band=(dead_band_mb, 1000), shadow=mode == "shadow", limits=limits)
+        chosen = charging_young(chosen, round(1000 * young_s), settings.report_ms)
         terms = Terms(lease_s, getpass.getuser(), accept_sizes)
         journal = Journal(record, say) if record is not None else None
         began_s = time.monotonic()

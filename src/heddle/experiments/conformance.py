@@ -36,7 +36,7 @@ def certify(text: str, seeds: int = 2) -> list[Failure]:
     policy = parse_policy(text)
     return [
         *_round_trips(policy),
-        *(failure for seed in range(seeds) for case in _cases(seed) for failure in _check_case(policy, case, seed)),
+        *(failure for seed in range(seeds) for case in cases(seed) for failure in _check_case(policy, case, seed)),
     ]
 
 
@@ -50,7 +50,7 @@ class Case:
         return build(self.name, self.jobs if jobs is None else jobs)
 
 
-def _cases(seed: int) -> Iterator[Case]:
+def cases(seed: int) -> Iterator[Case]:
     """The same random jobs under an ideal scheduler and under YARN's heartbeats: more than fit at once."""
     nodes = tuple(Node(f"node-{i}", (8192, 8000), (7168, 7000), rack=f"rack-{i % 2}") for i in range(4))
     queues = (Queue("root"), Queue("root.a", guarantee_permille=600), Queue("root.b", guarantee_permille=400))

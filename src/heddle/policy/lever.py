@@ -92,6 +92,8 @@ class Lever:
     clairvoyant: bool = False  # prepare() reads the truth; refused on a live cluster
     # A run may stall although the workload could finish: documented, not a defect (or: parameter=value that does it).
     may_deadlock: bool | str = False
+    # Sizing only: it looks at the use of single containers, which only a simulator tells.
+    reads_containers: bool | str = False
     # Ordering only.
     blocking: bool | str = False  # the first request that does not fit stops those behind (or: name of a parameter)
     reserves: bool | str = False  # keeps a node for a request that does not fit yet

@@ -12,6 +12,7 @@ from heddle.analysis.compare import ComparedRun
 from heddle.experiments.compare import Jobs, PlannedRun, run_one
 from heddle.model.cluster import Cluster
 from heddle.reproduce.claims import Claim, Drawing, Table
+from heddle.reproduce.constants import Constants
 
 C = TypeVar("C")
 R = TypeVar("R")
@@ -94,6 +95,24 @@ class Lab:
     def tuned(self, full: int, quick: int) -> range:
         """The seeds on which settings are chosen."""
         return range(TUNED_FROM, TUNED_FROM + self.size(full, quick))
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What all parts of a paper's experiments share: where they run, and the constants by which."""
+
+    lab: Lab
+    known: Constants
+
+    @property
+    def seeds(self) -> range:
+        """On which policies are scored."""
+        return self.lab.scored(self.known["seeds.full"], self.known["seeds.quick"])
+
+    @property
+    def tuning_seeds(self) -> range:
+        """On which settings are chosen."""
+        return self.lab.tuned(self.known["seeds.tuning"], self.known["seeds.tuning_quick"])
 
 
 def call(work: Work) -> Any:

@@ -294,6 +294,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
     reports_matter = any(bits >> EVENT_REPORTED & 1 for bits in listens.values())
     observed = reports_matter and observation != Observation()
     flights = _flights(cluster) if observed else 0
+    reads_containers = sizing.trait(sizing.reads_containers)
     setting = np.zeros(1, arrays.SETTING)
     values = {
         "seed": seed, "node_heartbeat_ms": timing.node_heartbeat_ms, "am_heartbeat_ms": timing.am_heartbeat_ms,
@@ -317,7 +318,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         "sizing_changes": sizing_changes,
         "reports_matter": reports_matter, "observed": observed, "poll_ms": observation.poll_ms,
         "lag_ms": observation.lag_ms, "loss_permyriad": observation.loss_permyriad, "flights": flights,
-        "container_reports": sizing.columns.container > 0, "key_changes": ordering.changes != "never",
+        "container_reports": reads_containers, "key_changes": ordering.changes != "never",
         "score_by_node": placement.score_by == "node", "oracle": sizing.clairvoyant,
         "has_executors": bool((workload.stages["kind"] == EXECUTORS).any()),
         "listens": int(np.bitwise_or.reduce(list(listens.values()))),
@@ -380,7 +381,7 @@ def build_sim(workload: Workload, cluster: Cluster, policy: Policy, seed: int, l
         heartbeat_order=np.lexsort((np.arange(n_nodes), node_run["heartbeat_phase_ms"])).astype(np.int32),
         report_order=np.lexsort((np.arange(n_nodes), node_run["report_phase_ms"])).astype(np.int32),
         flight=np.zeros((n_nodes * flights, 2 + 2 * n_resources), np.int64),
-        flight_container=np.zeros((n_slots * flights if sizing.columns.container else 0, n_resources), np.int64),
+        flight_container=np.zeros((n_slots * flights if reads_containers else 0, n_resources), np.int64),
         level_first=level_first,
         level=level,
         prefers=prefers,

@@ -75,7 +75,6 @@ class Settings:
     increment: Size = (1, MILLI)  # node sizes are multiples of this; YARN knows whole vcores only
     dead_band: Size = (256, MILLI)  # smaller changes than this are not posted
     shadow: bool = True
-    young_ms: int = 0  # a container younger than this counts in full beside what its node reports
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -116,7 +115,6 @@ class Controller:
             report_ms=settings.report_ms,
             n_pools=n_pools,
             calculator=settings.calculator,
-            young_ms=settings.young_ms,
             own_size_of=own_size_of,
         )
         self._before: Snapshot | None = None

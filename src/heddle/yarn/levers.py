@@ -5,6 +5,7 @@ Hooks are called in compiled loops, because handing a view over from Python cost
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -83,10 +84,23 @@ def refuse_unfit(policy: Policy) -> None:
             why.append(f"{lever.name} listens to events that polling cannot see: {', '.join(unheard)}")
         elif lever.waits:
             why.append(f"{lever.name} waits for nodes near a request's input, which the controller does not read yet")
-        elif lever.question is Question.SIZING and lever.columns.container:
-            why.append(f"{lever.name} looks at the use of each container, which the ResourceManager does not report")
+        elif lever.trait(lever.reads_containers):
+            why.append(f"{lever} looks at the use of each container, which the ResourceManager does not report")
     if why:
         raise RunRefused("; ".join(why))
+
+
+def charging_young(policy: Policy, young_ms: int, report_ms: int) -> Policy:
+    """The policy with new containers counted in full for so long, where it can do that and does not say otherwise.
+
+    What a report shows of a container that was just launched says nothing about what it will use.
+    """
+    return replace(policy, levers=tuple(_charging_young(lever, -(-young_ms // report_ms)) for lever in policy.levers))
+
+
+def _charging_young(lever: Lever, reports: int) -> Lever:
+    can = any(parameter.name == "young_reports" for parameter in lever.parameters)
+    return lever.with_values({"young_reports": reports}) if can and "young_reports" not in lever.values else lever
 
 
 class _Memory:

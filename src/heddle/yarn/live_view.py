@@ -66,13 +66,10 @@ class LiveView:
         report_ms: int,
         n_pools: int,
         calculator: Calculator,
-        young_ms: int = 0,
         own_size_of: CapacityOf = lambda seen: seen.total,
     ) -> None:
-        """`young_ms`: so long a container counts in full beside what its node reports, which cannot show it yet."""
         dtypes = view_dtypes(N_RESOURCES)
         self._capacity_of, self._own_size_of = capacity_of, own_size_of
-        self._young_ms = young_ms
         self._clock = np.zeros(1, dtypes.clock)
         self._clock["report_ms"] = report_ms
         self._clock["counts"] = (1, calculator == "dominant")
@@ -198,20 +195,9 @@ class LiveView:
             node["used"][row] = node["containers_used"][row]
         else:
             node["used"][row] = seen.used_memory_mb, round(1000 * seen.physical_cores_used)
-        if self._young_ms:
-            node["used"][row] += self._reserved_by_young(row, snapshot.at_ms)
         node["reported_at_ms"][row] = snapshot.at_ms
         self._reports[row] += change.reports
         return row, NOTHING, NOTHING, change.reports
-
-    def _reserved_by_young(self, node: int, now_ms: int) -> npt.NDArray[np.int64]:
-        """What containers of a node reserve that are too young for its reports: launching, or still filling memory."""
-        container, spec = self._container.rows, self._stages.spec.rows
-        young = (container["node"] == node) & (container["stage"] != NOTHING)
-        young &= container["allocated_at_ms"] > now_ms - self._young_ms
-        shapes = spec["shape"][container["stage"][young]]
-        reserved: npt.NDArray[np.int64] = self._stages.shape.rows["demand"][shapes].sum(axis=0)
-        return reserved
 
     def _lost(self, change: Change, snapshot: Snapshot) -> EventRow:
         self._node.rows["alive"][self.node_row[change.node]] = 0

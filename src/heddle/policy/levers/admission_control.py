@@ -28,6 +28,7 @@ from heddle.model.view import (
     EVENT_ALLOCATED,
     EVENT_ARRIVED,
     EVENT_FINISHED,
+    EVENT_NODE_RETURNED,
     EVENT_STOPPED,
     JOB_ARRIVED,
     JOB_FINISHED,
@@ -289,11 +290,14 @@ def observe_task(view, state, stage, sign):  # type: ignore[no-untyped-def]
 
 def observe(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
     """RIC: AMs of each node, task containers of all, jobs that run and jobs that wait."""
-    job = view.stage_spec["job"][stage]
     drop_failed(view, state)
+    if kind == EVENT_NODE_RETURNED:
+        return 1
+    job = view.stage_spec["job"][stage]
     if kind == EVENT_ARRIVED:
-        state.table[FIRST] = min(state.table[FIRST], job)
-        state.table[LAST] = max(state.table[LAST], job)
+        if view.job_spec["has_am"][job]:
+            state.table[FIRST] = min(state.table[FIRST], job) if state.table[LAST] >= 0 else job
+            state.table[LAST] = max(state.table[LAST], job)
         return 0
     sign = 1 if kind == EVENT_ALLOCATED else -1
     if view.stage_spec["kind"][stage] != AM:
@@ -332,7 +336,7 @@ ADMISSION_CONTROL = Lever(
         ),
     ),
     columns=Columns(node=MAX_RESOURCES, job=4),
-    listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED),
+    listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_NODE_RETURNED),
     prepare=prepare,
     may_deadlock="rule=literal",
 )

@@ -24,21 +24,30 @@ from heddle.model.resources import ONE
 from heddle.model.view import EVENT_ALLOCATED, EVENT_ARRIVED, EVENT_FINISHED, EVENT_STOPPED, EVENT_TICK, JOB_FINISHED
 from heddle.model.workload import AM
 from heddle.policy.lever import Columns, Lever, Parameter, Question
-from heddle.policy.levers.dress_phases import JOB_COLUMNS, ROUND_MS, count_trailing, ends, job_release, starts
+from heddle.policy.levers.dress_phases import (
+    JOB_COLUMNS,
+    ROUND_MS,
+    count_trailing,
+    ends,
+    job_release,
+    releases,
+    starts,
+)
 from heddle.policy.levers.partition import LARGE, SMALL, THETA, small_or_large
 from heddle.policy.policy import Setup
 from heddle.policy.shares import dominant_share
 
 THETA_AT, BASIS_AT, WINDOW_AT = 0, 1, 3  # places of parameters
 MOST_JOBS = 256  # that wait, first come first, are looked at when delta is decided by single jobs
-# state.table; jobs that are there are chained in order of arrival, those with containers in any order (number + 1)
-DELTA, FIRST_JOB, LAST_JOB, FIRST_HOLDER, DEMANDS = 0, 1, 2, 3, 4
+# state.table; the jobs that are there are chained in order of arrival, those that release in any order (number + 1)
+DELTA, FIRST_JOB, LAST_JOB, FIRST_RELEASING, OF_LARGE = 0, 1, 2, 3, 4
+OF_SMALL = OF_LARGE + MOST_JOBS
 # state.job, behind the columns of phases
-NEXT_JOB, NEXT_HOLDER, HOLDS = JOB_COLUMNS, JOB_COLUMNS + 1, JOB_COLUMNS + 2
+NEXT_JOB, NEXT_RELEASING, IS_RELEASING = JOB_COLUMNS, JOB_COLUMNS + 1, JOB_COLUMNS + 2
 
 
 def prepare(setup: Setup) -> npt.NDArray[np.int64]:
-    table = np.zeros(DEMANDS + 2 * MOST_JOBS, np.int64)
+    table = np.zeros(OF_SMALL + MOST_JOBS, np.int64)
     table[DELTA] = round(ONE * float(setup.lever.parameter("initial_share")))
     return table
 
@@ -78,43 +87,40 @@ def waiting_demand(view, job):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def predicted(view, state, params, small):  # type: ignore[no-untyped-def]
-    """F1 or F2: what the running jobs of a pool will release within the next round."""
-    now_ms = view.clock["now_ms"][0]
-    total = 0
-    job = state.table[FIRST_HOLDER] - 1
-    while job >= 0:
-        if view.job["pool"][job] == small:
-            total += job_release(state.job[job], now_ms, params[WINDOW_AT])
-        job = state.job[job, NEXT_HOLDER] - 1
-    return total
+def predicted(view, state, params):  # type: ignore[no-untyped-def]
+    """F2 and F1: what the jobs of the large and of the small pool will release within the next round.
 
-
-@callable_too
-def tidy(view, state, params):  # type: ignore[no-untyped-def]
-    """Jobs without containers leave the chain of holders, and trailing tasks of the others go to their next phase."""
-    before, job = -1, state.table[FIRST_HOLDER] - 1
+    Trailing tasks go to their next phase first, and jobs that do not release any more leave the chain.
+    """
+    now_ms, window_ms = view.clock["now_ms"][0], params[WINDOW_AT]
+    of_large, of_small = 0, 0
+    before, job = -1, state.table[FIRST_RELEASING] - 1
     while job >= 0:
-        after = state.job[job, NEXT_HOLDER]
-        if view.job["held"][job] == 0:
-            state.job[job, HOLDS] = 0
-            if before < 0:
-                state.table[FIRST_HOLDER] = after
+        after = state.job[job, NEXT_RELEASING]
+        count_trailing(state.job[job], now_ms, window_ms)
+        if releases(state.job[job]):
+            amount = job_release(state.job[job], now_ms, window_ms)
+            if view.job["pool"][job] == SMALL:
+                of_small += amount
             else:
-                state.job[before, NEXT_HOLDER] = after
-        else:
-            count_trailing(state.job[job], view.clock["now_ms"][0], params[WINDOW_AT])
+                of_large += amount
             before = job
+        else:
+            state.job[job, IS_RELEASING] = 0
+            if before < 0:
+                state.table[FIRST_RELEASING] = after
+            else:
+                state.job[before, NEXT_RELEASING] = after
         job = after - 1
+    return of_large, of_small
 
 
 @callable_too
-def collect_demands(view, state, small):  # type: ignore[no-untyped-def]
-    """Writes down what the waiting jobs of a pool ask for; how many they are. Ended jobs leave the chain."""
-    at = DEMANDS + small * MOST_JOBS
-    count, looked_at = 0, 0
+def collect_demands(view, state):  # type: ignore[no-untyped-def]
+    """Writes down what the waiting jobs of each pool ask for; how many, large and small. Ended jobs leave the chain."""
+    n_large, n_small = 0, 0
     before, job = -1, state.table[FIRST_JOB] - 1
-    while job >= 0 and looked_at < MOST_JOBS:
+    while job >= 0 and n_large + n_small < MOST_JOBS:
         after = state.job[job, NEXT_JOB]
         if view.job["state"][job] >= JOB_FINISHED:
             if before < 0:
@@ -126,12 +132,14 @@ def collect_demands(view, state, small):  # type: ignore[no-untyped-def]
         else:
             before = job
             if view.job["waiting"][job] > 0:
-                looked_at += 1
-                if view.job["pool"][job] == small:
-                    state.table[at + count] = waiting_demand(view, job)
-                    count += 1
+                if view.job["pool"][job] == SMALL:
+                    state.table[OF_SMALL + n_small] = waiting_demand(view, job)
+                    n_small += 1
+                else:
+                    state.table[OF_LARGE + n_large] = waiting_demand(view, job)
+                    n_large += 1
         job = after - 1
-    return count
+    return n_large, n_small
 
 
 @callable_too
@@ -149,15 +157,14 @@ def next_demand(state, at, count, above):  # type: ignore[no-untyped-def]
 @callable_too
 def lent_to_small(view, state, small_room, large_room):  # type: ignore[no-untyped-def]
     """Alg. 3, lines 13 to 24: how much of the large pool's room goes to small jobs, the smallest ones first."""
-    at, count = DEMANDS + LARGE * MOST_JOBS, collect_demands(view, state, LARGE)
-    demand, jobs = next_demand(state, at, count, 0)
+    n_large, n_small = collect_demands(view, state)
+    demand, jobs = next_demand(state, OF_LARGE, n_large, 0)
     while jobs > 0 and demand <= large_room:
         taken = min(jobs, large_room // demand)
         large_room -= taken * demand
-        demand, jobs = next_demand(state, at, count, demand) if taken == jobs else (0, 0)
-    at, count = DEMANDS + SMALL * MOST_JOBS, collect_demands(view, state, SMALL)
+        demand, jobs = next_demand(state, OF_LARGE, n_large, demand) if taken == jobs else (0, 0)
     lent = 0
-    demand, jobs = next_demand(state, at, count, 0)
+    demand, jobs = next_demand(state, OF_SMALL, n_small, 0)
     while jobs > 0 and demand <= small_room + large_room:
         own = min(jobs, small_room // demand)
         small_room -= own * demand
@@ -167,7 +174,7 @@ def lent_to_small(view, state, small_room, large_room):  # type: ignore[no-untyp
             small_room = 0
             large_room -= loan
             lent += loan
-        demand, jobs = next_demand(state, at, count, demand) if own + on_loan == jobs else (0, 0)
+        demand, jobs = next_demand(state, OF_SMALL, n_small, demand) if own + on_loan == jobs else (0, 0)
     return lent
 
 
@@ -177,8 +184,9 @@ def adjusted(view, state, params):  # type: ignore[no-untyped-def]
     held = needed_share(view, view.pool["allocated"], SMALL)
     free = max(0, ONE - held - needed_share(view, view.pool["allocated"], LARGE))
     delta = max(held, min(held + free, state.table[DELTA]))
-    small_room = delta - held + predicted(view, state, params, SMALL)  # Ac1 + F1
-    large_room = held + free - delta + predicted(view, state, params, LARGE)  # Ac2 + F2
+    of_large, of_small = predicted(view, state, params)
+    small_room = delta - held + of_small  # Ac1 + F1
+    large_room = held + free - delta + of_large  # Ac2 + F2
     small_waits = needed_share(view, view.pool["waiting"], SMALL)  # P1
     large_waits = needed_share(view, view.pool["waiting"], LARGE)  # P2
     if small_room >= small_waits:
@@ -192,7 +200,6 @@ def adjusted(view, state, params):  # type: ignore[no-untyped-def]
 
 def observe(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
     if kind == EVENT_TICK:
-        tidy(view, state, params)
         delta = adjusted(view, state, params)
         changed = delta != state.table[DELTA]
         state.table[DELTA] = delta
@@ -211,12 +218,12 @@ def observe(view, state, params, kind, node, stage, container, value):  # type: 
     now_ms = view.clock["now_ms"][0]
     if kind == EVENT_ALLOCATED:
         state.container[container, 0] = starts(state.job[job], amount, now_ms, params[WINDOW_AT])
-        if state.job[job, HOLDS] == 0:
-            state.job[job, HOLDS] = 1
-            state.job[job, NEXT_HOLDER] = state.table[FIRST_HOLDER]
-            state.table[FIRST_HOLDER] = job + 1
     else:
         ends(state.job[job], state.container[container, 0], amount, now_ms, params[WINDOW_AT])
+        if state.job[job, IS_RELEASING] == 0 and releases(state.job[job]):
+            state.job[job, IS_RELEASING] = 1
+            state.job[job, NEXT_RELEASING] = state.table[FIRST_RELEASING]
+            state.table[FIRST_RELEASING] = job + 1
     return 0
 
 

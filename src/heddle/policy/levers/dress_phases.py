@@ -141,3 +141,10 @@ def job_release(job, now_ms, window_ms):  # type: ignore[no-untyped-def]
     if job[NEWEST + LAST] <= now_ms - window_ms:
         total += phase_release(job, NEWEST, now_ms)
     return total
+
+
+@callable_too
+def releases(job):  # type: ignore[no-untyped-def]
+    """Whether a phase of the job has begun to release and is not over."""
+    newest = job[NEWEST + GAMMA] != NOT_YET and job[NEWEST + LEFT] > 0
+    return newest or (job[OLDER + GAMMA] != NOT_YET and job[OLDER + LEFT] > 0)

@@ -223,6 +223,7 @@ PERCENTILE = Lever(
     columns=Columns(node=1, container=RING_COLUMNS),
     listens=CHANGES,
     changes="allocation",
+    reads_containers=True,
 )
 
 MAX_PREDICTOR = Lever(
@@ -234,6 +235,7 @@ MAX_PREDICTOR = Lever(
     columns=Columns(node=RING_COLUMNS, container=RING_COLUMNS),
     listens=CHANGES,
     changes="allocation",
+    reads_containers=True,
 )
 
 ORACLE = Lever(

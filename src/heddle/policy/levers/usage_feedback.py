@@ -7,7 +7,16 @@ Per node and resource an estimate E of what is in use, on each report of utilisa
     E -= (1-a)^n R               (4)  when a container that saw n reports ends
 While reports say the same, (1) and (3) have the closed form E = U + max(0, E0 - U) (1-a)^k, so that any number of equal
 reports is one step. Powers are read from a table by age and never multiplied up: skipping idle time changes nothing.
-available = allowance - E (the rule of the paper's simulator), so total = allocated + allowance - E.
+
+What is available is allowance - E in the paper's simulator (`headroom=allowance`), and in its prototype the smaller of
+    allowance - use of all containers      (5)
+    capacity - E                           (6)
+total = allocated + available. With `side=worker` the node estimates and the master acts on what its report before the
+last one said: one to two reports late, and an end is not known before.
+
+Two improvements that are not in the paper. `young_reports=y`: a container counts in full, beside E, for its first y
+reports, and (2) takes place then: one that has just been launched uses nothing yet. `forget`: at the end of a container
+its own smoothed use goes with what (4) takes; the paper leaves it in E, where it decays.
 """
 
 from __future__ import annotations
@@ -17,14 +26,18 @@ import numpy.typing as npt
 
 from heddle.model.compiled import callable_too
 from heddle.model.resources import MAX_RESOURCES
-from heddle.model.view import EVENT_ALLOCATED, EVENT_FINISHED, EVENT_REPORTED, EVENT_STOPPED
+from heddle.model.view import EVENT_ALLOCATED, EVENT_FINISHED, EVENT_NODE_LOST, EVENT_REPORTED, EVENT_STOPPED
 from heddle.policy.lever import Columns, Lever, Parameter, Question
 from heddle.policy.policy import Setup
 
 POWER_BITS = 30
 MAX_AGE = 4096  # reports after which a reservation has decayed to nothing at any sensible damping
-# Columns of state.node, per resource r: 3 * r + ...
-E0, USED, AGE = 0, 1, 2
+HEADROOM_AT, SIDE_AT, YOUNG_AT, FORGET_AT = 1, 2, 3, 4  # places of parameters
+# Columns of state.node, per resource r: PER_RESOURCE * r + ...; SAID: the total as of the last report
+E0, USED, AGE, YOUNG, SAID, SAID_BEFORE, PER_RESOURCE = 0, 1, 2, 3, 4, 5, 6
+REPORTS = PER_RESOURCE * MAX_RESOURCES
+# Columns of state.container: reports that it saw; then of its smoothed use, per resource, what E0, USED, AGE are of E
+SEEN, SMOOTHED, PER_SMOOTHED = 0, 1, 3
 
 
 def prepare(setup: Setup) -> npt.NDArray[np.int64]:
@@ -42,34 +55,136 @@ def faded(state, amount, age):  # type: ignore[no-untyped-def]
 
 @callable_too
 def estimate(state, node, r):  # type: ignore[no-untyped-def]
-    anchor, used, age = state.node[node, 3 * r + E0], state.node[node, 3 * r + USED], state.node[node, 3 * r + AGE]
+    at = PER_RESOURCE * r
+    anchor, used, age = state.node[node, at + E0], state.node[node, at + USED], state.node[node, at + AGE]
     return anchor if age == 0 else used + faded(state, max(0, anchor - used), age)
 
 
-def observe(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+@callable_too
+def smoothed_use(state, container, r):  # type: ignore[no-untyped-def]
+    """(1) of a container's own use."""
+    at = SMOOTHED + PER_SMOOTHED * r
+    anchor, used = state.container[container, at + E0], state.container[container, at + USED]
+    rest = faded(state, abs(anchor - used), state.container[container, at + AGE])
+    return used + rest if anchor > used else used - rest
+
+
+@callable_too
+def set_estimate(state, node, r, amount):  # type: ignore[no-untyped-def]
+    state.node[node, PER_RESOURCE * r + E0] = amount
+    state.node[node, PER_RESOURCE * r + AGE] = 0
+
+
+@callable_too
+def own_total(view, state, params, node, r):  # type: ignore[no-untyped-def]
+    """What may be promised by the estimate as it is now."""
+    expected = estimate(state, node, r) + state.node[node, PER_RESOURCE * r + YOUNG]
+    available = view.node["allowance"][node, r] - expected
+    if params[HEADROOM_AT] != 0:
+        by_containers = view.node["allowance"][node, r] - view.node["containers_used"][node, r]  # (5)
+        available = min(by_containers, view.node["capacity"][node, r] - expected)  # (6)
+    return view.node["allocated"][node, r] + available
+
+
+@callable_too
+def take_reports(view, state, params, node, count):  # type: ignore[no-untyped-def]
+    """(1) and (3), for so many equal reports."""
     for r in range(view.shape["demand"].shape[1]):
-        if kind == EVENT_REPORTED:
-            used = view.node["used"][node, r]
-            if used != state.node[node, 3 * r + USED]:
-                state.node[node, 3 * r + E0] = estimate(state, node, r)
-                state.node[node, 3 * r + USED] = used
-                state.node[node, 3 * r + AGE] = value
-            else:
-                state.node[node, 3 * r + AGE] += value
+        at, used = PER_RESOURCE * r, view.node["used"][node, r]
+        if used != state.node[node, at + USED]:
+            state.node[node, at + E0] = estimate(state, node, r)
+            state.node[node, at + USED] = used
+            state.node[node, at + AGE] = count
         else:
-            demand = view.shape["demand"][view.stage_spec["shape"][stage], r]
-            now = estimate(state, node, r)
-            if kind == EVENT_ALLOCATED:
-                now += demand
+            state.node[node, at + AGE] += count
+    container = view.node["first_container"][node] if params[YOUNG_AT] + params[FORGET_AT] > 0 else -1
+    while container >= 0:
+        stage = view.container["stage"][container]
+        seen = state.container[container, SEEN] + count
+        state.container[container, SEEN] = seen
+        for r in range(view.shape["demand"].shape[1]):
+            if params[YOUNG_AT] > 0 and seen * 1000 == params[YOUNG_AT]:  # (2), now that it is not young any more
+                demand = view.shape["demand"][view.stage_spec["shape"][stage], r]
+                state.node[node, PER_RESOURCE * r + YOUNG] -= demand
+                set_estimate(state, node, r, estimate(state, node, r) + demand)
+            if params[FORGET_AT] != 0:
+                at, used = SMOOTHED + PER_SMOOTHED * r, view.container["used"][container, r]
+                if used != state.container[container, at + USED]:
+                    state.container[container, at + E0] = smoothed_use(state, container, r)
+                    state.container[container, at + USED] = used
+                    state.container[container, at + AGE] = count
+                else:
+                    state.container[container, at + AGE] += count
+        container = view.container["next"][container]
+
+
+@callable_too
+def reports_until_change(view, state, params, node, count):  # type: ignore[no-untyped-def]
+    """How many of so many equal reports can be taken at once: until a container is young no more."""
+    container = view.node["first_container"][node] if params[YOUNG_AT] > 0 else -1
+    while container >= 0:
+        left = params[YOUNG_AT] // 1000 - state.container[container, SEEN]
+        if left > 0:
+            count = min(count, left)
+        container = view.container["next"][container]
+    return count
+
+
+@callable_too
+def say_totals(view, state, params, node):  # type: ignore[no-untyped-def]
+    """The node tells its totals."""
+    state.node[node, REPORTS] += 1
+    for r in range(view.shape["demand"].shape[1]):
+        at = PER_RESOURCE * r
+        state.node[node, at + SAID_BEFORE] = state.node[node, at + SAID]
+        state.node[node, at + SAID] = own_total(view, state, params, node, r)
+
+
+@callable_too
+def reported(view, state, params, node, count):  # type: ignore[no-untyped-def]
+    by_worker = params[SIDE_AT] != 0
+    while count > 0:
+        step = reports_until_change(view, state, params, node, count)
+        if by_worker and step == count and step > 1:
+            step -= 1  # the last one but one is what the master will act on
+        take_reports(view, state, params, node, step)
+        if by_worker:
+            say_totals(view, state, params, node)
+        count -= step
+
+
+def observe(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+    if kind == EVENT_REPORTED:
+        reported(view, state, params, node, value)
+        return 0
+    if kind == EVENT_NODE_LOST:
+        state.node[node, REPORTS] = 0
+        return 0
+    young = params[YOUNG_AT] // 1000
+    for r in range(view.shape["demand"].shape[1]):
+        demand = view.shape["demand"][view.stage_spec["shape"][stage], r]
+        if kind == EVENT_ALLOCATED and young > 0:
+            state.node[node, PER_RESOURCE * r + YOUNG] += demand
+        elif kind == EVENT_ALLOCATED:
+            set_estimate(state, node, r, estimate(state, node, r) + demand)  # (2)
+        else:
+            rest = 0
+            if value < young:
+                state.node[node, PER_RESOURCE * r + YOUNG] -= demand
             else:
-                now = max(0, now - faded(state, demand, value))
-            state.node[node, 3 * r + E0] = now
-            state.node[node, 3 * r + AGE] = 0
+                rest = faded(state, demand, value - young)  # (4)
+            if params[FORGET_AT] != 0:
+                rest += smoothed_use(state, container, r)
+            set_estimate(state, node, r, max(0, estimate(state, node, r) - rest))
     return 0
 
 
 def total(view, state, params, node, r):  # type: ignore[no-untyped-def]
-    return view.node["allocated"][node, r] + view.node["allowance"][node, r] - estimate(state, node, r)
+    if params[SIDE_AT] == 0:
+        return own_total(view, state, params, node, r)
+    if state.node[node, REPORTS] < 2:
+        return view.node["allowance"][node, r]
+    return state.node[node, PER_RESOURCE * r + SAID_BEFORE]
 
 
 USAGE_FEEDBACK = Lever(
@@ -88,9 +203,24 @@ USAGE_FEEDBACK = Lever(
             low=0,
             high=1,
         ),
+        Parameter(
+            "headroom",
+            "allowance",
+            "what is available: allowance less estimate, or as the prototype has it, looking at the hardware too",
+            choices=("allowance", "prototype"),
+        ),
+        Parameter(
+            "side",
+            "master",
+            "who estimates: the ResourceManager, or the nodes, one to two reports later",
+            choices=("master", "worker"),
+        ),
+        Parameter("young_reports", 0, "for so many reports a container counts in full; not in the paper", low=0),
+        Parameter("forget", False, "take a container's smoothed use out when it ends; not in the paper"),
     ),
-    columns=Columns(node=3 * MAX_RESOURCES),
-    listens=(EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_REPORTED),
+    columns=Columns(node=REPORTS + 1, container=SMOOTHED + PER_SMOOTHED * MAX_RESOURCES),
+    listens=(EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_REPORTED, EVENT_NODE_LOST),
     prepare=prepare,
     changes="allocation",
+    reads_containers="forget",
 )

@@ -13,28 +13,17 @@ from heddle.model.cluster import Cluster
 from heddle.reproduce import verdicts
 from heddle.reproduce.admission_control.rounds import Batch, batch, kinds_of_job, paper_cluster
 from heddle.reproduce.claims import Claim, Drawing, Table, mean_text
-from heddle.reproduce.constants import Constants
 from heddle.reproduce.drawing import Curve, draw_curves
-from heddle.reproduce.lab import Findings, Lab, Part, Scores, Work, runs_of
+from heddle.reproduce.lab import Findings, Part, Scope, Scores, Work, runs_of
 
 MIXED = (0, 0)  # in place of the two sizes of a round
 
 
 @dataclass(frozen=True)
-class Rounds:
+class Rounds(Scope):
     """Every round with every kind of job, and the policies that run in it."""
 
-    lab: Lab
-    known: Constants
     node_vcores: int
-
-    @property
-    def seeds(self) -> range:
-        return self.lab.scored(self.known["seeds.full"], self.known["seeds.quick"])
-
-    @property
-    def tuning_seeds(self) -> range:
-        return self.lab.tuned(self.known["seeds.tuning"], self.known["seeds.tuning_quick"])
 
     @cached_property
     def cluster(self) -> Cluster:

@@ -11,26 +11,18 @@ import numpy as np
 
 from heddle.reproduce import verdicts
 from heddle.reproduce.claims import Claim, Drawing, Table, mean_text
-from heddle.reproduce.constants import Constants
 from heddle.reproduce.drawing import Curve, draw_curves
 from heddle.reproduce.dress.jobs import Kind, Twenty, paper_cluster, twenty
 from heddle.reproduce.job_times import Floats, JobResults, job_runs
-from heddle.reproduce.lab import Findings, Lab, Part, Work
+from heddle.reproduce.lab import Findings, Part, Scope, Work
 from heddle.reproduce.verdicts import Ensemble
 
 Results = Mapping[Any, JobResults]
 
 
 @dataclass(frozen=True)
-class Mixes:
+class Mixes(Scope):
     """Every workload of the paper, and the policies that run it."""
-
-    lab: Lab
-    known: Constants
-
-    @property
-    def seeds(self) -> range:
-        return self.lab.scored(self.known["seeds.full"], self.known["seeds.quick"])
 
     @property
     def members(self) -> list[str]:

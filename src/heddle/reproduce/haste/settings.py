@@ -10,10 +10,9 @@ import numpy as np
 
 from heddle.model.cluster import Cluster
 from heddle.model.resources import MILLI
-from heddle.reproduce.constants import Constants
 from heddle.reproduce.haste.batches import Batch, JobKind
 from heddle.reproduce.haste.measures import Measured, measure
-from heddle.reproduce.lab import Lab, Work
+from heddle.reproduce.lab import Scope, Work
 from heddle.reproduce.yarn_cluster import yarn_cluster
 
 SAME, MIXED, ITERATIVE, ARRIVALS, SMALL = (
@@ -27,19 +26,8 @@ Results = Mapping[tuple[str, str, str, int], Measured | None]  # of setting, bat
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Scope):
     """What is run, and where."""
-
-    lab: Lab
-    known: Constants
-
-    @property
-    def seeds(self) -> range:
-        return self.lab.scored(self.known["seeds.full"], self.known["seeds.quick"])
-
-    @property
-    def tuning_seeds(self) -> range:
-        return self.lab.tuned(self.known["seeds.tuning"], self.known["seeds.tuning_quick"])
 
     def batches(self) -> dict[tuple[str, str], tuple[Batch, Cluster]]:
         """By setting and name of the batch."""

@@ -22,7 +22,7 @@ ORACLE = "oracle"
 
 
 def beyond(settings: Settings) -> Part:
-    known, cluster = settings.constants, settings.cluster("cluster_a")
+    known, cluster = settings.known, settings.cluster("cluster_a")
     load = known["beyond.member_load"]
     tasks = settings.lab.size(known["beyond.tasks"], known["beyond.tasks_quick"])
     days = {
@@ -111,7 +111,7 @@ def beyond(settings: Settings) -> Part:
 
 def _chosen(settings: Settings, tuning: Scores, name: str, policies: list[str]) -> str:
     """The shortest mean makespan of the settings that fail rarely and always come to an end; else fewest failures."""
-    limit = settings.constants["beyond.failed_limit_pct"]
+    limit = settings.known["beyond.failed_limit_pct"]
 
     def mean(values: dict[int, float]) -> float:
         return float(np.mean(list(values.values())))

@@ -10,9 +10,12 @@ from heddle.reproduce.usage_feedback.over_reserved import over_reserved
 from heddle.reproduce.usage_feedback.recorded import recorded
 from heddle.reproduce.usage_feedback.settings import Settings
 from heddle.reproduce.usage_feedback.surface import surface
+from heddle.reproduce.usage_feedback.variants import variants
 
 
 def experiment(lab: Lab, constants: Constants) -> Findings:
     settings = Settings(lab, constants)
-    parts = [part(settings) for part in (over_reserved, surface, recorded, extreme_fit, damping_factor, beyond)]
+    parts = [
+        part(settings) for part in (over_reserved, surface, recorded, extreme_fit, damping_factor, variants, beyond)
+    ]
     return lab.together(parts)

@@ -20,7 +20,7 @@ FIT, USERS = "extreme fit", "users' requests"
 
 
 def extreme_fit(settings: Settings) -> Part:
-    known, days, cluster = settings.constants, _fitting_days(settings), settings.cluster("cluster_b")
+    known, days, cluster = settings.known, _fitting_days(settings), settings.cluster("cluster_b")
     plan: dict[Hashable, Work] = {}
     for name, day in days.items():
         for policy in (settings.reservation, settings.feedback):
@@ -84,7 +84,7 @@ def extreme_fit(settings: Settings) -> Part:
 
 
 def damping_factor(settings: Settings) -> Part:
-    known, cluster = settings.constants, settings.cluster("cluster_b")
+    known, cluster = settings.known, settings.cluster("cluster_b")
     dampings = settings.lab.size(known["v_c.dampings"], known["v_c.dampings_quick"])
     days = {
         FIT: settings.day(
@@ -185,7 +185,7 @@ def stops_falling(makespan: Mapping[float, Seeds]) -> float | None:
 
 
 def _fitting_days(settings: Settings) -> dict[str, Day]:
-    known = settings.constants
+    known = settings.known
     return {
         f"{profile}, {load_text(load)}": settings.day(
             known["v_b.size"], load, known["v_b.median_s"], profile, "extreme-fit"

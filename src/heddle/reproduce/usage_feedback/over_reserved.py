@@ -54,7 +54,7 @@ def _sooner(settings: Settings, scores: Scores) -> Claim:
         )
         for name in settings.ensemble()
     }
-    paper = settings.constants["v_a.sooner_pct"]
+    paper = settings.known["v_a.sooner_pct"]
     judged = verdicts.effect(sooner, paper)
     means = {name: float(np.mean(list(seeds.values()))) for name, seeds in sooner.items()}
     enough = sum(mean >= paper * verdicts.PART_OF_EFFECT for mean in means.values())
@@ -72,7 +72,7 @@ def _sooner(settings: Settings, scores: Scores) -> Claim:
 
 def _bottleneck(settings: Settings, scores: Scores) -> Claim:
     """Reservation: reserved memory is nearer to its allowance than CPU. Feedback: used CPU is nearer than memory."""
-    given = settings.constants.of("cluster_a")
+    given = settings.known.of("cluster_a")
     memory = given["capacity_mb"] / given["allowance_mb"]
     vcores = given["capacity_vcores"] / given["allowance_vcores"]
 
@@ -122,7 +122,7 @@ def _none_failed(settings: Settings, scores: Scores) -> Claim:
 
 def _forms(settings: Settings) -> dict[str, Day]:
     """Why tasks fail: the same days, with other forms of use over a task's life."""
-    known = settings.constants
+    known = settings.known
     return {
         f"{size} containers, {form}": settings.day(size, ALL_AT_ONCE, known["v_b.median_s"], form)
         for size in known.of("ensemble.sizes")
@@ -168,7 +168,7 @@ def _facts(settings: Settings) -> Table:
 
 
 def _members(settings: Settings, scores: Scores) -> Table:
-    given = settings.constants.of("cluster_a")
+    given = settings.known.of("cluster_a")
     memory = 100 * given["capacity_mb"] / given["allowance_mb"]
     vcores = 100 * given["capacity_vcores"] / given["allowance_vcores"]
 

@@ -95,7 +95,7 @@ def _trace(path: str, longest_ms: int) -> tuple[Workload, Column]:
 
 
 def recorded(settings: Settings) -> Part:
-    known, lab = settings.constants, settings.lab
+    known, lab = settings.known, settings.lab
     if lab.traces is None or not all((lab.traces / folder).is_dir() for folder in FOLDERS):
         yield {}
         return Findings(remarks=["The recorded traces are not here (--traces): their claims R.1 to R.4 were left out."])
@@ -163,7 +163,7 @@ def recorded(settings: Settings) -> Part:
 
 
 def _cluster(settings: Settings, kind: str) -> Cluster:
-    given = settings.constants.of("real")
+    given = settings.known.of("real")
     vcores = (
         ("capacity_vcores", "allowance_vcores") if kind == "users" else ("capacity_vcores_fit", "allowance_vcores_fit")
     )

@@ -7,40 +7,28 @@ from typing import Literal
 
 from heddle.model.cluster import Cluster, Level, Node, Physics, Timing
 from heddle.model.resources import MILLI
-from heddle.reproduce.constants import Constants
-from heddle.reproduce.lab import Lab
+from heddle.reproduce.lab import Scope
 from heddle.reproduce.usage_feedback.day import Day
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Scope):
     """What all parts share."""
-
-    lab: Lab
-    constants: Constants
-
-    @property
-    def seeds(self) -> range:
-        return self.lab.scored(self.constants["seeds.full"], self.constants["seeds.quick"])
-
-    @property
-    def tuning_seeds(self) -> range:
-        return self.lab.tuned(self.constants["seeds.full"], self.constants["seeds.tuning_quick"])
 
     @property
     def reservation(self) -> str:
-        return str(self.constants["policy.reservation"])
+        return str(self.known["policy.reservation"])
 
     @property
     def feedback(self) -> str:
-        return self.damped(self.constants["policy.damping"])
+        return self.damped(self.known["policy.damping"])
 
     def damped(self, damping: float) -> str:
         return f"{self.reservation}+usage-feedback(damping={damping:g})"
 
     def cluster(self, which: Literal["cluster_a", "cluster_b"]) -> Cluster:
         """The simulated cluster of V-A, or that of V-B and V-C."""
-        given = self.constants.of(which)
+        given = self.known.of(which)
         background = (given["background_mb"], given["background_vcores"] * MILLI)
         node = Node(
             name="",
@@ -55,10 +43,8 @@ class Settings:
         nodes = (
             Node(f"node-{number}", node.capacity, node.allowance, background=node.background) for number in range(count)
         )
-        timing = Timing(
-            usage_report_ms=self.constants["cluster.report_ms"], retry_ms=self.constants["cluster.retry_ms"]
-        )
-        physics = Physics(oom=self.constants["cluster.oom"], cpu=self.constants["cluster.cpu"])
+        timing = Timing(usage_report_ms=self.known["cluster.report_ms"], retry_ms=self.known["cluster.retry_ms"])
+        physics = Physics(oom=self.known["cluster.oom"], cpu=self.known["cluster.cpu"])
         return Cluster(nodes=tuple(nodes), timing=timing, physics=physics, name=name)
 
     def day(
@@ -70,7 +56,7 @@ class Settings:
         reservation: Literal["users", "extreme-fit"] = "users",
     ) -> Day:
         """One of the days that the published facts allow."""
-        known = self.constants
+        known = self.known
         return Day(
             tasks=self.lab.size(known["day.tasks"], known["day.tasks_quick"]),
             load=load,
@@ -86,11 +72,11 @@ class Settings:
 
     @property
     def fit_steps(self) -> tuple[int, int]:
-        return self.constants["v_b.fit_step_mb"], self.constants["v_b.fit_step_vcores_milli"]
+        return self.known["v_b.fit_step_mb"], self.known["v_b.fit_step_vcores_milli"]
 
     def ensemble(self) -> dict[str, Day]:
         """V-A's: every size, load and median that the facts leave open."""
-        known = self.constants
+        known = self.known
         return {
             f"{size} containers, {load_text(load)}, median {median:g} s": self.day(
                 size, load, median, known["v_a.profile"]

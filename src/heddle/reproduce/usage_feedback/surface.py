@@ -28,8 +28,19 @@ from heddle.traces.synthetic.one_stage import constant_use, one_stage_jobs
 
 def expected_gain(over_reservation: float, reports: float, damping: float) -> float:
     """The algebra: by which part completion is sooner than under reservation."""
+    return 1 - 1 / over_reservation - left_of_reservation(reports, damping)
+
+
+def expected_gain_forgetting(over_reservation: float, reports: float, damping: float) -> float:
+    """The same where a task's smoothed use goes with it, so that only what it did not use stays too long."""
+    idle = 1 - 1 / over_reservation
+    return idle - left_of_reservation(reports, damping) * idle
+
+
+def left_of_reservation(reports: float, damping: float) -> float:
+    """g: the part of a reservation that the estimate still holds, on average over a task's life."""
     left: float = (1 - (1 - damping) ** reports) / (damping * reports)
-    return 1 - 1 / over_reservation - left
+    return left
 
 
 @dataclass(frozen=True)
@@ -67,20 +78,31 @@ class Alike:
         )
 
 
+def alike_tasks(settings: Settings, duration_s: float, over: float, load: float, slots: int) -> Alike:
+    known = settings.known
+    return Alike(
+        duration_s,
+        over,
+        load,
+        slots * known["surface.generations"],
+        slots,
+        known["surface.reserved_mb"],
+        known["surface.vcores_milli"],
+        known["surface.jitter"],
+    )
+
+
 def surface(settings: Settings) -> Part:
-    known, lab = settings.constants, settings.lab
+    known, lab = settings.known, settings.lab
     durations = lab.size(known["surface.durations_s"], known["surface.durations_quick_s"])
     overs = lab.size(known["surface.over_reservations"], known["surface.over_reservations_quick"])
     loads = lab.size(known["surface.loads"], known["surface.loads_quick"])
-    cluster, slots = _cluster(settings)
+    cluster, slots = roomy_cluster(settings)
     plan: dict[Hashable, Work] = {}
     for duration in durations:
         for load in loads:
             for over in overs:
-                alike = Alike(
-                    duration, over, load, slots * known["surface.generations"], slots,
-                    known["surface.reserved_mb"], known["surface.vcores_milli"], known["surface.jitter"],
-                )  # fmt: skip
+                alike = alike_tasks(settings, duration, over, load, slots)
                 plan.update(runs_of((duration, load, over), alike, cluster, settings.feedback, settings.seeds))
                 if over == overs[0]:  # what is used does not matter under reservation
                     plan.update(runs_of((duration, load), alike, cluster, settings.reservation, settings.seeds))
@@ -113,10 +135,10 @@ def surface(settings: Settings) -> Part:
     )  # fmt: skip
 
 
-def _cluster(settings: Settings) -> tuple[Cluster, int]:
+def roomy_cluster(settings: Settings) -> tuple[Cluster, int]:
     """V-A's memory, and so much CPU that it never matters; how many tasks fit by reservation."""
-    given = settings.constants.of("cluster_a")
-    to_a_node = given["allowance_mb"] // settings.constants["surface.reserved_mb"]
+    given = settings.known.of("cluster_a")
+    to_a_node = given["allowance_mb"] // settings.known["surface.reserved_mb"]
     vcores = given["capacity_vcores"] * MILLI * 10
     node = Node("", (given["capacity_mb"], vcores), (given["allowance_mb"], vcores))
     return settings.of_nodes(node, given["nodes"], "surface"), to_a_node * given["nodes"]
@@ -129,13 +151,13 @@ def _beside_algebra(
         f"{over:g}x reserved", {float(duration): gain[duration, load, over] for duration in durations}, colour=slot
     )
     fine = np.geomspace(min(durations), max(durations), 40)
-    damping = settings.constants["policy.damping"]
+    damping = settings.known["policy.damping"]
     theory = [100 * expected_gain(over, duration, damping) for duration in fine]
     return [measured, Curve(f"{over:g}x: algebra", fine.tolist(), theory, dashed=True, colour=slot)]
 
 
 def _algebra(settings: Settings, gain: dict[Any, dict[int, float]]) -> Claim:
-    damping, within = settings.constants["policy.damping"], settings.constants["surface.algebra_within"]
+    damping, within = settings.known["policy.damping"], settings.known["surface.algebra_within"]
     differences = {
         f"{over:g}x, {duration} s": {
             seed: value - 100 * expected_gain(over, duration, damping) for seed, value in seeds.items()
@@ -157,7 +179,7 @@ def _algebra(settings: Settings, gain: dict[Any, dict[int, float]]) -> Claim:
 
 
 def _short_tasks(settings: Settings, gain: dict[Any, dict[int, float]]) -> Claim:
-    known = settings.constants
+    known = settings.known
     cell = gain[known["short_tasks.duration_s"], ALL_AT_ONCE, known["short_tasks.over_reservation"]]
     return Claim(
         "V-A.5",
@@ -171,7 +193,7 @@ def _short_tasks(settings: Settings, gain: dict[Any, dict[int, float]]) -> Claim
 
 def _region(settings: Settings, gain: dict[Any, dict[int, float]]) -> Table:
     """Where the gain is about the paper's: within a quarter of it."""
-    paper = settings.constants["v_a.sooner_pct"]
+    paper = settings.known["v_a.sooner_pct"]
     rows = []
     for (duration, load, over), seeds in gain.items():
         mean, interval = verdicts.over_seeds({"": seeds})

@@ -1,0 +1,154 @@
+"""Usage feedback: the first paper's equations and the options, with the arithmetic next to each number.
+
+One node of 1000 MB capacity and 800 MB allowance, damping 1/2, reports every second; a container reserves 400 MB.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from heddle.model.cluster import Cluster, Node
+from heddle.model.view import EVENT_FINISHED, EVENT_NODE_LOST, EVENT_REPORTED
+from heddle.policy.lever import Question
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec
+from levers.hand_made import HandMade
+
+MEMORY = 0
+
+
+class OneNode(HandMade):
+    def __init__(self, **options: object) -> None:
+        words = ", ".join(f"{name}={value}" for name, value in {"damping": 0.5, **options}.items())
+        job = JobSpec("j", 0, [StageSpec("t", (400, 0), [TaskSpec(1000)] * 9)])
+        cluster = Cluster((Node("n", (1000, 1000), (800, 1000)),))
+        cluster = replace(cluster, timing=replace(cluster.timing, usage_report_ms=1000))
+        super().__init__(f"usage-feedback({words})", Question.SIZING, [job], cluster)
+        self.ages: dict[int, int] = {}
+
+    def begin(self, container: int = 0) -> None:
+        self.view.container["stage"][container] = 0
+        self.view.container["next"][container] = self.view.node["first_container"][0]
+        self.view.node["first_container"][0] = container
+        self.ages[container] = 0
+        self.allocate(0, 0, container)
+
+    def report(self, used: int, times: int = 1, of_container: int | None = None) -> None:
+        """Containers use all of it, each the same, unless it is said what each uses."""
+        self.view.node["used"][0, MEMORY] = self.view.node["containers_used"][0, MEMORY] = used
+        for container in self.ages:
+            self.view.container["used"][container, MEMORY] = used if of_container is None else of_container
+            self.ages[container] += times
+        self.tell(EVENT_REPORTED, 0, value=times)
+
+    def end(self, container: int = 0) -> None:
+        """Of one container only: the last that began."""
+        self.book(0, 0, -1)
+        self.tell(EVENT_FINISHED, 0, 0, container, self.ages.pop(container))
+        self.view.node["first_container"][0] = self.view.container["next"][container]
+
+    @property
+    def available(self) -> int:
+        return self.ask("total", 0, MEMORY) - int(self.view.node["allocated"][0, MEMORY])
+
+
+def test_equations_1_and_2() -> None:
+    node = OneNode()
+    node.begin()
+    assert node.available == 400  # E = 400
+    node.report(100)
+    assert node.available == 550  # E = 400 / 2 + 100 / 2 = 250
+    node.report(100, times=2)
+    assert node.available == 663  # 175, then 137 (whole MB)
+
+
+def test_equation_3() -> None:
+    node = OneNode()
+    node.report(300)
+    assert node.available == 500  # E = 0 / 2 + 300 / 2 = 150 < U = 300
+
+
+def test_equation_4_leaves_smoothed_use() -> None:
+    node = OneNode()
+    node.begin()
+    node.report(100, times=2)  # E = 175 = 400 / 4 + 75
+    node.end()
+    assert node.available == 725  # 175 - 400 / 4: the smoothed use, 75, stays
+    node.report(0)
+    assert node.available == 763  # and decays: 37
+
+
+def test_forgetting_takes_smoothed_use_out_at_once() -> None:
+    node = OneNode(forget="true")
+    node.begin()
+    node.report(100, times=2)
+    node.report(60)  # E = 175 / 2 + 30 = 117; of it 400 / 8 = 50 reserved, and of its own use 75 / 2 + 30 = 67
+    node.end()
+    assert node.available == 800
+
+
+def test_the_prototype_looks_at_containers_and_hardware() -> None:
+    node = OneNode(headroom="prototype")
+    node.begin()
+    node.report(100)  # E = 250. (5) 800 - 100 = 700; (6) 1000 - 250 = 750
+    assert node.available == 700
+    node.begin(1)  # E = 650. (5) 700; (6) 350
+    assert node.available == 350
+
+
+@pytest.mark.parametrize("batches", [(1, 1, 1, 1), (4,), (1, 3), (3, 1)])
+def test_a_young_container_counts_in_full_for_some_reports(batches: tuple[int, ...]) -> None:
+    # Two reports in full beside E, which follows the use of 100 alone: 100 and 100. Then E = 500, 300, 200.
+    node = OneNode(young_reports=2)
+    node.begin()
+    assert node.available == 400
+    for times in batches:
+        node.report(100, times=times)
+    assert node.available == 600  # 800 - 200
+    node.end()
+    assert node.available == 700  # 200 - 400 / 4: it was charged two reports ago
+
+
+def test_a_young_container_that_ends_leaves_nothing_of_its_reservation() -> None:
+    node = OneNode(young_reports=5)
+    node.begin()
+    node.report(100, times=2)
+    assert node.available == 300  # 800 - 400 - 100
+    node.end()
+    assert node.available == 700
+
+
+@pytest.mark.parametrize("batches", [(1, 1, 1), (3,), (1, 2), (2, 1)])
+def test_at_the_workers_side_the_last_report_but_one_counts(batches: tuple[int, ...]) -> None:
+    node = OneNode(side="worker")
+    node.begin()
+    assert node.available == 400  # nothing was told yet: the allowance
+    for times in batches:
+        node.report(100, times=times)
+    # E was 250, 175, 137: the master knows 175.
+    assert node.available == 800 - 175
+    node.begin(1)  # on the master's side, charging it changes nothing in the total: it has 400 less to give
+    assert node.available == 800 - 175 - 400
+    node.end(1)
+    node.tell(EVENT_NODE_LOST, 0)
+    assert node.available == 400  # as at first, until it has told twice again
+
+
+def test_the_gain_to_expect() -> None:
+    # N tasks of D = 30 reports, use half of what they reserve, damping 1/8: the estimate of one over its life is
+    # on average u + R g, g = (1 - (1-a)^D) / (a D) = 0.262: 0.762 of its reservation. So the gain is 24 %.
+    node = OneNode(damping=0.125)
+    node.begin()
+    seen = 0
+    for _ in range(30):
+        seen += 800 - node.available
+        node.report(200)
+    mean_of_own = seen / 30 / 400
+    # The use that stays in E after the end is smoothed in before: the same area, later.
+    after = 0
+    node.end()
+    for _ in range(100):
+        after += 800 - node.available
+        node.report(0)
+    assert mean_of_own + after / 30 / 400 == pytest.approx(0.762, abs=0.01)
