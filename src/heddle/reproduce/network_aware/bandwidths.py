@@ -7,24 +7,16 @@ from dataclasses import dataclass
 
 from heddle.reproduce import verdicts
 from heddle.reproduce.claims import Claim, Drawing, Table, mean_text
-from heddle.reproduce.constants import Constants
 from heddle.reproduce.drawing import Curve, draw_curves
-from heddle.reproduce.lab import Findings, Lab, Part, Scores, Work, runs_of
+from heddle.reproduce.lab import Findings, Part, Scope, Scores, Work, runs_of
 from heddle.reproduce.network_aware.dags import dags, paper_cluster
 
 MAKESPAN, CPU, MOVED, ACROSS = "makespan_s", "utilisation.vcores.used", "network.moved_gb", "network.cross_rack_gb"
 
 
 @dataclass(frozen=True)
-class Hosts:
+class Hosts(Scope):
     """What is run."""
-
-    lab: Lab
-    known: Constants
-
-    @property
-    def seeds(self) -> range:
-        return self.lab.scored(self.known["seeds.full"], self.known["seeds.quick"])
 
     @property
     def bandwidths(self) -> list[int]:
@@ -114,7 +106,7 @@ class Measurements:
             Claim(
                 f"{id_}.1", f"Execution time is shorter at every bandwidth ({name})",
                 says("faster at every bandwidth"), least, verdicts.limit_everywhere(spans, 0.0),
-                f"{by_bandwidth}. Binding early, as in the text, piles tasks up on few hosts while others stand idle."
+                f"{by_bandwidth}. Binding early, as in the text, lets tasks queue up on some hosts while others stand idle."
                 if which == "paper" else f"{by_bandwidth}.",
             ),
             Claim(
