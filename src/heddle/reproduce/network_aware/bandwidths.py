@@ -106,7 +106,7 @@ class Measurements:
             Claim(
                 f"{id_}.1", f"Execution time is shorter at every bandwidth ({name})",
                 says("faster at every bandwidth"), least, verdicts.limit_everywhere(spans, 0.0),
-                f"{by_bandwidth}. Binding early, as in the text, lets tasks queue up on some hosts while others stand idle."
+                f"{by_bandwidth}. Bound early, as in the text, tasks queue up on some hosts while others stand idle."
                 if which == "paper" else f"{by_bandwidth}.",
             ),
             Claim(
