@@ -105,6 +105,8 @@ class Offers:
 
     def heartbeat(self, node: Node) -> None:
         given, most = 0, self.world.cluster.off_switch_per_heartbeat
+        if node.reserved_for is not None and not self.is_let_in(node.reserved_for):
+            node.reserved_for = None
         if node.reserved_for is not None:
             stage = node.reserved_for
             if not (self._may_have_one(stage) and self._fits(stage, node)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from heddle.report.charts import Axis, Bar, Line, bar_chart, line_chart, nice_st
 from heddle.report.style import N_COLOURS
 from heddle.reproduce.claims import Drawing
 from heddle.reproduce.verdicts import Interval, Seeds, over_seeds
+
+FEWEST_SEEDS: Final = 3  # for a band: Student's t of two values is 12.7, which hides the line
 
 
 @dataclass(frozen=True)
@@ -26,10 +29,13 @@ class Curve:
 
     @classmethod
     def of_seeds(cls, label: str, points: Mapping[float, Seeds], colour: int | None = None) -> Curve:
-        """Means over seeds with their intervals."""
-        known = {x: over_seeds({"": seeds}) for x, seeds in sorted(points.items()) if seeds}
-        y = [0.0 if mean is None else mean for mean, _ in known.values()]
-        return cls(label, list(known), y, [interval for _, interval in known.values()], colour=colour)
+        """Means over seeds with their intervals, where there are seeds enough to draw one."""
+        drawn = {x: seeds for x, seeds in sorted(points.items()) if seeds}
+        means = [over_seeds({"": seeds}) for seeds in drawn.values()]
+        intervals = [
+            ci if len(seeds) >= FEWEST_SEEDS else None for (_, ci), seeds in zip(means, drawn.values(), strict=True)
+        ]
+        return cls(label, list(drawn), [mean or 0.0 for mean, _ in means], intervals, colour=colour)
 
 
 def draw_curves(

@@ -191,6 +191,11 @@ def choose(sim, n):  # type: ignore[no-untyped-def]
     walk = control["walk"][0]
     if n >= 0 and view.node["reserved_for"][n] >= 0:
         stage = view.node["reserved_for"][n]
+        # Who may not start keeps no node: those who could make room for it may need that very node.
+        if sim.bucket["gated"][sim.stage_run["bucket"][stage]] and hooks.admits(sim, view.stage_spec["job"][stage]):
+            view.node["reserved_for"][n] = -1
+    if n >= 0 and view.node["reserved_for"][n] >= 0:
+        stage = view.node["reserved_for"][n]
         if _held_back(sim, sim.stage_run["bucket"][stage], stage) == 0 and fits(
             sim, n, view.stage_spec["shape"][stage]
         ):

@@ -13,7 +13,7 @@ from heddle.reproduce.haste.measures import Measured, allocated, idle, makespan,
 from heddle.reproduce.haste.settings import ARRIVALS, ITERATIVE, MIXED, SAME, SMALL, Results, Settings, relative
 from heddle.reproduce.lab import Findings, Part
 
-FIVE = (SAME, MIXED, ITERATIVE, ARRIVALS, SMALL)
+FIVE = {SAME: "A", MIXED: "B", ITERATIVE: "C", ARRIVALS: "D", SMALL: "E"}  # what claims about them are called
 
 
 def five(settings: Settings) -> Part:
@@ -81,7 +81,7 @@ class Scored:
         limit = self.known["claims.no_worse_pct"]
         return [
             Claim(
-                f"{setting}.1",
+                f"{FIVE[setting]}.1",
                 f"{own} has the shortest makespan ({setting})",
                 "shortest of all",
                 "% ahead of the nearest",
@@ -89,7 +89,7 @@ class Scored:
                 f"Makespan in percent of {self.reference}'s: {ranking}. Taken apart: {apart}.",
             ),
             Claim(
-                f"{setting}.2",
+                f"{FIVE[setting]}.2",
                 f"The mean response under {own} is no worse than under {self.reference} ({setting})",
                 "no worse",
                 "% longer",
@@ -97,7 +97,7 @@ class Scored:
                 f"Limit {limit:g} %.",
             ),
             Claim(
-                f"{setting}.3",
+                f"{FIVE[setting]}.3",
                 f"{own} allocates more of the cluster than all others ({setting})",
                 "higher use",
                 "% more than the nearest",
