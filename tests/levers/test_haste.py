@@ -109,11 +109,12 @@ def test_iterative_jobs_go_earlier_and_more_so_the_further_they_are() -> None:
     made = asked("haste-a", plain("plain", small), plain("loop", small, small, small, iterative=True))
     keys = [made.ask("key", stage) for stage in range(4)]
     assert keys == sorted(keys, reverse=True)
-    # One of two jobs is iterative: g = 1/2. Alignment in iteration 0, 1, 2 is 1/2, 2/3, 3/4; of plain jobs 0.
-    values = [combined(made, key, 10, 100) for key in keys]
-    assert values == [0, ONE // 4, (ONE - ONE // 3) * 500 // 1000, (ONE - ONE // 4) * 500 // 1000]
+    # Alignment in iteration 0, 1, 2 is 1/2, 2/3, 3/4; of plain jobs 0. Between the least and the most that is
+    # 2/3, 8/9, 1 and 0. One of two jobs is iterative: g = 1/2.
+    values = [made.ask("combine", key, 10, 100, 4, 0, 0, keys[3], keys[0], 10, 30, 100, 500) for key in keys]
+    assert values == pytest.approx([0, ONE / 3, ONE * 4 / 9, ONE / 2], abs=2)
     made = asked("haste-a(aggressiveness=2)", plain("plain", small), plain("loop", small, iterative=True))
-    assert combined(made, made.ask("key", 1), 10, 100) == ONE
+    assert made.ask("combine", keys[1], 10, 100, 2, 0, 0, keys[1], 0, 10, 30, 100, 500) == 2 * ONE
 
 
 @pytest.mark.parametrize(("iterative", "counts"), [(8, True), (9, False), (10, False)])

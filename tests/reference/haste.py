@@ -85,7 +85,8 @@ class Haste(Ordering):
             elif self._is_planned(self.plan_of, stage):
                 scores.append(PLANNED)
             else:
-                aligned = self.weight(world) * self.alignment(world, stage) // 1000
+                alignments = [self.alignment(world, other) for other in stages]
+                aligned = self.weight(world) * position(self.alignment(world, stage), alignments) // 1000
                 scores.append(position(fit, fits) + position(urgency, urgencies) + aligned)
         return scores
 

@@ -16,8 +16,8 @@ job holds is below map progress (R3). With p = assigned / all maps, O_m and O_r 
 early; maps are all others of the same iteration.
 
 Alignment, ours by the paper's description: 0 for jobs that are not iterative, 1 - 1 / (i + 2) in iteration i of
-the others, so that they go earlier from the start and more so the further they are. It is between 0 and 1 as it is.
-g is `aggressiveness`, or by itself the part of jobs so far that are not iterative; none when nearly all are.
+the others, so that they go earlier from the start and more so the further they are. g is `aggressiveness`, or by
+itself the part of jobs so far that are not iterative; none when nearly all are.
 """
 
 from __future__ import annotations
@@ -161,11 +161,13 @@ def fitness_and_urgency(view, state, params, key, fit, term, n, a, b, c, d, min_
     return preference(key, fit, term, min_fit, max_fit, min_term, max_term, 0)
 
 
-def with_alignment(view, state, params, key, fit, term, n, a, b, c, d, min_fit, max_fit, min_term, max_term):  # type: ignore[no-untyped-def]
+def with_alignment(view, state, params, key, fit, term, n, a, b, low, high, min_fit, max_fit, min_term, max_term):  # type: ignore[no-untyped-def]
     milli = params[AGGRESSIVENESS_AT]
     if milli < 0:
         milli = 1000 - 1000 * state.table[ITERATIVE] // max(1, state.table[JOBS])
-    aligned = milli * (-key >> ALIGNMENT_BITS) // 1000
+    # Alignment stands first in a key, so that the extremes of keys have the extremes of alignment (no AM among them).
+    least, most = -high >> ALIGNMENT_BITS, -low >> ALIGNMENT_BITS
+    aligned = milli * between(-key >> ALIGNMENT_BITS, least, most) // 1000
     return preference(key, fit, term, min_fit, max_fit, min_term, max_term, aligned)
 
 

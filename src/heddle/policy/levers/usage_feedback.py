@@ -27,6 +27,7 @@ import numpy.typing as npt
 from heddle.model.compiled import callable_too
 from heddle.model.resources import MAX_RESOURCES
 from heddle.model.view import EVENT_ALLOCATED, EVENT_FINISHED, EVENT_NODE_LOST, EVENT_REPORTED, EVENT_STOPPED
+from heddle.model.workload import INNER
 from heddle.policy.lever import Columns, Lever, Parameter, Question
 from heddle.policy.policy import Setup
 
@@ -70,6 +71,12 @@ def smoothed_use(state, container, r):  # type: ignore[no-untyped-def]
 
 
 @callable_too
+def is_container(view, row):  # type: ignore[no-untyped-def]
+    """Tasks inside an executor have rows too, but nothing was ever allocated for them."""
+    return view.stage_spec["kind"][view.container["stage"][row]] != INNER
+
+
+@callable_too
 def set_estimate(state, node, r, amount):  # type: ignore[no-untyped-def]
     state.node[node, PER_RESOURCE * r + E0] = amount
     state.node[node, PER_RESOURCE * r + AGE] = 0
@@ -102,8 +109,9 @@ def take_reports(view, state, params, node, count):  # type: ignore[no-untyped-d
         stage = view.container["stage"][container]
         seen = state.container[container, SEEN] + count
         state.container[container, SEEN] = seen
+        grows_up = params[YOUNG_AT] > 0 and seen * 1000 == params[YOUNG_AT] and is_container(view, container)
         for r in range(view.shape["demand"].shape[1]):
-            if params[YOUNG_AT] > 0 and seen * 1000 == params[YOUNG_AT]:  # (2), now that it is not young any more
+            if grows_up:  # (2), now that it is not young any more
                 demand = view.shape["demand"][view.stage_spec["shape"][stage], r]
                 state.node[node, PER_RESOURCE * r + YOUNG] -= demand
                 set_estimate(state, node, r, estimate(state, node, r) + demand)
@@ -124,7 +132,7 @@ def reports_until_change(view, state, params, node, count):  # type: ignore[no-u
     container = view.node["first_container"][node] if params[YOUNG_AT] > 0 else -1
     while container >= 0:
         left = params[YOUNG_AT] // 1000 - state.container[container, SEEN]
-        if left > 0:
+        if left > 0 and is_container(view, container):
             count = min(count, left)
         container = view.container["next"][container]
     return count
