@@ -23,7 +23,8 @@ TRACES: Final = Path("../shared/traces")  # beside a checkout, where the project
 
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(metavar="PAPER", help="usage-feedback, haste, admission-control, dress, or all.")
+        str,
+        typer.Argument(metavar="PAPER", help="usage-feedback, haste, admission-control, network-aware, dress, or all."),
     ],
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer seeds, smaller workloads: minutes; wider intervals.")

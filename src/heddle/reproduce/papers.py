@@ -26,6 +26,7 @@ PAPERS: Final = {
         Paper("usage-feedback", "Usage feedback: schedule by what nodes really use (paper 1)"),
         Paper("haste", "HaSTE and HaSTE-A: fitness, urgency, alignment (paper 2)"),
         Paper("admission-control", "Admission control against the deadlock of application masters (paper 3)"),
+        Paper("network-aware", "Network-aware placement of DAGs (paper 4)"),
         Paper("dress", "DRESS: a share of the cluster kept for small jobs (paper 5)"),
     )
 }
