@@ -39,14 +39,15 @@ def test_dress_moves_its_pools_as_time_passes(rm: FakeRm, control: Callable[...,
 
 
 def test_admission_control_holds_a_burst_back(rm: FakeRm, control: Callable[..., Controller], clock: Clock) -> None:
-    # No task size is known: the AM's stands in, so half of 8 GB is kept. One AM of 4 GB leaves that; two would not.
+    # No task size is known: the AM's stands in, so half of 8 GB is kept. One AM of 4 GB leaves that; two would not, and
+    # the first counts from the moment in which it may start.
     rm.add_node("a:1", 8192, 8)
     controller = control("fifo+admission-control(rule=literal)", shadow=True)
     apps = [rm.add_app() for _ in range(3)]
     for app in apps:
         app.asks = [(0, 4096, 1, 1)]
     admission = controller.step().plan.admission
-    assert admission == {0: Reason.NONE, 1: Reason.NONE, 2: Reason.NONE}
+    assert admission == {0: Reason.NONE, 1: Reason.NOT_ADMITTED, 2: Reason.NOT_ADMITTED}
     rm.start_am(apps[0], "a:1", 4096, 1)
     apps[0].asks = []
     clock.now_ms = 1000
