@@ -18,7 +18,8 @@ from reference.strategies import Features, pairs
 UNTIL_MS = 60_000
 EXAMPLES = int(os.environ.get("HEDDLE_EXAMPLES", "30"))
 POOLS = (Queue("root.pool-0", 500), Queue("root.pool-1", 500))
-# No jobs after jobs: outside YARN a job has the number of its arrival. No random order, which is drawn by number.
+# No jobs after jobs: outside YARN a job has the number of its arrival. No random order, which is drawn by number. No
+# admission-control: until an AM has asked nobody outside knows how large its tasks are; the reference's lever does.
 FEATURES = {
     "plain": Features(ams=True),
     "oversold": Features(use=True, background=True, ams=True),
@@ -33,9 +34,7 @@ observations = st.builds(
 )
 policies = st.builds(
     Policy,
-    admission=st.sampled_from(
-        (("admit-all", {}), ("am-share", {"percent": 0.3}), ("max-running", {"jobs": 2}), ("admission-control", {}))
-    ),
+    admission=st.sampled_from((("admit-all", {}), ("am-share", {"percent": 0.3}), ("max-running", {"jobs": 2}))),
     sizing=st.sampled_from(
         (("reservation", {}), ("borg-default", {"fraction": 0.6}), ("usage-feedback", {}), ("n-sigma", {"samples": 3}))
     ),
@@ -51,9 +50,6 @@ def test_engine_equals_reference(features: Features) -> None:
     @given(pairs(features), policies, observations, st.integers(0, 5))
     def compare(pair, policy, observation, seed):  # type: ignore[no-untyped-def]
         workload, cluster = pair
-        if features.heartbeats and policy.admission[0] == "admission-control":
-            # Until an AM is ready nobody outside knows how large its tasks will be; the reference's lever does.
-            policy = dataclasses.replace(policy, admission=("max-running", {"jobs": 2}))
         if policy.partition[0] != "shared":
             cluster = dataclasses.replace(cluster, queues=(*cluster.queues, *POOLS))
         reference = simulate(

@@ -235,7 +235,8 @@ class Oracle(Sizing):
     def prediction(self, world: World, node: Node) -> Vector:
         runs = [run for run in world.runs if run.node is node]
         # The sum only rises where a run starts or passes a breakpoint: the peak is at one of these instants.
-        moments = {0}.union(*(_changes_us(world, run) for run in runs))
+        # Nothing happens between two milliseconds: it is looked at at whole ones.
+        moments = {0}.union(-(-change // 1000) * 1000 for run in runs for change in _changes_us(world, run))
         peak = world.zero
         for moment in moments:
             total = world.zero
