@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from engine_trace import differences, engine_trace, policy_text
 from heddle.model import cluster as model
 from heddle.model.cluster import Queue
-from reference import Observation, Policy, simulate
-from reference.strategies import Features, pairs
+from reference import Policy, simulate
+from reference.strategies import Features, observations, pairs
 
 UNTIL_MS = 60_000
 EXAMPLES = int(os.environ.get("HEDDLE_EXAMPLES", "30"))
@@ -26,12 +26,6 @@ FEATURES = {
     "queues": Features(queues=True, ams=True),
     "heartbeats": Features(heartbeats=True, ams=True, use=True, faults=True, background=True),
 }
-observations = st.builds(
-    Observation,
-    poll_ms=st.sampled_from((0, 300, 1000, 2500)),
-    lag_ms=st.sampled_from((0, 1, 700, 4200)),
-    loss_permyriad=st.sampled_from((0, 3000)),
-)
 policies = st.builds(
     Policy,
     admission=st.sampled_from((("admit-all", {}), ("am-share", {"percent": 0.3}), ("max-running", {"jobs": 2}))),
@@ -47,7 +41,7 @@ policies = st.builds(
 @pytest.mark.parametrize("features", FEATURES.values(), ids=FEATURES)
 def test_engine_equals_reference(features: Features) -> None:
     @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-    @given(pairs(features), policies, observations, st.integers(0, 5))
+    @given(pairs(features), policies, observations(), st.integers(0, 5))
     def compare(pair, policy, observation, seed):  # type: ignore[no-untyped-def]
         workload, cluster = pair
         if policy.partition[0] != "shared":

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from engine_trace import differences, engine_trace, policy_text
 from heddle.model import cluster as model
-from reference import Observation, simulate
-from reference.strategies import Features, pairs, policies
+from reference import simulate
+from reference.strategies import Features, observations, pairs, policies
 
 UNTIL_MS = 60_000
 EXAMPLES = int(os.environ.get("HEDDLE_EXAMPLES", "30"))
@@ -23,18 +23,12 @@ FEATURES = {
     "heartbeats": Features(heartbeats=True, ams=True, use=True, background=True, faults=True),
     "spark": Features(ams=True, dag=True, executors=True, use=True, background=True),
 }
-observations = st.builds(
-    Observation,
-    poll_ms=st.sampled_from((0, 300, 1000, 2500)),
-    lag_ms=st.sampled_from((0, 1, 700, 4200)),
-    loss_permyriad=st.sampled_from((0, 3000)),
-)
 
 
 @pytest.mark.parametrize("features", FEATURES.values(), ids=FEATURES)
 def test_engine_equals_reference(features: Features) -> None:
     @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-    @given(pairs(features), policies(), st.sampled_from(READS_REPORTS), observations, st.integers(0, 5))
+    @given(pairs(features), policies(), st.sampled_from(READS_REPORTS), observations(), st.integers(0, 5))
     def compare(pair, policy, sizing, observation, seed):  # type: ignore[no-untyped-def]
         workload, cluster = pair
         parameters = {"samples": 3} if sizing in ("n-sigma", "percentile", "max-predictor") else {}

@@ -30,7 +30,7 @@ from heddle.model.resources import BASE_RESOURCES
 from heddle.model.workload import EXECUTORS, INNER, Workload
 from heddle.traces.build import JobSpec, Profile, StageSpec, TaskSpec, Vector, build
 
-from .trace import Lever, Policy
+from .trace import Lever, Observation, Policy
 
 MEMORY_MB = (0, 256, 512, 1024, 1024, 2048)
 VCORES_MILLI = (0, 500, 1000, 1000, 2000, 3000)
@@ -408,6 +408,16 @@ PLACEMENTS: tuple[Lever, ...] = (
     ("random-node", {}),
     ("delay-locality", {"wait_s": 2}),
 )
+
+
+def observations() -> st.SearchStrategy[Observation]:
+    """Looks and reports that come late, by polls, or never."""
+    return st.builds(
+        Observation,
+        poll_ms=st.sampled_from((0, 300, 1000, 2500)),
+        lag_ms=st.sampled_from((0, 1, 700, 4200)),
+        loss_permyriad=st.sampled_from((0, 3000)),
+    )
 
 
 def policies() -> st.SearchStrategy[Policy]:

@@ -35,12 +35,12 @@ def run_by_knobs(
     workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool, until_ms: int = int(FOREVER)
 ) -> Ended:
     """One run of stock YARN that this policy drives from outside; without an opinion of its own, of stock YARN."""
-    outside = None
+    stock, outside = stock_policy(policy), None
     if any(has_opinion(lever) for lever in policy.levers):
-        outside = OutsidePolicy(workload, cluster, policy, seed)
+        outside = OutsidePolicy(workload, cluster, policy, stock, seed)
     # Observation is how the policy sees the cluster: YARN itself needs no reports. Sizes are as posted, to the MB.
     stock_cluster = replace(cluster, observation=Observation(), increment=(1,) * len(cluster.resources))
-    return run_engine(workload, stock_cluster, stock_policy(policy), seed, logging, until_ms, outside)
+    return run_engine(workload, stock_cluster, stock, seed, logging, until_ms, outside)
 
 
 def refuse_without_knobs(policy: Policy, workload: Workload, cluster: Cluster) -> None:
@@ -61,15 +61,15 @@ def refuse_without_knobs(policy: Policy, workload: Workload, cluster: Cluster) -
 class OutsidePolicy:
     """Looks at all multiples of the poll interval; what it decides takes effect after the lag."""
 
-    def __init__(self, workload: Workload, cluster: Cluster, policy: Policy, seed: int) -> None:
-        refuse_without_knobs(policy, workload, cluster)
+    def __init__(self, workload: Workload, cluster: Cluster, policy: Policy, stock: Policy, seed: int) -> None:
+        """`stock`: what decides inside. Whoever calls has seen to it that the policy is not refused."""
         queues = QueueTree.of(cluster, workload)
         nodes = cluster.nodes
         self.moves_to = pool_leaves(policy)
         self._seed, self._observation = seed, cluster.observation
         self._poll_ms = cluster.observation.poll_ms or DEFAULT_POLL_MS
         self._sight = Sight(workload, queues.names, [node.rack for node in nodes], [node.label for node in nodes])
-        self._knobs = Knobs(queues, stock_policy(policy).by_question[Question.ORDERING])
+        self._knobs = Knobs(queues, stock.by_question[Question.ORDERING])
 
         def capacity_of(seen: NodeSeen) -> Size:
             memory, vcores, *_ = nodes[node_number(seen.id)].capacity

@@ -20,7 +20,7 @@ from heddle.policy.policy import Policy
 from heddle.yarn.client import RmClient, YarnError
 from heddle.yarn.decider import Decider
 from heddle.yarn.differ import Change
-from heddle.yarn.knobs import from_outside, turns_of
+from heddle.yarn.knobs import DEAD_BAND, WHOLE, from_outside, turns_of, worth_posting
 from heddle.yarn.levers import LiveLevers
 from heddle.yarn.live_view import CapacityOf, LiveView
 from heddle.yarn.snapshot import NodeSeen, Size, Snapshot, take_snapshot
@@ -61,8 +61,8 @@ class Settings:
 
     report_ms: int = 1000  # how often nodes report use: the levers' unit of time
     calculator: Calculator = "dominant"
-    increment: Size = (1, MILLI)  # node sizes are multiples of this; YARN knows whole vcores only
-    dead_band: Size = (256, MILLI)  # smaller changes than this are not posted
+    increment: Size = WHOLE  # node sizes are multiples of this; YARN knows whole vcores only
+    dead_band: Size = DEAD_BAND  # smaller changes than this are not posted
     shadow: bool = True
     limits: Limits = field(default_factory=Limits)
 
@@ -159,10 +159,9 @@ class Controller:
         """Posts a size, unless it is not worth a call."""
         if cause in (Cause.STRANGE, Cause.FOREIGN, Cause.OUTSIDE):
             return Resize(node.id, node.total, wanted, Verdict.LEFT_ALONE, cause)
-        step = tuple(abs(wanted[r] - node.total[r]) for r in (MEMORY, VCORES))
-        if step == (0, 0):
+        if wanted == node.total:
             return Resize(node.id, node.total, wanted, Verdict.UNCHANGED, cause)
-        small = step[MEMORY] < self.settings.dead_band[MEMORY] and step[VCORES] < self.settings.dead_band[VCORES]
+        small = not worth_posting(wanted, node.total, self.settings.dead_band)
         if small and cause in (Cause.LEVER, Cause.CAP, Cause.RISE):
             return Resize(node.id, node.total, wanted, Verdict.DEAD_BAND, cause)
         verdict, problem = self._post(node, wanted)

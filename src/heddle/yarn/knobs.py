@@ -143,6 +143,6 @@ def _sizes(plan: Plan, live: LiveView) -> dict[str, Size]:
     }
 
 
-def worth_posting(wanted: Size, posted: Size) -> bool:
+def worth_posting(wanted: Size, posted: Size, dead_band: Size = DEAD_BAND) -> bool:
     """Whether a node's size differs enough from what it is."""
-    return any(abs(want - is_now) >= band for want, is_now, band in zip(wanted, posted, DEAD_BAND, strict=True))
+    return any(abs(want - is_now) >= band for want, is_now, band in zip(wanted, posted, dead_band, strict=True))
