@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from typing import Any, Final, Literal
 
-import numpy as np
-
+from heddle.analysis.happenings import in_order
 from heddle.analysis.invariants import broken_invariants, sums_left
 from heddle.model.cluster import Cluster
 from heddle.model.compiled import engine_folder
@@ -64,8 +63,8 @@ def simulate(
         raise RuntimeError(f"the engine stopped with status {ended.status}, which is a defect of heddle")
     finished = ended.status == arrays.FINISHED
     if check:
-        log = np.concatenate([np.zeros(0, arrays.LOG_ROW), *ended.logs])
-        broken = broken_invariants(log, aligned, cluster, finished=finished)
+        told = in_order(ended.logs, ended.attempts, aligned)
+        broken = broken_invariants(told, aligned, cluster, finished=finished)
         broken += sums_left(ended.sim.shown) if finished else []
         if broken:
             raise CheckFailed(broken)
@@ -91,7 +90,7 @@ def simulate(
         "compile_s": compile_s,
         "started_by": "api",
     }
-    run = run_of(ended.sim, ended.logs if record else None, aligned, cluster, manifest)
+    run = run_of(ended, aligned, cluster, manifest, record=record)
     run.manifest["wall_s"] = time.perf_counter() - began
     run.manifest["peak_rss_mb"] = peak_rss_mb()
     return run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -18,14 +18,14 @@ from heddle.record.run import Run
 from heddle.record.schema import event_kinds, tables
 from heddle.sim import arrays
 from heddle.sim.arrays import Sim
-from heddle.sim.fetching import CROSS_RACK_BYTES, FETCH_MS, FETCHED_BYTES
+from heddle.sim.log import NO_OUTCOME
 from heddle.sim.queue_tree import QueueTree
+from heddle.sim.run import Ended
 
 Column = npt.NDArray[Any]
 FETCH_COLUMNS: Final = ("fetched_at_ms", "fetch_ms", "fetched_bytes", "cross_rack_bytes")
-NOT_KNOWN: Final = -1  # outcome of an attempt that did not end, or whose end was overwritten by another attempt
 
-# Rows of the engine's log that become events; the kinds of sizes follow one by one, in the order of resources.
+# Rows of the engine's log as events; the kinds of sizes follow one by one, in the order of resources.
 _EVENT_OF_LOG: Final = {
     arrays.LOG_ARRIVED: "job_arrived",
     arrays.LOG_JOB_ENDED: "job_ended",
@@ -48,24 +48,23 @@ _OF_QUEUES: Final = (
 _WITH_VALUE: Final = (arrays.LOG_RESIZED, arrays.LOG_PRIORITY, *_OF_QUEUES)
 
 
-def run_of(
-    sim: Sim, log: Sequence[Column] | None, workload: Workload, cluster: Cluster, manifest: Mapping[str, Any]
-) -> Run:
-    """The run; `log` is the engine's whole log, piece by piece, or None where it kept none."""
+def run_of(ended: Ended, workload: Workload, cluster: Cluster, manifest: Mapping[str, Any], *, record: bool) -> Run:
+    """The run; with `record` (then the engine has kept a log) all its attempts and events."""
+    sim = ended.sim
     known = dict(manifest) | {
-        "complete_attempts": log is not None,
+        "complete_attempts": record,
         "use_known": workload.has_use,
         "totals": _totals(sim, workload.has_use, cluster.has_network),
     }
     columns = {
         "jobs": _jobs(sim, workload, cluster),
-        "attempts": _last_attempts(sim, workload) if log is None else _all_attempts(sim, log, workload),
+        "attempts": _all_attempts(ended.attempts, workload) if record else _last_attempts(sim, workload),
         "shapes": {"shape": np.arange(len(workload.shapes))} | _per_resource("", workload.shapes, workload.resources),
         "stages": _stages(workload),
         "nodes": _nodes(cluster),
     }
-    if log is not None:
-        columns["events"] = _events(log, workload, QueueTree.of(cluster, workload).names)
+    if record:
+        columns["events"] = _events(ended.logs, workload, QueueTree.of(cluster, workload).names)
     schema = tables(workload.resources)
     frames = {
         name: pl.DataFrame(
@@ -153,65 +152,20 @@ def _nodes(cluster: Cluster) -> dict[str, Any]:
     return {"node": np.arange(len(nodes))} | texts | amounts
 
 
-def _rows(log: Sequence[Column], kinds: Iterable[int], mask: Callable[[Column], Column] | None = None) -> Column:
-    """The rows of these kinds, in order. Piece by piece: the log of a million tasks is never copied as a whole."""
-    wanted = np.zeros(len(arrays.LOG_NAMES), bool)
-    wanted[list(kinds)] = True
-    parts = []
-    for piece in log:
-        rows = piece.take(np.flatnonzero(wanted[piece["kind"]]))  # take: several times faster than a mask
-        parts.append(rows if mask is None else rows.take(np.flatnonzero(mask(rows))))
-    return np.concatenate(parts) if parts else np.zeros(0, arrays.LOG_ROW)
-
-
-def _all_attempts(sim: Sim, log: Sequence[Column], workload: Workload) -> dict[str, Any]:
+def _all_attempts(attempts: Column, workload: Workload) -> dict[str, Any]:
     """Every attempt, in order of allocation. Inner tasks get their slot in the instant in which they start."""
-    kind_of_stage = workload.stages["kind"]
-
-    def begins(rows: Column) -> Column:
-        starts: Column = (rows["kind"] == arrays.LOG_ALLOCATED) | (kind_of_stage[rows["stage"]] == INNER)
-        return starts
-
-    begun = _rows(log, (arrays.LOG_ALLOCATED, arrays.LOG_STARTED), begins)
-    is_inner = kind_of_stage[begun["stage"]] == INNER
-    # The attempts of a task are numbered 0, 1, ...: sorted by task they stand where the counts before them say.
-    order = np.argsort(begun["task"], kind="stable")
-    first = np.zeros(len(workload.tasks) + 1, np.int64)
-    np.cumsum(np.bincount(begun["task"], minlength=len(workload.tasks)), out=first[1:])
-
-    def spread(rows: Column, field: str, missing: int) -> Column:
-        """A field of log rows, one per attempt, put to the attempt it belongs to."""
-        values = np.full(len(begun), missing, np.int64)
-        values[order[first[rows["task"]] + rows["attempt"]]] = rows[field]
-        return values
-
-    ended = _rows(log, (arrays.LOG_ENDED,))
-    over = spread(ended, "at_ms", -1)
-    started = spread(_rows(log, (arrays.LOG_STARTED,)), "at_ms", int(arrays.NEVER))  # below 0: before the run
-    has_use = workload.tasks["first_segment"][begun["task"]] != NO_SEGMENTS
-    uses = _rows(log, (arrays.LOG_USED,))
-    used = {
-        f"used_{name}_ms": _known(spread(uses[uses["code"] == r], "value", 0), has_use & (over >= 0))
-        for r, name in enumerate(workload.resources)
-    }
-    del uses
-    fetches = _rows(log, (arrays.LOG_FETCHED,))
-    by_code = {code: fetches[fetches["code"] == code] for code in (FETCH_MS, FETCHED_BYTES, CROSS_RACK_BYTES)}
-    fetched = {
-        "fetched_at_ms": _known(spread(by_code[FETCH_MS], "at_ms", -1)),
-        "fetch_ms": _known(spread(by_code[FETCH_MS], "value", -1)),
-        "fetched_bytes": _known(spread(by_code[FETCHED_BYTES], "value", -1)),
-        "cross_rack_bytes": _known(spread(by_code[CROSS_RACK_BYTES], "value", -1)),
-    }
-    return _attempt_columns(begun["task"], begun["stage"], workload) | used | fetched | {
-        "attempt": begun["attempt"],
-        "node": begun["node"],
-        "asked_at_ms": np.where(is_inner, sim.shown.stage["asked_at_ms"][begun["stage"]], begun["value"]),
-        "allocated_at_ms": begun["at_ms"],
-        "started_at_ms": _known(started, started != arrays.NEVER),
-        "ended_at_ms": _known(over),
-        "outcome": spread(ended, "code", NOT_KNOWN),
-    }  # fmt: skip
+    task = attempts["task"]
+    has_use = workload.tasks["first_segment"][task] != NO_SEGMENTS
+    over = attempts["ended_at_ms"] != arrays.NEVER
+    fetched = attempts["fetched_at_ms"] != arrays.NEVER
+    columns = _attempt_columns(task, attempts["stage"], workload)
+    columns |= {name: attempts[name] for name in ("attempt", "node", "asked_at_ms", "allocated_at_ms", "outcome")}
+    columns |= {name: _known(attempts[name], fetched) for name in FETCH_COLUMNS}
+    for r, name in enumerate(workload.resources):
+        columns[f"used_{name}_ms"] = _known(attempts["used_ms"][:, r], has_use & over)
+    for name in ("started_at_ms", "ended_at_ms"):  # below 0: before the run
+        columns[name] = _known(attempts[name], attempts[name] != arrays.NEVER)
+    return columns
 
 
 def _attempt_columns(task: Column, stage: Column, workload: Workload) -> dict[str, Any]:
@@ -255,7 +209,7 @@ def _last_attempts(sim: Sim, workload: Workload) -> dict[str, Any]:
         "allocated_at_ms": allocated,
         "started_at_ms": _known(started, ran),
         "ended_at_ms": _known(ended),
-        "outcome": np.where(state == arrays.DONE, done, NOT_KNOWN),
+        "outcome": np.where(state == arrays.DONE, done, NO_OUTCOME),
     }  # fmt: skip
 
 
@@ -265,7 +219,7 @@ def _events(log: Sequence[Column], workload: Workload, queues: tuple[str, ...]) 
     for logged, name in _EVENT_OF_LOG.items():
         code_of_log[logged] = kinds.index(name)
     code_of_log[arrays.LOG_RESIZED] = kinds.index(f"size_{workload.resources[0]}")
-    rows = _rows(log, np.flatnonzero(code_of_log >= 0).tolist())
+    rows = np.concatenate([np.zeros(0, arrays.LOG_ROW), *log])
     kind = rows["kind"]
     resized, waits = kind == arrays.LOG_RESIZED, kind == arrays.LOG_WAIT
     job_outcome = np.where(rows["code"] == JOB_FINISHED, int(JobOutcome.FINISHED), int(JobOutcome.FAILED))

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from heddle.analysis.happenings import ALLOCATED, ENDED, FETCHED, in_order
 from heddle.analysis.invariants import broken_invariants, sums_left
 from heddle.model.cluster import Cluster, Faults, Node
 from heddle.model.reasons import Outcome
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
 from heddle.sim import arrays
-from heddle.sim.fetching import FETCHED_BYTES
 from heddle.sim.run import run_engine
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.clusters import uniform_cluster
@@ -38,7 +38,7 @@ def run(cluster: Cluster = CLUSTER, policy: str = "fifo", *, early: bool = False
     ended = run_engine(made, cluster, parse_policy(policy), 0, True)
     assert ended.status == arrays.FINISHED
     assert sums_left(ended.sim.shown) == []
-    return np.concatenate(ended.logs), made
+    return in_order(ended.logs, ended.attempts, made), made
 
 
 def place(log: Log, kind: int, nth: int = 0, **fields: int) -> int:
@@ -61,7 +61,7 @@ def test_a_run_with_lost_nodes_breaks_nothing() -> None:
     assert (log["kind"] == arrays.LOG_NODE_LOST).any()
     assert broken_invariants(log, made, cluster, finished=True) == []
     # The same log in which a node was lost just before it was given away.
-    first = place(log, arrays.LOG_ALLOCATED)
+    first = place(log, ALLOCATED)
     lost = log[[place(log, arrays.LOG_NODE_LOST)]].copy()
     lost["at_ms"], lost["node"] = log["at_ms"][first], log["node"][first]
     damaged = np.concatenate([log[:first], lost, log[first:]])
@@ -87,7 +87,7 @@ def test_more_than_a_node_has_is_found() -> None:
 
 def test_what_is_not_given_back_is_found() -> None:
     log, made = run()
-    text = found_in(np.delete(log, place(log, arrays.LOG_ENDED)), made)
+    text = found_in(np.delete(log, place(log, ENDED)), made)
     assert "still allocated on node" in text
     assert "never ended" in text
     assert "never finished" in text
@@ -95,41 +95,41 @@ def test_what_is_not_given_back_is_found() -> None:
 
 def test_a_task_that_finishes_twice_is_found() -> None:
     log, made = run()
-    row = place(log, arrays.LOG_ENDED)
+    row = place(log, ENDED)
     assert "finished 2 times" in found_in(np.insert(log, row, log[row]), made)
 
 
 def test_a_task_that_runs_again_after_its_end_is_found() -> None:
     log, made = run()
-    again = log[[place(log, arrays.LOG_ALLOCATED)]].copy()
+    again = log[[place(log, ALLOCATED)]].copy()
     again["at_ms"], again["attempt"] = log["at_ms"][-1], 1
     assert "a finished task ran again" in found_in(np.concatenate([log, again]), made)
 
 
 def test_a_task_before_its_predecessors_is_found() -> None:
     log, made = run()
-    reduce = place(log, arrays.LOG_ALLOCATED, stage=1)
+    reduce = place(log, ALLOCATED, stage=1)
     moved = np.insert(np.delete(log, reduce), 3, log[reduce])
     assert "began before its predecessors ended" in found_in(moved, made)
 
 
 def test_work_of_an_early_task_before_its_predecessors_is_found() -> None:
     log, made = run(early=True)
-    ends = log["kind"] == arrays.LOG_ENDED
+    ends = log["kind"] == ENDED
     log["at_ms"][ends & (log["stage"] == 0)] += 1
     assert "an early task worked before" in found_in(log, made)
 
 
 def test_a_job_before_the_job_it_comes_after_is_found() -> None:
     log, made = run()
-    later = place(log, arrays.LOG_ALLOCATED, job=1)
+    later = place(log, ALLOCATED, job=1)
     moved = np.insert(np.delete(log, later), 2, log[later])
     assert "a job began before" in found_in(moved, made)
 
 
 def test_a_task_of_a_finished_job_that_did_not_finish_is_found() -> None:
     log, made = run()
-    log["code"][place(log, arrays.LOG_ENDED)] = int(Outcome.CRASHED)
+    log["code"][place(log, ENDED)] = int(Outcome.CRASHED)
     assert "of a finished job never finished" in found_in(log, made)
 
 
@@ -139,18 +139,18 @@ def run_with_network() -> tuple[Log, Workload, Cluster]:
     reduce = StageSpec("reduce", (1024, 1000), [TaskSpec(1000)] * 2, after=("map",), after_bytes=(2_000_000,))
     made = build("w", [JobSpec("a", 0, [StageSpec("map", (1024, 1000), [TaskSpec(1000)] * 4), reduce])])
     ended = run_engine(made, cluster, parse_policy("fifo"), 0, True)
-    return np.concatenate(ended.logs), made, cluster
+    return in_order(ended.logs, ended.attempts, made), made, cluster
 
 
 def test_a_good_run_with_a_network_breaks_nothing() -> None:
     log, made, cluster = run_with_network()
-    assert (log["kind"] == arrays.LOG_FETCHED).sum() == 2 * 3
+    assert (log["kind"] == FETCHED).sum() == 2
     assert broken_invariants(log, made, cluster, finished=True) == []
 
 
 def test_data_that_comes_too_fast_is_found() -> None:
     log, made, cluster = run_with_network()
-    log["value"][place(log, arrays.LOG_FETCHED, code=FETCHED_BYTES)] *= 3
+    log["value"][place(log, FETCHED)] *= 3
     (found,) = broken_invariants(log, made, cluster, finished=True)
     assert found.startswith("data came faster than its node's link carries it")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from heddle.model.cluster import Cluster
 from heddle.model.reasons import JobOutcome, Outcome
 from heddle.model.view import JOB_FAILED, JOB_FINISHED
@@ -31,21 +29,16 @@ def engine_trace(
 ) -> Trace:
     run = run_by_knobs if executor == "yarn-knobs" else run_engine
     ended = run(workload, cluster, parse_policy(policy_text(policy)), seed, True, until_ms)
-    log = np.concatenate(ended.logs) if ended.logs else np.zeros(0, arrays.LOG_ROW)
     attempts: dict[tuple[int, int], Attempt] = {}
-    for row in log:
+    for row in ended.attempts:
         key = (int(row["task"]), int(row["attempt"]))
-        if row["kind"] == arrays.LOG_ALLOCATED:
-            assert key not in attempts
-            attempts[key] = Attempt(*key, int(row["node"]), int(row["at_ms"]))
-        elif row["kind"] == arrays.LOG_STARTED:
-            attempt = attempts.setdefault(key, Attempt(*key, int(row["node"]), int(row["at_ms"])))
-            assert attempt.started_at_ms is None
-            attempt.started_at_ms = int(row["at_ms"])
-        elif row["kind"] == arrays.LOG_ENDED:
-            assert attempts[key].ended_at_ms is None
-            attempts[key].ended_at_ms = int(row["at_ms"])
-            attempts[key].outcome = Outcome(int(row["code"]))
+        assert key not in attempts
+        attempts[key] = Attempt(*key, int(row["node"]), int(row["allocated_at_ms"]))
+        if row["started_at_ms"] != arrays.NEVER:
+            attempts[key].started_at_ms = int(row["started_at_ms"])
+        if row["ended_at_ms"] != arrays.NEVER:
+            attempts[key].ended_at_ms = int(row["ended_at_ms"])
+            attempts[key].outcome = Outcome(int(row["outcome"]))
     states = {JOB_FINISHED: JobOutcome.FINISHED, JOB_FAILED: JobOutcome.FAILED}
     jobs = [
         (states.get(int(state), JobOutcome.UNFINISHED), None if at < 0 else int(at))

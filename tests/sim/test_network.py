@@ -14,8 +14,7 @@ from heddle.analysis.metrics import run_metrics
 from heddle.model.cluster import Cluster, Network, Node
 from heddle.policy.parse import parse_policy
 from heddle.run import simulate
-from heddle.sim.arrays import LOG_FETCHED, Sim
-from heddle.sim.fetching import FETCH_MS, FETCHED_BYTES
+from heddle.sim.arrays import NEVER, Sim
 from heddle.sim.run import run_engine
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from reference.network import fair_rates
@@ -140,11 +139,10 @@ def test_what_was_moved_is_in_the_record_and_the_metrics() -> None:
 def test_a_fetch_that_is_broken_off_has_moved_what_it_has() -> None:
     worked = next(make for make in EXAMPLES if make.__name__ == "a_lost_reader_fetches_anew")()
     ended = run_engine(worked.workload, worked.cluster, parse_policy("fifo+first-fit"), SEED, True, worked.until_ms)
-    log = np.concatenate(ended.logs)
-    rows = log[log["kind"] == LOG_FETCHED]
+    rows = ended.attempts[ended.attempts["fetched_at_ms"] != NEVER]
     # Two attempts of 45.279 s and of 60.931 - 49.034 s at 1000 bytes a ms.
-    assert rows["value"][rows["code"] == FETCHED_BYTES].tolist() == [45_279_000, 11_897_000]
-    assert rows["value"][rows["code"] == FETCH_MS].tolist() == [45_279, 11_897]
+    assert rows["fetched_bytes"].tolist() == [45_279_000, 11_897_000]
+    assert rows["fetch_ms"].tolist() == [45_279, 11_897]
 
 
 def test_without_bandwidth_there_is_no_network() -> None:

@@ -1,6 +1,6 @@
-"""What must hold in every run, looked up in its complete log: the `--check` of the command line.
+"""What must hold in every run, looked up in all that happened (happenings.py): the `--check` of the command line.
 
-Only the log's order counts, not its times alone: within one instant ends come before what they make possible.
+Only its order counts, not its times alone: within one instant ends come before what they make possible.
 """
 
 from __future__ import annotations
@@ -10,22 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from heddle.analysis.happenings import ALLOCATED, ENDED, FETCHED, STARTED
 from heddle.model.cluster import MOST_MBPS, Cluster
 from heddle.model.reasons import Outcome
 from heddle.model.resources import ONE
 from heddle.model.view import JOB_FINISHED, View
 from heddle.model.workload import AM, EXECUTORS, INNER, Workload
-from heddle.sim.arrays import (
-    LOG_ALLOCATED,
-    LOG_ENDED,
-    LOG_FETCHED,
-    LOG_JOB_ENDED,
-    LOG_NODE_LOST,
-    LOG_NODE_RETURNED,
-    LOG_RESIZED,
-    LOG_STARTED,
-)
-from heddle.sim.fetching import FETCH_MS, FETCHED_BYTES
+from heddle.sim.arrays import LOG_JOB_ENDED, LOG_NODE_LOST, LOG_NODE_RETURNED, LOG_RESIZED
 from heddle.sim.network_arrays import BYTES_PER_MS_OF_MBPS
 
 Rows = npt.NDArray[Any]
@@ -33,7 +24,7 @@ _NEVER = np.iinfo(np.int64).max
 
 
 def broken_invariants(log: Rows, workload: Workload, cluster: Cluster, *, finished: bool) -> list[str]:
-    """Everything in the log that cannot be; empty for a good run. The workload is in the cluster's resources."""
+    """Everything that happened and cannot be; empty for a good run. The workload is in the cluster's resources."""
     found = []
     backwards = np.flatnonzero(np.diff(np.maximum(0, log["at_ms"])) < 0)  # below 0: there before the run, noted at 0
     if len(backwards):
@@ -68,7 +59,7 @@ def _example(log: Rows, places: Rows) -> str:
 def _node_books(log: Rows, workload: Workload, cluster: Cluster, finished: bool) -> list[str]:
     """Never more allocated on a node than its total at that time; nothing is left at the end."""
     container = workload.stages["kind"][log["stage"]] != INNER
-    sign = np.where(log["kind"] == LOG_ALLOCATED, 1, np.where(log["kind"] == LOG_ENDED, -1, 0)) * container
+    sign = np.where(log["kind"] == ALLOCATED, 1, np.where(log["kind"] == ENDED, -1, 0)) * container
     by_node = np.argsort(log["node"], kind="stable")
     by_node = by_node[log["node"][by_node] >= 0]
     node, sign = log["node"][by_node], sign[by_node]
@@ -100,14 +91,14 @@ def _lost_nodes(log: Rows, cluster: Cluster) -> list[str]:
     if not (log["kind"] == LOG_NODE_LOST).any():
         return []
     found = []
-    relevant = np.isin(log["kind"], (LOG_ALLOCATED, LOG_STARTED, LOG_ENDED, LOG_NODE_LOST, LOG_NODE_RETURNED))
+    relevant = np.isin(log["kind"], (ALLOCATED, STARTED, ENDED, LOG_NODE_LOST, LOG_NODE_RETURNED))
     places = np.flatnonzero(relevant)
     places = places[np.argsort(log["node"][places], kind="stable")]
     node, kind = log["node"][places], log["kind"][places]
     first = np.searchsorted(node, np.arange(cluster.n_nodes))
     lost = np.cumsum((kind == LOG_NODE_LOST).astype(np.int64) - (kind == LOG_NODE_RETURNED))
     lost -= np.concatenate([[0], lost])[first[node]]
-    wrong = np.flatnonzero((lost > 0) & np.isin(kind, (LOG_ALLOCATED, LOG_STARTED)))
+    wrong = np.flatnonzero((lost > 0) & np.isin(kind, (ALLOCATED, STARTED)))
     if len(wrong):
         found.append(f"something begins on a lost node, at {_example(log, places[wrong])}")
     return found
@@ -117,7 +108,7 @@ def _attempts(log: Rows, workload: Workload, finished: bool) -> list[str]:
     """Each attempt begins and ends at most once, in this order; each task of a finished job finishes exactly once."""
     found = []
     index = {}
-    for kind, word in ((LOG_ALLOCATED, "allocated"), (LOG_STARTED, "started"), (LOG_ENDED, "ended")):
+    for kind, word in ((ALLOCATED, "allocated"), (STARTED, "started"), (ENDED, "ended")):
         places = np.flatnonzero(log["kind"] == kind)
         key = (log["task"][places].astype(np.int64) << 16) | log["attempt"][places].astype(np.uint16)
         order = np.argsort(key, kind="stable")
@@ -136,7 +127,7 @@ def _attempts(log: Rows, workload: Workload, finished: bool) -> list[str]:
         if finished and not known.all():
             found.append(f"an attempt was {word} and never ended, at {_example(log, places[~known])}")
 
-    done = (log["kind"] == LOG_ENDED) & (log["code"] == Outcome.FINISHED)
+    done = (log["kind"] == ENDED) & (log["code"] == Outcome.FINISHED)
     times = np.bincount(log["task"][done], minlength=len(workload.tasks))
     if (again := np.flatnonzero(times > 1)).size:
         found.append(f"task {again[0]} finished {times[again[0]]} times ({len(again)} such tasks)")
@@ -150,7 +141,7 @@ def _attempts(log: Rows, workload: Workload, finished: bool) -> list[str]:
         found.append(f"task {lost[0]} of a finished job never finished ({len(lost)} such tasks)")
     finish = np.full(len(workload.tasks), _NEVER)
     finish[log["task"][done]] = np.flatnonzero(done)
-    begun = np.flatnonzero(np.isin(log["kind"], (LOG_ALLOCATED, LOG_STARTED)))
+    begun = np.flatnonzero(np.isin(log["kind"], (ALLOCATED, STARTED)))
     if (late := begun[finish[log["task"][begun]] < begun]).size:
         found.append(f"a finished task ran again, at {_example(log, late)}")
     return found
@@ -160,8 +151,8 @@ def _predecessors(log: Rows, workload: Workload, cluster: Cluster) -> list[str]:
     """No task (early ones: no work of theirs) before the stages it comes after are done, no job before its jobs."""
     found = []
     stages = workload.stages
-    done = np.flatnonzero((log["kind"] == LOG_ENDED) & (log["code"] == Outcome.FINISHED))
-    begun = np.flatnonzero(np.isin(log["kind"], (LOG_ALLOCATED, LOG_STARTED)))
+    done = np.flatnonzero((log["kind"] == ENDED) & (log["code"] == Outcome.FINISHED))
+    begun = np.flatnonzero(np.isin(log["kind"], (ALLOCATED, STARTED)))
     finished = np.bincount(log["stage"][done], minlength=len(stages))
     done_place = np.full(len(stages), -1)
     np.maximum.at(done_place, log["stage"][done], done)
@@ -208,16 +199,15 @@ def _early_work(log: Rows, workload: Workload, cluster: Cluster, ends: Rows, gat
 
 def _fetches(log: Rows, workload: Workload, cluster: Cluster) -> list[str]:
     """Nothing comes faster than its node's link can carry, and no work is done before all is there."""
-    rows = np.flatnonzero((log["kind"] == LOG_FETCHED) & (log["code"] == FETCH_MS))
+    rows = np.flatnonzero(log["kind"] == FETCHED)
     if not len(rows):
         return []
     found = []
-    sizes = np.flatnonzero((log["kind"] == LOG_FETCHED) & (log["code"] == FETCHED_BYTES))  # in the same order
     mbps = np.array([node.bandwidth_mbps or MOST_MBPS for node in cluster.nodes], np.int64)
-    fast = log["value"][sizes] > log["value"][rows] * mbps[log["node"][rows]] * BYTES_PER_MS_OF_MBPS
+    fast = log["value"][rows] > log["took_ms"][rows] * mbps[log["node"][rows]] * BYTES_PER_MS_OF_MBPS
     if fast.any():
         found.append(f"data came faster than its node's link carries it, at {_example(log, rows[fast])}")
-    ended = np.flatnonzero((log["kind"] == LOG_ENDED) & (log["code"] == Outcome.FINISHED))
+    ended = np.flatnonzero((log["kind"] == ENDED) & (log["code"] == Outcome.FINISHED))
     end_of = np.full(len(workload.tasks), _NEVER)
     end_of[log["task"][ended]] = ended
     last = np.full(len(workload.tasks), -1)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from heddle.model.compiled import compiled
 from heddle.model.view import EVENT_ALLOCATED, JOB_ADMITTED, JOB_ARRIVED
 from heddle.model.workload import AM
-from heddle.sim.arrays import LOG_ADMITTED, LOG_ALLOCATED
+from heddle.sim.arrays import LOG_ADMITTED
 from heddle.sim.asking import ask_soon, drop_reservations, rekey_later
-from heddle.sim.books import count_allocated, count_waiting, next_am, note, start_later, take_task, take_this_task
+from heddle.sim.books import count_allocated, count_waiting, next_am, start_later, take_task, take_this_task
 from heddle.sim.choosing import wait
 from heddle.sim.codes import WAIT_NONE
 from heddle.sim.early_stages import early_waiting, is_early
 from heddle.sim.events import tell_levers
+from heddle.sim.log import note
 from heddle.sim.observation import begin_watching
 from heddle.sim.reports import node_changed, reports_made, resize, settle_reports
 from heddle.sim.requests import remove
@@ -54,7 +55,6 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
         take_this_task(sim.stage_run, sim.task, view.stage_spec, stage, near)
     else:
         task = take_task(sim.stage_run, sim.task, view.stage_spec, stage)
-    asked_at = sim.task["ended_at_ms"][task] if sim.task["attempts"][task] > 0 else view.stage["asked_at_ms"][stage]
     if setting["reports_matter"][0]:
         settle_reports(sim, n)
     s = new_slot(sim, task, stage, n, -1)
@@ -84,7 +84,7 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
         view.clock["running_jobs"][0] += 1
         view.queue["running_jobs"][view.job["queue"][job]] += 1
         if sim.setting["logging"][0]:
-            note(sim, LOG_ADMITTED, 0, job, stage, -1, -1, 0, 0)
+            note(sim, LOG_ADMITTED, 0, job, stage, -1, 0)
         if setting["has_gate"][0]:
             rekey_later(sim, job)
     if setting["key_changes"][0]:
@@ -93,8 +93,6 @@ def allocate(sim, stage, n):  # type: ignore[no-untyped-def]
         control["epoch"][0] += 1  # another head, or a node that need not be kept any more: news for every node
     view.clock["allocations"][0] += 1
     control["last_progress_ms"][0] = now
-    if sim.setting["logging"][0]:
-        note(sim, LOG_ALLOCATED, 0, job, stage, task, n, sim.task["attempts"][task], asked_at)
     if sim.setting["listens"][0] >> EVENT_ALLOCATED & 1:
         tell_levers(sim, EVENT_ALLOCATED, n, stage, s, 0)
     if setting["sizing_changes"][0]:

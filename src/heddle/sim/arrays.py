@@ -68,36 +68,30 @@ LOOK: Final = 9  # whoever drives the cluster from outside looks now, and may tu
 LOG_ARRIVED: Final = 0
 LOG_ADMITTED: Final = 1
 LOG_WAIT: Final = 2
-LOG_ALLOCATED: Final = 3
-LOG_STARTED: Final = 4
-LOG_ENDED: Final = 5
-LOG_USED: Final = 6
-LOG_JOB_ENDED: Final = 7
-LOG_NODE_LOST: Final = 8
-LOG_NODE_RETURNED: Final = 9
-LOG_RESIZED: Final = 10
-LOG_FETCHED: Final = 11
-LOG_MOVED: Final = 12  # this and the next four: knobs; `value` is the new one
-LOG_PRIORITY: Final = 13
-LOG_QUEUE_GUARANTEE: Final = 14  # of a queue: its number is in `node`
-LOG_QUEUE_MAXIMUM: Final = 15
-LOG_QUEUE_AM_SHARE: Final = 16
+LOG_JOB_ENDED: Final = 3
+LOG_NODE_LOST: Final = 4
+LOG_NODE_RETURNED: Final = 5
+LOG_RESIZED: Final = 6
+LOG_MOVED: Final = 7  # this and the next four: knobs; `value` is the new one
+LOG_PRIORITY: Final = 8
+LOG_QUEUE_GUARANTEE: Final = 9  # of a queue: its number is in `node`
+LOG_QUEUE_MAXIMUM: Final = 10
+LOG_QUEUE_AM_SHARE: Final = 11
 LOG_NAMES: Final = (
-    "arrived", "admitted", "wait", "allocated", "started", "ended", "used", "job-ended", "node-lost", "node-returned",
-    "resized", "fetched", "moved", "priority", "queue-guarantee", "queue-maximum", "queue-am-share",
+    "arrived", "admitted", "wait", "job-ended", "node-lost", "node-returned", "resized", "moved", "priority",
+    "queue-guarantee", "queue-maximum", "queue-am-share",
 )  # fmt: skip
 
 LOG_ROW: Final = np.dtype(
     [
+        ("place", np.int64),  # in the order of all that happened, attempts' lives included
         ("at_ms", np.int64),
         ("value", np.int64),
         ("job", np.int32),
         ("stage", np.int32),
-        ("task", np.int32),
         ("node", np.int32),
-        ("attempt", np.int16),
         ("kind", np.int8),
-        ("code", np.int8),  # a Reason, an Outcome, the number of a resource, or what of a fetch it tells
+        ("code", np.int8),  # a Reason, the state of a job, or the number of a resource
     ],
     align=True,
 )
@@ -192,6 +186,34 @@ CALLED: Final = np.dtype(  # a container that rounds of preemption call for
 
 
 @cache
+def attempt_dtype(n_resources: int) -> np.dtype[Any]:
+    """The life of an attempt: kept when it ends, if a log is kept. Places are as in LOG_ROW."""
+    return np.dtype(
+        [
+            ("used_ms", np.int64, (n_resources,)),
+            ("asked_at_ms", np.int64),
+            ("allocated_at_ms", np.int64),
+            ("allocated_place", np.int64),
+            ("started_at_ms", np.int64),  # NEVER: it did not start
+            ("started_place", np.int64),
+            ("fetched_at_ms", np.int64),  # the end of its fetch; NEVER: it fetched nothing, as for the next four
+            ("fetched_place", np.int64),
+            ("fetch_ms", np.int64),
+            ("fetched_bytes", np.int64),
+            ("cross_rack_bytes", np.int64),
+            ("ended_at_ms", np.int64),  # NEVER: it was still there when the run was over
+            ("ended_place", np.int64),
+            ("task", np.int32),
+            ("stage", np.int32),
+            ("node", np.int32),
+            ("attempt", np.int16),
+            ("outcome", np.int8),
+        ],
+        align=True,
+    )
+
+
+@cache
 def slot_dtype(n_resources: int) -> np.dtype[Any]:
     """A container (or an inner task) while it lives."""
     return np.dtype(
@@ -210,6 +232,11 @@ def slot_dtype(n_resources: int) -> np.dtype[Any]:
             ("rise_at_ms", np.int64),  # last rise of its memory use
             ("reports_before", np.int64),  # of its node, when it was allocated
             ("inner_memory", np.int64),  # EXECUTOR: memory used by its inner tasks
+            ("asked_at_ms", np.int64),
+            ("allocated_place", np.int64),  # this and the other places: if a log is kept
+            ("started_place", np.int64),
+            ("fetched_at_ms", np.int64),  # NEVER: it has not fetched
+            ("fetched_place", np.int64),
             ("fetching_since_ms", np.int64),
             ("fetched_bytes", np.int64),  # by flows that have ended
             ("cross_rack_bytes", np.int64),  # of these
@@ -285,7 +312,8 @@ def tree_dtype(n_resources: int) -> np.dtype[Any]:
 def control_dtype(n_resources: int) -> np.dtype[Any]:
     """The engine's own scalars."""
     whole = [
-        "phase", "next_arrival", "jobs_left", "waiting", "n_due", "n_timers", "free_slot", "n_free", "n_log",
+        "phase", "next_arrival", "jobs_left", "waiting", "n_due", "n_timers", "free_slot", "n_free",
+        "n_log", "n_attempts", "n_places",
         "walk", "passes", "epoch", "n_fresh", "fresh_epoch", "next_reporter", "next_report_ms",
         "news", "ended_in_pass", "n_gained", "n_stale", "n_touched",
         "n_endings", "n_starts", "n_asks", "n_rekeys", "n_no_room", "crashed", "killed", "retried", "preempted",
@@ -413,3 +441,4 @@ class Sim(NamedTuple):
     rekeys: Any  # jobs
     scratch: Any  # int64, for searches
     log: Any
+    attempt: Any

@@ -1,4 +1,4 @@
-"""The engine's books: sums that must always agree with each other, and the log."""
+"""The engine's books: sums that must always agree with each other."""
 
 from __future__ import annotations
 
@@ -7,23 +7,6 @@ from heddle.model.draw import STREAM_AM_HEARTBEAT, draw
 from heddle.model.workload import AM
 from heddle.sim.arrays import ASKED, DONE, HELD
 from heddle.sim.units import unit
-
-
-@unit
-def note(sim, kind, code, job, stage, task, node, attempt, value):  # type: ignore[no-untyped-def]
-    """Writes a row to the log. Ask `sim.setting["logging"][0]` first: most runs keep none."""
-    i = sim.control["n_log"][0]
-    sim.control["n_log"][0] = i + 1
-    sim.log["at_ms"][i] = sim.shown.clock["now_ms"][0]
-    sim.log["kind"][i] = kind
-    sim.log["code"][i] = code
-    sim.log["job"][i] = job
-    sim.log["stage"][i] = stage
-    sim.log["task"][i] = task
-    sim.log["node"][i] = node
-    sim.log["attempt"][i] = attempt
-    sim.log["value"][i] = value
-    return 0
 
 
 @inlined

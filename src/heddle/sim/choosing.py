@@ -9,8 +9,8 @@ from __future__ import annotations
 from heddle.model.compiled import compiled, inlined
 from heddle.sim import hooks
 from heddle.sim.arrays import LOG_WAIT
-from heddle.sim.books import note
 from heddle.sim.codes import WAIT_LABEL, WAIT_NO_ROOM, WAIT_POOL_LIMIT, WAIT_RESERVED
+from heddle.sim.log import note
 from heddle.sim.room import find_node, fits, gained_has_room, veto
 from heddle.sim.units import unit
 
@@ -25,7 +25,7 @@ def wait(sim, stage, reason):  # type: ignore[no-untyped-def]
         sim.shown.stage["reason"][stage] = reason
         if sim.setting["logging"][0]:
             job, waiting = sim.shown.stage_spec["job"][stage], sim.shown.stage["waiting"][stage]
-            note(sim, LOG_WAIT, reason, job, stage, -1, -1, 0, waiting)
+            note(sim, LOG_WAIT, reason, job, stage, -1, waiting)
 
 
 @inlined

@@ -13,15 +13,13 @@ from heddle.sim.arrays import (
     FREE,
     LAUNCHING,
     LIVELOCK,
-    LOG_ENDED,
-    LOG_USED,
     OFFERS,
     RETURNING,
     TIMER_RETRY,
     UNASKED,
 )
 from heddle.sim.asking import ask_now, ask_soon, rekey_later, withdraw
-from heddle.sim.books import count_allocated, end_later, give_back, next_am, note, order_endings
+from heddle.sim.books import count_allocated, end_later, give_back, next_am, order_endings
 from heddle.sim.codes import (
     END_AM_LOST,
     END_CRASHED,
@@ -36,6 +34,7 @@ from heddle.sim.early_stages import is_early, look_for_starvation
 from heddle.sim.events import tell_levers
 from heddle.sim.fetching import stop_fetching
 from heddle.sim.jobs import fill_executors, finish_job, stage_done
+from heddle.sim.log import keep_attempt
 from heddle.sim.physics import change_use
 from heddle.sim.reports import mark_gained, node_changed, reports_since_allocation, resize, settle_reports
 from heddle.sim.slots import drop_slot, unlink_executor
@@ -126,15 +125,10 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
                     end_later(sim, t, outcome)
     if phase == FETCHING:
         stop_fetching(sim, s)
-    if phase != LAUNCHING:
-        if sim.setting["has_use"][0]:
-            change_use(sim, s, -1, False, False)
-        if sim.setting["logging"][0]:
-            for r in range(view.shape["demand"].shape[1]):
-                if sim.setting["logging"][0]:
-                    note(sim, LOG_USED, r, job, stage, task, n, task_run["attempts"][task] - 1, slot["used_ms"][s, r])
+    if phase != LAUNCHING and sim.setting["has_use"][0]:
+        change_use(sim, s, -1, False, False)
     if sim.setting["logging"][0]:
-        note(sim, LOG_ENDED, outcome, job, stage, task, n, task_run["attempts"][task] - (phase != LAUNCHING), 0)
+        keep_attempt(sim, s, outcome)
     if phase == LAUNCHING:
         task_run["attempts"][task] += 1  # it was an attempt, though it never ran
     task_run["ended_at_ms"][task] = now

@@ -199,8 +199,10 @@ def _short_of_memory(sim):  # type: ignore[no-untyped-def]
         return SLOTS_FULL
     if control["n_timers"][0] + setting["timer_margin"][0] > sim.timer.shape[0]:
         return TIMERS_FULL
-    if setting["logging"][0] and control["n_log"][0] + setting["log_margin"][0] > sim.log.shape[0]:
-        return LOG_FULL
+    if setting["logging"][0]:
+        margin = setting["log_margin"][0]
+        if control["n_log"][0] + margin > sim.log.shape[0] or control["n_attempts"][0] + margin > sim.attempt.shape[0]:
+            return LOG_FULL
     return 0
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.model.view import EVENT_FETCHED
-from heddle.sim.arrays import FETCHING, LOG_FETCHED
-from heddle.sim.books import note
+from heddle.sim.arrays import FETCHING
 from heddle.sim.events import tell_levers
 from heddle.sim.flows import begin_flow, bring_route_forward, end_flow
+from heddle.sim.log import next_place
 from heddle.sim.physics import change_use
 from heddle.sim.units import unit
 from heddle.sim.working import FRESH, begin_work, check_limit
-
-FETCH_MS, FETCHED_BYTES, CROSS_RACK_BYTES = 0, 1, 2  # codes of log rows
 
 
 @inlined
@@ -146,18 +144,15 @@ def begin_flows(sim):  # type: ignore[no-untyped-def]
 
 @compiled
 def _count_fetch(sim, s):  # type: ignore[no-untyped-def]
-    """Slot s fetches no more, one way or another: the books, and the log."""
+    """Slot s fetches no more, one way or another."""
     slot, control = sim.slot, sim.control
-    fetch_ms = sim.shown.clock["now_ms"][0] - slot["fetching_since_ms"][s]
-    control["fetch_ms"][0] += fetch_ms
+    now = sim.shown.clock["now_ms"][0]
+    slot["fetched_at_ms"][s] = now
+    control["fetch_ms"][0] += now - slot["fetching_since_ms"][s]
     control["moved_bytes"][0] += slot["fetched_bytes"][s]
     control["cross_rack_bytes"][0] += slot["cross_rack_bytes"][s]
     if sim.setting["logging"][0]:
-        task, stage, n = slot["task"][s], sim.shown.container["stage"][s], sim.shown.container["node"][s]
-        attempt = sim.task["attempts"][task] - 1
-        note(sim, LOG_FETCHED, FETCH_MS, slot["job"][s], stage, task, n, attempt, fetch_ms)
-        note(sim, LOG_FETCHED, FETCHED_BYTES, slot["job"][s], stage, task, n, attempt, slot["fetched_bytes"][s])
-        note(sim, LOG_FETCHED, CROSS_RACK_BYTES, slot["job"][s], stage, task, n, attempt, slot["cross_rack_bytes"][s])
+        slot["fetched_place"][s] = next_place(sim)
 
 
 @unit

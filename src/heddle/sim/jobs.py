@@ -8,10 +8,11 @@ from heddle.model.workload import AM, EXECUTORS, INNER
 from heddle.sim import hooks
 from heddle.sim.arrays import FREE, HOLDING, LOG_ARRIVED, LOG_JOB_ENDED, TIMER_ARRIVE
 from heddle.sim.asking import ask_now, ask_soon, waiting_inner, withdraw
-from heddle.sim.books import end_later, note, return_unfinished, start_later, take_task
+from heddle.sim.books import end_later, return_unfinished, start_later, take_task
 from heddle.sim.codes import END_JOB_FAILED, END_RELEASED
 from heddle.sim.events import tell_levers
 from heddle.sim.fetching import begin_task, write_outputs
+from heddle.sim.log import note
 from heddle.sim.slots import new_slot
 from heddle.sim.timeline import due_clear, timer_push
 from heddle.sim.units import unit
@@ -101,7 +102,7 @@ def arrive(sim, job):  # type: ignore[no-untyped-def]
     view.job["arrived_at_ms"][job] = view.clock["now_ms"][0]
     first = view.job_spec["first_stage"][job]
     if sim.setting["logging"][0]:
-        note(sim, LOG_ARRIVED, 0, job, -1, -1, -1, 0, 0)
+        note(sim, LOG_ARRIVED, 0, job, -1, -1, 0)
     if sim.job_run["after_failed"][job]:
         finish_job(sim, job, JOB_FAILED)
         return
@@ -133,7 +134,7 @@ def finish_job(sim, job, state):  # type: ignore[no-untyped-def]
     if state == JOB_FAILED:
         sim.control["failed_jobs"][0] += 1
     if sim.setting["logging"][0]:
-        note(sim, LOG_JOB_ENDED, state, job, -1, -1, -1, 0, 0)
+        note(sim, LOG_JOB_ENDED, state, job, -1, -1, 0)
     if view.job["held"][job] > 0:
         for s in range(slot.shape[0]):
             if slot["phase"][s] != FREE and slot["job"][s] == job and slot["doomed"][s] == 0:

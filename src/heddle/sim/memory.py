@@ -39,8 +39,8 @@ from heddle.sim.columns import RowsType, plain_column
 UNITS: Final = (
     "allocate", "begin_fetching", "begin_flows", "begin_job", "begin_work", "best_in_leaf", "catch_up_reports",
     "change_links_of_node", "change_use", "check_memory", "choose", "come_back", "count_allocated", "early_limit",
-    "end", "end_fetching", "end_flows", "fill_executors", "find_dues", "find_sources", "finish_job",
-    "future_peak", "give_way_to_maps", "insert", "maps_starve", "next_am", "next_offer_node", "node_event", "note",
+    "end", "end_fetching", "end_flows", "fill_executors", "find_dues", "find_sources", "finish_job", "future_peak",
+    "give_way_to_maps", "insert", "keep_attempt", "maps_starve", "next_am", "next_offer_node", "node_event", "note",
     "observe", "preempt", "refresh_tree", "rekey", "rekey_all", "rekey_job", "remove", "renew_flows", "renew_rates",
     "resize", "serve_heartbeats", "serve_timer", "settle_due", "settle_reports", "stage_asks", "start_slot",
     "stop_fetching", "task_near", "tell_levers", "timer_pop", "timer_push", "withdraw", "write_outputs",
@@ -78,6 +78,7 @@ def _fields(n_resources: int) -> dict[str, tuple[int, np.dtype[Any], int]]:
         "queue_tried": (i64, 1), "dues": (arrays.dues_dtype(n_resources), 1), "called": (arrays.CALLED, 1),
         "level": (i64, 2), "tree": (arrays.tree_dtype(n_resources), 1), "full": (i64, 1),
         "endings": (i64, 1), "scratch": (i64, 1), "log": (arrays.LOG_ROW, 1),
+        "attempt": (arrays.attempt_dtype(n_resources), 1),
         "flight": (i64, 2), "flight_container": (i64, 2), "running_since_ms": (i64, 1),
         "edge_bytes": (i64, 1), "input_bytes": (i64, 1), "bytes_on_node": (i64, 1),
         "link": (network_arrays.LINK, 1), "route": (network_arrays.ROUTE, 1), "flow": (network_arrays.FLOW, 1),

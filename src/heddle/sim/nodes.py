@@ -9,10 +9,11 @@ from heddle.model.draw import STREAM_NODE_FAULT, draw
 from heddle.model.resources import ONE
 from heddle.model.view import EVENT_NODE_LOST, EVENT_NODE_RETURNED
 from heddle.sim.arrays import LOG_NODE_LOST, LOG_NODE_RETURNED, TIMER_BACKGROUND, TIMER_NODE_LOSS, TIMER_NODE_RETURN
-from heddle.sim.books import end_later, note, order_endings
+from heddle.sim.books import end_later, order_endings
 from heddle.sim.codes import END_NODE_LOST
 from heddle.sim.events import tell_levers
 from heddle.sim.links import change_links_of_node
+from heddle.sim.log import note
 from heddle.sim.observation import miss_reports
 from heddle.sim.physics import touch
 from heddle.sim.reports import mark_gained, node_changed, reports_until, resize, settle_reports
@@ -48,7 +49,7 @@ def node_event(sim, kind, n, now):  # type: ignore[no-untyped-def]
         view.node["alive"][n] = 0
         view.node["reserved_for"][n] = -1
         if sim.setting["logging"][0]:
-            note(sim, LOG_NODE_LOST, 0, -1, -1, -1, n, 0, 0)
+            note(sim, LOG_NODE_LOST, 0, -1, -1, n, 0)
         ending = sim.control["n_endings"][0]
         s = view.node["first_container"][n]
         while s >= 0:
@@ -66,7 +67,7 @@ def node_event(sim, kind, n, now):  # type: ignore[no-untyped-def]
         if sim.setting["observed"][0]:
             miss_reports(sim, n, now - 1)
         if sim.setting["logging"][0]:
-            note(sim, LOG_NODE_RETURNED, 0, -1, -1, -1, n, 0, 0)
+            note(sim, LOG_NODE_RETURNED, 0, -1, -1, n, 0)
         tell_levers(sim, EVENT_NODE_RETURNED, n, -1, -1, 0)
         mark_gained(sim, n)
         plan_fault(sim, n, now)

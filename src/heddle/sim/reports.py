@@ -9,9 +9,10 @@ from __future__ import annotations
 from heddle.model.compiled import compiled, inlined
 from heddle.sim import hooks
 from heddle.sim.arrays import LOG_RESIZED, REPORTS
-from heddle.sim.books import note, put_on_list
+from heddle.sim.books import put_on_list
 from heddle.sim.cycles import first_after, next_in_cycle
 from heddle.sim.events import tell_reported
+from heddle.sim.log import note
 from heddle.sim.node_tree import tree_update
 from heddle.sim.observation import observe
 from heddle.sim.oracle import future_peak
@@ -126,7 +127,7 @@ def resize(sim, n):  # type: ignore[no-untyped-def]
             changed = True
             view.node["total"][n, r] = total
             if sim.setting["logging"][0]:
-                note(sim, LOG_RESIZED, r, -1, -1, -1, n, 0, total)
+                note(sim, LOG_RESIZED, r, -1, -1, n, total)
     if changed:
         node_changed(sim, n)
     if grew:

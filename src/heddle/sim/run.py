@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import numpy.typing as npt
 
 from heddle.model.cluster import Cluster
@@ -14,6 +15,7 @@ from heddle.policy.policy import Policy
 from heddle.sim import arrays
 from heddle.sim.arrays import Sim
 from heddle.sim.compile import Engine, compile_engine
+from heddle.sim.log import attempts_held
 from heddle.sim.memory import SimHandle
 from heddle.sim.network_setup import with_more_flows
 from heddle.sim.setup import build_sim, grown
@@ -25,7 +27,8 @@ class Ended(NamedTuple):
 
     sim: Sim
     status: int
-    logs: list[npt.NDArray[Any]]
+    logs: list[npt.NDArray[Any]]  # its whole log, piece by piece
+    attempts: npt.NDArray[Any]  # all of them, in the order of allocation; empty where no log was kept
     simulate_s: float
     simulate_cpu_s: float
 
@@ -60,17 +63,19 @@ def run_engine(
         sim.control["look_at_ms"] = 0
     engine.start(handle)
     logs: list[npt.NDArray[Any]] = []
+    attempts: list[npt.NDArray[Any]] = []
     wall, cpu = time.perf_counter(), time.process_time()
     while True:
         status = engine.advance(handle, until_ms)
         if status == arrays.LOG_FULL:
-            _drain(sim, logs)
+            _drain(sim, logs, attempts)
         elif status in (arrays.SLOTS_FULL, arrays.TIMERS_FULL):
             sim = grown(sim, workload)
             handle = handle.moved_to(sim)
         elif status == arrays.LOOK and outside:
-            _drain(sim, logs)
+            _drain(sim, logs, attempts)
             turned = outside.look(engine, handle)
+            turned["place"] = sim.control["n_places"][0]
             if logging:
                 logs.append(turned)
         elif status == arrays.FLOWS_FULL:
@@ -79,13 +84,22 @@ def run_engine(
         else:
             break
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    _drain(sim, logs)
+    _drain(sim, logs, attempts)
     raise_what_levers_raised(hooks)
-    return Ended(sim, status, logs, wall, cpu)
+    if logging:
+        attempts.append(attempts_held(sim))
+    return Ended(sim, status, logs, _by_allocation(attempts, sim), wall, cpu)
 
 
-def _drain(sim: Sim, logs: list[npt.NDArray[Any]]) -> None:
-    n = int(sim.control["n_log"][0])
-    if n:
-        logs.append(sim.log[:n].copy())
-        sim.control["n_log"] = 0
+def _drain(sim: Sim, logs: list[npt.NDArray[Any]], attempts: list[npt.NDArray[Any]]) -> None:
+    for rows, count, pieces in ((sim.log, "n_log", logs), (sim.attempt, "n_attempts", attempts)):
+        if n := int(sim.control[count][0]):
+            pieces.append(rows[:n].copy())
+            sim.control[count] = 0
+
+
+def _by_allocation(pieces: list[npt.NDArray[Any]], sim: Sim) -> npt.NDArray[Any]:
+    attempts = np.concatenate([sim.attempt[:0], *pieces])
+    at_place = np.full(int(sim.control["n_places"][0]), -1)
+    at_place[attempts["allocated_place"]] = np.arange(len(attempts))
+    return attempts.take(at_place[at_place >= 0])

@@ -116,7 +116,7 @@ def _flights(cluster: Cluster) -> int:
 
 
 def check_rows(n_slots: int) -> int:
-    """Rows of the log that one step of the engine may write, at most."""
+    """Rows of the log, and attempts, that one step of the engine may write, at most."""
     return 8 * n_slots + 4096
 
 
@@ -328,6 +328,7 @@ def build_sim(
             if table is not None:
                 states[question] = states[question]._replace(table=table)
 
+    log_rows = max(LOG_ROWS, 2 * check_rows(n_slots)) if logging else 1
     return Sim(
         shown=view,
         levers=Levers._make(part for question in Question for part in (states[question], params[question])),
@@ -380,7 +381,8 @@ def build_sim(
         asks=np.zeros(list_rows(n_slots, workload), np.int32),
         rekeys=np.zeros(2 * list_rows(n_slots, workload), np.int32),
         scratch=np.zeros(max(n_slots, 3 * len(bucket), 4 * size) + 64, np.int64),
-        log=np.zeros(max(LOG_ROWS, 2 * check_rows(n_slots)) if logging else 1, arrays.LOG_ROW),
+        log=np.zeros(log_rows, arrays.LOG_ROW),
+        attempt=np.zeros(log_rows, arrays.attempt_dtype(n_resources)),
     )
 
 
@@ -395,6 +397,7 @@ def grown(sim: Sim, workload: Workload) -> Sim:
     sim.control["n_free"] += after - before
     sim.setting["log_margin"] = check_rows(after)
     sim.setting["timer_margin"] = timer_rows(after, workload)
+    log_rows = max(len(sim.log), 2 * check_rows(after)) if sim.setting["logging"][0] else len(sim.log)
     container = np.zeros(after, sim.shown.container.dtype)
     container["stage"] = -1
     container[:before] = sim.shown.container
@@ -422,7 +425,8 @@ def grown(sim: Sim, workload: Workload) -> Sim:
         rekeys=longer(sim.rekeys, 2 * list_rows(after, workload)),
         scratch=longer(sim.scratch, len(sim.scratch) + after),
         fetchers=longer(sim.fetchers, after if len(sim.fetchers) else 0),
-        log=longer(sim.log, max(len(sim.log), 2 * check_rows(after))) if sim.setting["logging"][0] else sim.log,
+        log=longer(sim.log, log_rows),
+        attempt=longer(sim.attempt, log_rows),
     )
 
 
@@ -430,5 +434,6 @@ def new_slots(n_slots: int, n_resources: int) -> npt.NDArray[Any]:
     """Free slots, chained."""
     slot = np.zeros(n_slots, arrays.slot_dtype(n_resources))
     slot["host"] = -1
+    slot["fetched_at_ms"] = arrays.NEVER
     slot["next_free"] = np.arange(1, n_slots + 1)
     return slot

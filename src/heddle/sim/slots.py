@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from heddle.model.compiled import inlined
-from heddle.sim.arrays import FREE, HELD, LAUNCHING
+from heddle.sim.arrays import FREE, HELD, LAUNCHING, NEVER
+from heddle.sim.log import next_place
 from heddle.sim.timeline import due_clear
 
 
@@ -41,6 +42,12 @@ def new_slot(sim, task, stage, n, host):  # type: ignore[no-untyped-def]
     slot["host"][s] = host
     slot["doomed"][s] = 0
     slot["phase"][s] = LAUNCHING
+    if sim.setting["network"][0]:
+        slot["fetched_at_ms"][s] = NEVER
+    if sim.setting["logging"][0]:
+        again = sim.task["attempts"][task] > 0
+        slot["asked_at_ms"][s] = sim.task["ended_at_ms"][task] if again else view.stage["asked_at_ms"][stage]
+        slot["allocated_place"][s] = next_place(sim)
     sim.task["state"][task] = HELD
     sim.task["node"][task] = n
     return s

@@ -11,16 +11,15 @@ from heddle.sim.arrays import (
     EXECUTOR,
     HOLDING,
     LOG_ADMITTED,
-    LOG_ALLOCATED,
     LOG_ARRIVED,
-    LOG_STARTED,
     TIMER_WAKE,
     WORKING,
 )
-from heddle.sim.books import count_allocated, note
+from heddle.sim.books import count_allocated
 from heddle.sim.early_stages import is_early, look_for_starvation
 from heddle.sim.events import tell_levers
 from heddle.sim.jobs import begin_job
+from heddle.sim.log import next_place, note
 from heddle.sim.observation import begin_watching
 from heddle.sim.physics import change_use
 from heddle.sim.reports import node_changed, resize
@@ -50,8 +49,8 @@ def _go_on_with_job(sim, job):  # type: ignore[no-untyped-def]
     view.clock["running_jobs"][0] += 1
     view.queue["running_jobs"][view.job["queue"][job]] += 1
     if sim.setting["logging"][0]:
-        note(sim, LOG_ARRIVED, 0, job, -1, -1, -1, 0, 0)
-        note(sim, LOG_ADMITTED, 0, job, first, -1, -1, 0, 0)
+        note(sim, LOG_ARRIVED, 0, job, -1, -1, 0)
+        note(sim, LOG_ADMITTED, 0, job, first, -1, 0)
     if sim.setting["has_pools"][0]:
         view.job["pool"][job] = hooks.pool(sim, job)
     if sim.setting["listens"][0] >> EVENT_ARRIVED & 1:
@@ -114,7 +113,5 @@ def _go_on(sim, stage, task, n, since_ms):  # type: ignore[no-untyped-def]
         resize(sim, n)
     node_changed(sim, n)
     if sim.setting["logging"][0]:
-        note(sim, LOG_ALLOCATED, 0, job, stage, task, n, 0, since_ms)
-        sim.log["at_ms"][sim.control["n_log"][0] - 1] = since_ms
-        note(sim, LOG_STARTED, 0, job, stage, task, n, 0, 0)
-        sim.log["at_ms"][sim.control["n_log"][0] - 1] = since_ms
+        slot["asked_at_ms"][s] = since_ms
+        slot["started_place"][s] = next_place(sim)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from heddle.model.view import EVENT_STARTED
 from heddle.model.workload import AM, EXECUTORS, INNER, TASKS
-from heddle.sim.arrays import AM_STARTING, EXECUTOR, HOLDING, LOG_STARTED
-from heddle.sim.books import note
+from heddle.sim.arrays import AM_STARTING, EXECUTOR, HOLDING
 from heddle.sim.early_stages import is_early, look_for_starvation
 from heddle.sim.events import tell_levers
 from heddle.sim.fetching import begin_task
 from heddle.sim.jobs import fill_executors
+from heddle.sim.log import next_place
 from heddle.sim.physics import change_use
 from heddle.sim.reports import resize, settle_reports
 from heddle.sim.slots import link_executor
@@ -33,7 +33,7 @@ def start_slot(sim, s):  # type: ignore[no-untyped-def]
     sim.task["started_at_ms"][task] = now
     sim.task["attempts"][task] += 1
     if sim.setting["logging"][0]:
-        note(sim, LOG_STARTED, 0, job, stage, task, view.container["node"][s], sim.task["attempts"][task] - 1, 0)
+        slot["started_place"][s] = next_place(sim)
     if kind == AM:
         sim.job_run["am_started_at_ms"][job] = now
         slot["phase"][s] = AM_STARTING

@@ -49,7 +49,7 @@ class Knobs:
     def log(self, at_ms: int) -> npt.NDArray[Any]:
         """What was turned since the last call. (Node sizes are logged by the engine.)"""
         rows = np.zeros(len(self._log), arrays.LOG_ROW)
-        rows["at_ms"], rows["stage"], rows["task"] = at_ms, NOTHING, NOTHING
+        rows["at_ms"], rows["stage"] = at_ms, NOTHING
         for i, (kind, job, queue, value) in enumerate(self._log):
             rows["kind"][i], rows["job"][i], rows["node"][i], rows["value"][i] = kind, job, queue, value
         self._log.clear()
