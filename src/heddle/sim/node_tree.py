@@ -13,22 +13,26 @@ from heddle.model.compiled import compiled
 def tree_update(tree, node, n, score):  # type: ignore[no-untyped-def]
     """Node n changed: its free amounts are total - allocated, or nothing when it is lost.
 
-    It climbs to the root without looking whether anything still changes: the node that a placement chooses is
-    the best one of many, so most changes reach the root, and a guess would cost more than it saves.
+    It climbs until nothing changes any more: the node that a placement chooses is the best of many and changes the root,
+    but one of whose use a report tells is mostly not the best of its neighbours.
     """
     n_resources = tree["free"].shape[1]
     i = tree.shape[0] // 2 + n
     for r in range(n_resources):
         tree["free"][i, r] = node["total"][n, r] - node["allocated"][n, r] if node["alive"][n] else -1
     tree["score"][i] = score
-    while i > 1:
+    differs = True
+    while i > 1 and differs:
         i >>= 1
         left, right = 2 * i, 2 * i + 1
+        best = right if tree["score"][right] > tree["score"][left] else left
+        differs = tree["score"][i] != tree["score"][best] or tree["node"][i] != tree["node"][best]
+        tree["score"][i] = tree["score"][best]
+        tree["node"][i] = tree["node"][best]
         for r in range(n_resources):
-            tree["free"][i, r] = max(tree["free"][left, r], tree["free"][right, r])
-        right_is_better = tree["score"][right] > tree["score"][left]
-        tree["score"][i] = tree["score"][right] if right_is_better else tree["score"][left]
-        tree["node"][i] = tree["node"][right] if right_is_better else tree["node"][left]
+            most = max(tree["free"][left, r], tree["free"][right, r])
+            differs = differs or tree["free"][i, r] != most
+            tree["free"][i, r] = most
 
 
 @compiled

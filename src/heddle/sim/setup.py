@@ -256,6 +256,10 @@ def build_sim(
     tree = np.zeros(2 * size, arrays.tree_dtype(n_resources))
     tree["free"], tree["score"] = -1, -(1 << 62)
     tree["node"][size:] = np.arange(size)
+    level_at = size
+    while level_at > 1:  # among equals the first
+        tree["node"][level_at // 2 : level_at] = tree["node"][level_at : 2 * level_at : 2]
+        level_at //= 2
     control = np.zeros(1, arrays.control_dtype(n_resources))
     control["jobs_left"], control["n_free"] = n_jobs, n_slots
     control["heartbeats_at_ms"] = -1
