@@ -58,6 +58,7 @@ from heddle.sim.preemption import preempt
 from heddle.sim.reports import catch_up_reports, node_changed, resize
 from heddle.sim.room import close_pass, next_offer_node
 from heddle.sim.settle import settle
+from heddle.sim.skipping import next_report_that_matters
 from heddle.sim.starting_state import go_on_with_running
 from heddle.sim.timeline import due_clear, timer_pop, timer_push
 from heddle.sim.units import unit
@@ -65,7 +66,7 @@ from heddle.sim.working import pass_mark
 
 
 @inlined
-def _next_instant(sim):  # type: ignore[no-untyped-def]
+def _next_instant(sim, until_ms):  # type: ignore[no-untyped-def]
     control, setting = sim.control, sim.setting
     now = sim.shown.clock["now_ms"][0]
     at = FOREVER
@@ -80,7 +81,10 @@ def _next_instant(sim):  # type: ignore[no-untyped-def]
         if setting["node_heartbeat_ms"][0] > 0:
             at = min(at, next_heartbeat(sim, now))
         elif setting["reports_matter"][0]:
-            at = min(at, max(now + 1, control["next_report_ms"][0]))
+            if at < FOREVER:
+                at = next_report_that_matters(sim, min(at, until_ms + 1, control["look_at_ms"][0]))
+            else:  # perhaps nothing will ever come: the clock must see every report to find that out
+                at = max(now + 1, control["next_report_ms"][0])
     control["idle"][0] = 0
     if control["waiting"][0] > 0:  # else nobody is called for, and no lever hears of time
         polled = FOREVER
@@ -281,7 +285,7 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
         if control["phase"][0] == NEXT:
             if control["jobs_left"][0] == 0:
                 return FINISHED
-            at = _next_instant(sim)
+            at = _next_instant(sim, until_ms)
             if at == FOREVER or (_only_polls(sim) and at - control["last_progress_ms"][0] > setting["quiet_ms"][0]):
                 return STALLED
             if at > until_ms:

@@ -40,10 +40,11 @@ UNITS: Final = (
     "allocate", "begin_fetching", "begin_flows", "begin_job", "begin_work", "best_in_leaf", "catch_up_reports",
     "change_links_of_node", "change_use", "check_memory", "choose", "come_back", "count_allocated", "early_limit",
     "end", "end_fetching", "end_flows", "fill_executors", "find_dues", "find_sources", "finish_job", "future_peak",
-    "give_way_to_maps", "insert", "keep_attempt", "maps_starve", "next_am", "next_offer_node", "node_event", "note",
-    "observe", "preempt", "refresh_tree", "rekey", "rekey_all", "rekey_job", "remove", "renew_flows", "renew_rates",
-    "resize", "serve_heartbeats", "serve_timer", "settle_due", "settle_reports", "stage_asks", "start_slot",
-    "stop_fetching", "task_near", "tell_levers", "timer_pop", "timer_push", "withdraw", "write_outputs",
+    "give_way_to_maps", "insert", "keep_attempt", "maps_starve", "next_am", "next_offer_node",
+    "next_report_that_matters", "node_event", "note", "observe", "preempt", "refresh_tree", "rekey", "rekey_all",
+    "rekey_job", "remove", "renew_flows", "renew_rates", "resize", "serve_heartbeats", "serve_timer", "settle_due",
+    "settle_reports", "stage_asks", "start_slot", "stop_fetching", "task_near", "tell_levers", "timer_pop",
+    "timer_push", "withdraw", "write_outputs",
 )  # fmt: skip
 # What the engine never writes: compiled code may read it once and keep it.
 FIXED: Final = frozenset(

@@ -6,21 +6,26 @@ beat the best found so far is skipped whole. Leaves start at index `size`; a los
 
 from __future__ import annotations
 
-from heddle.model.compiled import compiled
+from heddle.model.compiled import compiled, inlined
 
 
-@compiled
-def tree_update(tree, node, n, score):  # type: ignore[no-untyped-def]
-    """Node n changed: its free amounts are total - allocated, or nothing when it is lost.
-
-    It climbs until nothing changes any more: the node that a placement chooses is the best of many and changes the root,
-    but one of whose use a report tells is mostly not the best of its neighbours.
-    """
-    n_resources = tree["free"].shape[1]
+@inlined
+def set_leaf(tree, node, n, score):  # type: ignore[no-untyped-def]
+    """Node n changed: its free amounts are total - allocated, or nothing when it is lost. The tree must climb then."""
     i = tree.shape[0] // 2 + n
-    for r in range(n_resources):
+    for r in range(tree["free"].shape[1]):
         tree["free"][i, r] = node["total"][n, r] - node["allocated"][n, r] if node["alive"][n] else -1
     tree["score"][i] = score
+
+
+@inlined
+def climb(tree, n):  # type: ignore[no-untyped-def]
+    """Brings what lies above the leaf of node n up to date, until nothing changes any more.
+
+    The node that a placement chooses is the best of many and changes the root; one whose use a report tells is mostly
+    not the best of its neighbours. With the leaves of many nodes set before the first climbs, each path is gone once.
+    """
+    i = tree.shape[0] // 2 + n
     differs = True
     while i > 1 and differs:
         i >>= 1
@@ -29,7 +34,7 @@ def tree_update(tree, node, n, score):  # type: ignore[no-untyped-def]
         differs = tree["score"][i] != tree["score"][best] or tree["node"][i] != tree["node"][best]
         tree["score"][i] = tree["score"][best]
         tree["node"][i] = tree["node"][best]
-        for r in range(n_resources):
+        for r in range(tree["free"].shape[1]):
             most = max(tree["free"][left, r], tree["free"][right, r])
             differs = differs or tree["free"][i, r] != most
             tree["free"][i, r] = most

@@ -13,7 +13,7 @@ from heddle.sim.books import put_on_list
 from heddle.sim.cycles import first_after, next_in_cycle
 from heddle.sim.events import tell_reported
 from heddle.sim.log import note
-from heddle.sim.node_tree import tree_update
+from heddle.sim.node_tree import climb, set_leaf
 from heddle.sim.observation import observe
 from heddle.sim.oracle import future_peak
 from heddle.sim.units import unit
@@ -101,7 +101,9 @@ def refresh_tree(sim):  # type: ignore[no-untyped-def]
         n = sim.stale[i]
         sim.node_run["stale"][n] = 0
         score = hooks.score(sim, n, -1) if sim.setting["score_by_node"][0] else 0
-        tree_update(sim.tree, sim.shown.node, n, score)
+        set_leaf(sim.tree, sim.shown.node, n, score)
+    for i in range(sim.control["n_stale"][0]):
+        climb(sim.tree, sim.stale[i])
     sim.control["n_stale"][0] = 0
     return 0
 
@@ -119,7 +121,8 @@ def resize(sim, n):  # type: ignore[no-untyped-def]
             if sim.setting["oracle"][0]:
                 sim.sizing_node[n, r] = future_peak(sim, n, r)
             total = hooks.total(sim, n, r)
-            total = total // sim.increment[r] * sim.increment[r]
+            if sim.increment[r] > 1:  # a division costs as much as all the rest
+                total = total // sim.increment[r] * sim.increment[r]
         total = max(total, allocated)
         before = view.node["total"][n, r]
         if total != before:
