@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -215,26 +215,38 @@ def _last_attempts(sim: Sim, workload: Workload) -> dict[str, Any]:
 
 def _events(log: Sequence[Column], workload: Workload, queues: tuple[str, ...]) -> dict[str, Any]:
     kinds = list(event_kinds(workload.resources))
-    code_of_log = np.full(len(arrays.LOG_NAMES), -1)
-    for logged, name in _EVENT_OF_LOG.items():
-        code_of_log[logged] = kinds.index(name)
-    code_of_log[arrays.LOG_RESIZED] = kinds.index(f"size_{workload.resources[0]}")
     rows = np.concatenate([np.zeros(0, arrays.LOG_ROW), *log])
-    kind = rows["kind"]
-    resized, waits = kind == arrays.LOG_RESIZED, kind == arrays.LOG_WAIT
-    job_outcome = np.where(rows["code"] == JOB_FINISHED, int(JobOutcome.FINISHED), int(JobOutcome.FAILED))
-    value = np.select(
-        [np.isin(kind, _WITH_VALUE), kind == arrays.LOG_JOB_ENDED, kind == arrays.LOG_ARRIVED],
-        [rows["value"], job_outcome, workload.jobs["submit_at_ms"][rows["job"]]],
-        0,
-    )
-    numbers = code_of_log[kind] + np.where(resized, rows["code"], 0)
-    of_queue = np.isin(kind, _OF_QUEUES)  # these have the number of the queue in place of a node's
-    fields = {name: np.ascontiguousarray(rows[name]) for name in ("at_ms", "job", "stage")}
-    return fields | {
+    kind, code = rows["kind"].astype(np.intp), rows["code"]
+    names = _EVENT_OF_LOG | {arrays.LOG_RESIZED: f"size_{workload.resources[0]}"}
+    first_number = np.array([kinds.index(names[logged]) for logged in range(len(arrays.LOG_NAMES))])
+    value = np.where(_is_one_of(_WITH_VALUE, kind), rows["value"], 0)
+    arrived, ended = np.flatnonzero(kind == arrays.LOG_ARRIVED), np.flatnonzero(kind == arrays.LOG_JOB_ENDED)
+    value[arrived] = workload.jobs["submit_at_ms"][rows["job"][arrived]]
+    value[ended] = np.where(code[ended] == JOB_FINISHED, int(JobOutcome.FINISHED), int(JobOutcome.FAILED))
+    of_queue = _is_one_of(_OF_QUEUES, kind)  # these have the number of the queue in place of a node's
+    return {
+        "at_ms": rows["at_ms"],
+        "job": rows["job"],
+        "stage": rows["stage"],
         "node": np.where(of_queue, -1, rows["node"]),
-        "queue": pl.Series([*queues, None], dtype=pl.String).gather(np.where(of_queue, rows["node"], len(queues))),
-        "kind": pl.Series(kinds).gather(numbers),
-        "reason": np.where(waits, rows["code"], 0),
+        "queue": _queues_of(np.where(of_queue, rows["node"], -1), queues),
+        "kind": pl.Series(kinds, dtype=pl.Enum(kinds)).gather(
+            first_number[kind] + np.where(kind == arrays.LOG_RESIZED, code, 0)
+        ),
+        "reason": np.where(kind == arrays.LOG_WAIT, code, 0),
         "value": value,
     }
+
+
+def _is_one_of(wanted: Iterable[int], kind: Column) -> npt.NDArray[np.bool_]:
+    """Like np.isin, but by a table: the log of a million tasks has ten million rows."""
+    table = np.zeros(len(arrays.LOG_NAMES), bool)
+    table[list(wanted)] = True
+    return table[kind]
+
+
+def _queues_of(numbers: Column, queues: tuple[str, ...]) -> pl.Series:
+    """Their names; null where below 0, which without knobs is everywhere."""
+    if not (numbers >= 0).any():
+        return pl.repeat(None, len(numbers), dtype=pl.String, eager=True)
+    return pl.Series([*queues, None], dtype=pl.String).gather(np.where(numbers >= 0, numbers, len(queues)))

@@ -100,6 +100,4 @@ def _drain(sim: Sim, logs: list[npt.NDArray[Any]], attempts: list[npt.NDArray[An
 
 def _by_allocation(pieces: list[npt.NDArray[Any]], sim: Sim) -> npt.NDArray[Any]:
     attempts = np.concatenate([sim.attempt[:0], *pieces])
-    at_place = np.full(int(sim.control["n_places"][0]), -1)
-    at_place[attempts["allocated_place"]] = np.arange(len(attempts))
-    return attempts.take(at_place[at_place >= 0])
+    return attempts.take(np.argsort(attempts["allocated_place"], kind="stable"))
