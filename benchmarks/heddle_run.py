@@ -38,7 +38,10 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Measured:
-    """The best of the repetitions, since other work on the machine only ever adds; `read_cpu_s` is 0 where the workload was made in memory."""
+    """The best of the repetitions, since other work on the machine only ever adds.
+
+    `read_cpu_s` is 0 where the workload was made in memory.
+    """
 
     cpu_s: float
     read_cpu_s: float
