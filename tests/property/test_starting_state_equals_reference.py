@@ -25,9 +25,9 @@ READY_MS = 30_000  # by then every master is ready
 EXAMPLES = int(os.environ.get("HEDDLE_EXAMPLES", "40"))
 NOT_WITH_EXECUTORS = {"ffd-dp", "srpt", "tetris"}  # as in test_engine_equals_reference.py
 
-# Without early reduces: open, once in some sixty runs the two disagree about when one gives way to starving maps.
 FEATURES = {
     "plain": Features(dag=True),
+    "map-reduce": Features(heartbeats=True, ams=True, dag=True, early_stages=True, use=True),
     "heartbeats": Features(heartbeats=True, ams=True, dag=True, queues=True, labels=True, gpu=True),
     "oversold": Features(use=True, background=True),
     "spark": Features(ams=True, dag=True, executors=True, use=True, background=True),

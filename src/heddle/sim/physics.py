@@ -9,7 +9,7 @@ from heddle.model.compiled import compiled, inlined
 from heddle.model.resources import MEMORY, ONE, ONE_BITS, VCORES
 from heddle.model.workload import PERMYRIAD
 from heddle.sim.arrays import EXECUTOR, LAUNCHING, WORKING
-from heddle.sim.books import end_later, put_on_list
+from heddle.sim.books import end_later, order_endings, put_on_list
 from heddle.sim.codes import END_CRASHED
 from heddle.sim.reports import settle_reports
 from heddle.sim.timeline import due_clear, due_set
@@ -177,12 +177,14 @@ def check_memory(sim, n, first):  # type: ignore[no-untyped-def]
     rule = sim.setting["oom"][0]
     doomed = 0
     if first and rule in (OOM_PAPER, OOM_ALL):
+        ending = sim.control["n_endings"][0]
         s = view.node["first_container"][n]
         while s >= 0:
             if _may_crash(slot, s) and (rule == OOM_ALL or _rose(sim, n, s, now)):
                 end_later(sim, s, END_CRASHED)
                 doomed = 1
             s = view.container["next"][s]
+        order_endings(sim, ending)
     if doomed == 0:
         victim = _most_worthy_of_crashing(sim, n, first and rule == OOM_LARGEST)
         if victim >= 0:

@@ -1,0 +1,22 @@
+"""Containers that crash together, in the order of docs/semantics.md."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from heddle.model.cluster import Cluster, Node, Physics
+from heddle.model.reasons import Outcome
+from heddle.policy.parse import parse_policy
+from heddle.sim.run import run_engine
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
+
+
+def test_those_that_crash_at_once_end_in_order_of_number() -> None:
+    """Three tasks of 100 MB on a node of 250 MB: at 1 s the third one starts, and all crash, the oldest first."""
+    cluster = Cluster((Node("node", (250, 9000), (1000, 9000)),), physics=Physics(oom="all"))
+    job = [StageSpec("s", (1, 1), [TaskSpec(5000, constant(100, 0))])]
+    workload = build("w", [JobSpec(f"job-{at}", at, job) for at in (0, 500, 1000)])
+    attempts = run_engine(workload, cluster, parse_policy("fifo"), 0, True, 1000).attempts
+    crashed = attempts[attempts["outcome"] == Outcome.CRASHED]
+    assert crashed["ended_at_ms"].tolist() == [1000] * 3
+    assert crashed["task"][np.argsort(crashed["ended_place"])].tolist() == [0, 1, 2]
