@@ -184,6 +184,11 @@ def check_memory(sim, n, first):  # type: ignore[no-untyped-def]
                 end_later(sim, s, END_CRASHED)
                 doomed = 1
             s = view.container["next"][s]
+        s = view.node["first_container"][n]
+        while s >= 0:  # inner tasks crash with their executor, before an AM that crashes too could take them along
+            if slot["host"][s] >= 0 and slot["doomed"][slot["host"][s]] and slot["doomed"][s] == 0:
+                end_later(sim, s, END_CRASHED)
+            s = view.container["next"][s]
         order_endings(sim, ending)
     if doomed == 0:
         victim = _most_worthy_of_crashing(sim, n, first and rule == OOM_LARGEST)
