@@ -25,6 +25,7 @@ from heddle.record.run import Run
 from heddle.run_record import run_of
 from heddle.sim import arrays
 from heddle.sim.compile import compile_engine
+from heddle.sim.queue_tree import QueueTree
 from heddle.sim.run import run_engine
 from heddle.sim.stall import stall_reason
 from heddle.stock_yarn.outside import refuse_without_knobs, run_by_knobs
@@ -81,6 +82,12 @@ def simulate(
             "hash": cluster_hash(cluster),
             "nodes": cluster.n_nodes,
             "resources": list(cluster.resources),
+            "queues": _queue_limits(workload, cluster),
+            "background": {
+                str(number): [[level.from_at_ms, list(level.use)] for level in node.background]
+                for number, node in enumerate(cluster.nodes)
+                if node.background
+            },
         },
         "resources": list(cluster.resources),
         "capacity_total": [sum(node.capacity[r] for node in cluster.nodes) for r in range(len(cluster.resources))],
@@ -95,6 +102,15 @@ def simulate(
     run.manifest["wall_s"] = time.perf_counter() - began
     run.manifest["peak_rss_mb"] = peak_rss_mb()
     return run
+
+
+def _queue_limits(workload: Workload, cluster: Cluster) -> dict[str, Any]:
+    """What each queue may hold at most, as the run began."""
+    tree = QueueTree.of(cluster, workload)
+    maximum: list[tuple[int, ...]] = [cluster.total_allowance()]
+    for queue, parent in zip(tree.queues[1:], tree.parent[1:], strict=True):
+        maximum.append(tuple(amount * queue.maximum_permille // 1000 for amount in maximum[parent]))
+    return {name: {"maximum": list(most)} for name, most in zip(tree.names, maximum, strict=True)}
 
 
 def prepare_engine(policies: Iterable[Policy], n_resources: int) -> float:

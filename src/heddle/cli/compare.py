@@ -103,6 +103,7 @@ def compare(
     from heddle.experiments.plan import DEFAULT_POLICIES, plan_comparison, read_policies
     from heddle.report.comparison import write_comparison_report
     from heddle.report.table import comparison_tables, notes
+    from heddle.traces.imports.store import account_beside
     from heddle.traces.load import load_workload
 
     policies, first, clusters = read_all(
@@ -129,7 +130,7 @@ def compare(
     done = dict(run_with_progress(LocalProcesses(jobs or os.cpu_count() or 1), run_one, plan.runs))
     comparison = plan.comparison(done, shlex.join(["heddle", *sys.argv[1:]]))
     if report is not None:
-        write_comparison_report(report, comparison)
+        write_comparison_report(report, comparison, account_beside(Path(workload)))
         say(f"wrote {report}")
     if json:
         print_json(comparison.as_json())

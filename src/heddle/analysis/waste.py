@@ -1,0 +1,37 @@
+"""Everything about a recorded run that tells where its capacity went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from heddle.analysis.efficiency import Containers, Efficiency, efficiency
+from heddle.analysis.ledger import Ledger, LedgerOverTime, ledger_over_time, waste_ledger
+from heddle.analysis.node_map import NodeMap, node_map
+from heddle.record.run import Run
+
+LEDGER_BINS: Final = 80
+WASTERS: Final = 200
+
+
+@dataclass(frozen=True)
+class Waste:
+    """The ledger, the same over time, and node by node."""
+
+    ledger: Ledger
+    over_time: LedgerOverTime
+    nodes: NodeMap
+
+
+def run_waste(run: Run) -> Waste:
+    """BadInput where the record has no log of events."""
+    return Waste(waste_ledger(run), ledger_over_time(run, LEDGER_BINS), node_map(run))
+
+
+def efficiencies(containers: Containers, by: str = "job") -> dict[str, list[Efficiency]]:
+    """The efficiency in every grouping, `by` first; of each only the largest wasters are kept, and the distribution."""
+    rest = ["job", "user", "queue", *(["node"] if containers.has_nodes else []), "container"]
+    return {
+        name: [replace(one, groups=one.groups.head(WASTERS)) for one in efficiency(containers, name)]
+        for name in dict.fromkeys([by, *rest])
+    }
