@@ -42,7 +42,7 @@ def main() -> None:
         values = {0: measured(trace, 0)}
         values |= {place: measured(resampled(trace, length, place), place) for place in range(1, RESAMPLES + 1)}
         for which in range(2):
-            interval = Sampling("blocks").estimate({place: pair[which] for place, pair in values.items()})[1]
+            interval = Sampling("blocks", blocks[-1]).estimate({place: pair[which] for place, pair in values.items()})[1]
             assert interval is not None
             covered[which] += interval[0] <= truth[which] <= interval[1]
     for name, value, count in zip(NAMES, truth, covered, strict=True):

@@ -65,11 +65,13 @@ def compare(
         float, typer.Option(help="Leave out jobs submitted in the last so many seconds.", metavar="S", min=0)
     ] = 0,
     resample: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--resample/--no-resample", help="Resample a recorded trace in time blocks, one per seed above 0."
+            "--resample/--no-resample",
+            help="Resample a recorded trace in time blocks, one per seed above 0 [default: if it is long enough].",
+            show_default=False,
         ),
-    ] = True,
+    ] = None,
     block_s: Annotated[
         float | None,
         typer.Option(help="Length of these blocks in seconds [default: what the jobs suggest].", min=0.001),
