@@ -105,12 +105,16 @@ def simulate(
 
 
 def _queue_limits(workload: Workload, cluster: Cluster) -> dict[str, Any]:
-    """What each queue may hold at most, as the run began."""
+    """What limits each queue, as the run began; parents before their children."""
     tree = QueueTree.of(cluster, workload)
-    maximum: list[tuple[int, ...]] = [cluster.total_allowance()]
-    for queue, parent in zip(tree.queues[1:], tree.parent[1:], strict=True):
-        maximum.append(tuple(amount * queue.maximum_permille // 1000 for amount in maximum[parent]))
-    return {name: {"maximum": list(most)} for name, most in zip(tree.names, maximum, strict=True)}
+    return {
+        queue.name: {
+            "parent": None if parent < 0 else tree.names[parent],
+            "maximum_permille": queue.maximum_permille,
+            "am_share_permille": queue.am_share_permille,
+        }
+        for queue, parent in zip(tree.queues, tree.parent, strict=True)
+    }
 
 
 def prepare_engine(policies: Iterable[Policy], n_resources: int) -> float:
