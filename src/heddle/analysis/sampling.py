@@ -3,8 +3,8 @@
 - seeds: each seed makes the workload anew. Runs are independent days; the interval is Student's, of their mean.
 - blocks: the workload is one recorded trace. Seed 0 runs the trace itself and is the estimate; the other seeds run
   traces put together from blocks of its time. Their spread stands for the spread between days, so the interval is the
-  estimate -+ t times their standard deviation. It is not divided by the root of their number: more resamples make
-  the interval steadier, never narrower, because there still was only one day. Blocks drawn with replacement vary less
+  estimate -+ t times their distance from it (root of the mean square). It is not divided by the root of their number:
+  more resamples make it steadier, never narrower, because there still was only one day. Blocks drawn again vary less
   than days would, by the factor (blocks - 1) / blocks of the variance, which is put right; and that variance is known
   from few resamples of few blocks, so that t has the degrees of freedom of both (Satterthwaite's rule).
 - chance: the trace itself, several times; only what chance decides on the cluster differs.
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Final, Literal
 
 from heddle.analysis.student import t_interval, t_quantile
@@ -43,9 +43,9 @@ class Sampling:
         resampled = [value for seed, value in values.items() if seed != THE_TRACE]
         if len(resampled) < 2:
             return centre, None
-        draws, blocks = len(resampled) - 1, self.blocks - 1
-        degrees = max(1, round(1 / (1 / draws + 1 / blocks)))
-        half = t_quantile(confidence, degrees) * stdev(resampled) * sqrt(self.blocks / blocks)
+        distance = sqrt(fmean((value - centre) ** 2 for value in resampled) * self.blocks / (self.blocks - 1))
+        degrees = max(1, round(1 / (1 / len(resampled) + 1 / (self.blocks - 1))))
+        half = t_quantile(confidence, degrees) * distance
         return centre, (centre - half, centre + half)
 
     def over(self, pairs: int) -> str:
