@@ -81,9 +81,11 @@ def _summary(one: Efficiency, by: str) -> Table:
         ("reserved", in_hours(one.reserved, one.resource)),
         ("used", f"{in_hours(one.used, one.resource)} ({100 * one.ratio:.1f} %)"),
     ]
-    rows += [
-        (f"{100 * q:.0f} % of {one.count} {by}s", f"below {100 * value:.1f} %") for q, value in one.quantiles.items()
-    ]
+    if one.count > 1:
+        rows += [
+            (f"{100 * q:.0f} % of {one.count} {by}s", f"below {100 * value:.1f} %")
+            for q, value in one.quantiles.items()
+        ]
     return table(("", ""), rows, title=f"{name}: used of what was reserved")
 
 

@@ -81,7 +81,7 @@ def _cluster_table(comparison: Comparison, cluster: str) -> Table:
     for metric, heading in _COLUMNS:
         unit = scale[metric].unit
         table.add_column(heading + (f"\n({unit})" if unit else ""), justify="right", no_wrap=True)
-    table.add_column(escape(f"mean JCT vs\n{comparison.baseline}"), min_width=len("no difference"))
+    table.add_column(escape(f"mean JCT vs\n{comparison.baseline}"), min_width=len("difference"))
     for policy in comparison.policies:
         rows = {name: comparison.row(cluster, policy, name) for name, _ in _COLUMNS}
         stalled = rows[LEAD]["stalled_runs"]
