@@ -196,11 +196,12 @@ def _behind_others(run: Run, job: int, spans: list[Span]) -> list[Span]:
     if not any(silent):
         return spans
     others = run.attempts.filter((pl.col("job") != job) & (pl.col("kind") != INNER))
-    begins = np.array([span.from_ms for span in spans])
-    ahead = _Counts(others["asked_at_ms"].to_numpy(), others["allocated_at_ms"].to_numpy()).at(begins)
+    asked, allocated = np.sort(others["asked_at_ms"].to_numpy()), np.sort(others["allocated_at_ms"].to_numpy())
+    begins, ends = (np.array([getattr(span, name) for span in spans]) for name in ("from_ms", "to_ms"))
+    waited = np.searchsorted(asked, ends, side="left") - np.searchsorted(allocated, begins, side="right")
     return [
         replace(span, reason=Reason.BEHIND) if passed and count else span
-        for span, passed, count in zip(spans, silent, ahead.tolist(), strict=True)
+        for span, passed, count in zip(spans, silent, waited.tolist(), strict=True)
     ]
 
 

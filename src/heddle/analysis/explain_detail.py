@@ -84,11 +84,11 @@ def _held(run: Run, explained: Explained, span: Span) -> str:
 
 
 def _ahead(run: Run, explained: Explained, span: Span) -> str:
-    """Who else was waiting when this began."""
+    """Who else was waiting meanwhile."""
     waiting = run.attempts.filter(
         (pl.col("kind") != INNER)
         & (pl.col("job") != explained.job)
-        & (pl.col("asked_at_ms") <= span.from_ms)
+        & (pl.col("asked_at_ms") < span.to_ms)
         & (pl.col("allocated_at_ms") > span.from_ms)
     )
     jobs = waiting["job"].n_unique()
