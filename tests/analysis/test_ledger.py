@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from heddle.analysis.free_capacity import FREE_LINES
-from heddle.analysis.ledger import Ledger, ledger_over_time, waste_ledger
+from heddle.analysis.ledger import Ledger, ledger_and_course, waste_ledger
 from heddle.analysis.reserved_capacity import RESERVED_LINES
 from heddle.model.cluster import Cluster, Faults, Level, Node, Physics, Timing
 from heddle.model.errors import BadInput
@@ -119,7 +119,8 @@ def test_the_load_of_others_comes_before_what_is_reserved() -> None:
 def test_over_time_it_adds_up_in_every_bin_and_to_the_ledger(policy: str) -> None:
     name = "mix(jobs=12)"
     run = simulate(make_workload(name, 1), suggested_cluster(name), parse_policy(policy), seed=1, record=True)
-    ledger, drawn = waste_ledger(run), ledger_over_time(run, 40)
+    ledger, drawn = ledger_and_course(run, 40)
+    assert ledger == waste_ledger(run)
     for r, resource in enumerate(run.resources):
         shares = drawn.shares[resource]
         assert sum(shares.values()) == pytest.approx(np.ones(40))
@@ -138,7 +139,7 @@ def test_executors_over_time() -> None:
     name = "mix(jobs=30)"  # its Spark jobs have executors with tasks inside
     run = simulate(make_workload(name, 1), suggested_cluster(name), parse_policy("fifo"), seed=1, record=True)
     assert (run.attempts["kind"] == EXECUTORS).any()
-    ledger, drawn = waste_ledger(run), ledger_over_time(run, 25)
+    ledger, drawn = ledger_and_course(run, 25)
     for r, resource in enumerate(run.resources):
         for line in ledger.lines:
             mean = drawn.shares[resource][line.name].mean()

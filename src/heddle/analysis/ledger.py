@@ -95,31 +95,6 @@ def _share(amount: int, total: int) -> float | None:
     return amount / total if total else None
 
 
-def waste_ledger(run: Run) -> Ledger:
-    """The ledger of a recorded run; BadInput where the record is not complete enough."""
-    begin, end = horizon_ms(run)
-    lines, attempts, beyond, oversold = _gathered(run, begin, end, None)
-    amounts, over = lines.sums, oversold.copy()
-    for name in reversed(RESERVED_LINES):  # what could not really be promised was idle first of all
-        taken = np.minimum(over, amounts[name])
-        amounts[name] = amounts[name] - taken
-        over = over - taken
-    return Ledger(
-        resources=run.resources,
-        begin_ms=begin,
-        end_ms=end,
-        total=_numbers(_capacity(run) * (end - begin)),
-        lines=tuple(Line(name, what, _numbers(amounts[name]), name in INFERRED) for name, what in LINES.items()),
-        memos=tuple(
-            Line(name, MEMOS[name], _numbers(value), False)
-            for name, value in (("oversold", oversold), ("beyond", beyond))
-        ),
-        reserved_by_engine=_numbers(np.array(run.manifest["totals"]["reserved_ms"], np.int64)),
-        reserved=_numbers(_total(attempts, run)),
-        yarn=_against_yarn(run, attempts),
-    )
-
-
 @dataclass(frozen=True)
 class LedgerOverTime:
     """The same lines as shares of the hardware in equal bins of time; in every bin they add up to 1."""
@@ -128,34 +103,75 @@ class LedgerOverTime:
     shares: dict[str, dict[str, Floats]]  # resource -> line -> share in each bin
 
 
-def ledger_over_time(run: Run, bins: int) -> LedgerOverTime:
-    """How the ledger's lines lie in time. A task's use is spread evenly over its run: the record has only its sum."""
-    begin, end = horizon_ms(run)
-    end = max(end, begin + 1)
-    edges_ms = np.linspace(begin, end, bins + 1)
-    lines, *_ = _gathered(run, begin, end, edges_ms)
-    shares = {}
-    for r, (name, capacity) in enumerate(zip(run.resources, _capacity(run).tolist(), strict=True)):
-        if not capacity:
-            continue
-        levels = lines.over_time(r)
-        over = np.maximum(0.0, sum(levels.values()) - capacity)  # promised beyond the hardware
-        for line in reversed(RESERVED_LINES):
-            taken = np.minimum(over, levels[line])
-            levels[line] = levels[line] - taken
+def waste_ledger(run: Run) -> Ledger:
+    """The ledger of a recorded run; BadInput where the record is not complete enough."""
+    return _gathered(run, None).ledger()
+
+
+def ledger_and_course(run: Run, bins: int) -> tuple[Ledger, LedgerOverTime]:
+    """The ledger, and how its lines lie in time. A task's use is spread evenly over its run: only its sum is known."""
+    gathered = _gathered(run, bins)
+    return gathered.ledger(), gathered.over_time()
+
+
+@dataclass(frozen=True)
+class _Gathered:
+    """The lines before anything oversold is taken off."""
+
+    run: Run
+    begin: int
+    end: int
+    edges_ms: Floats | None
+    lines: LedgerLines
+    attempts: pl.DataFrame
+    beyond: Ints  # use beyond reservations
+    oversold: Ints  # promises beyond the hardware
+
+    def ledger(self) -> Ledger:
+        amounts, over = dict(self.lines.sums), self.oversold.copy()
+        for name in reversed(RESERVED_LINES):  # what could not really be promised was idle first of all
+            taken = np.minimum(over, amounts[name])
+            amounts[name] = amounts[name] - taken
             over = over - taken
-        shares[name] = {line: levels[line] / capacity for line in LINES}
-    return LedgerOverTime((edges_ms - begin) / 1000, shares)
+        memos = {"oversold": self.oversold, "beyond": self.beyond}
+        return Ledger(
+            resources=self.run.resources,
+            begin_ms=self.begin,
+            end_ms=self.end,
+            total=_numbers(_capacity(self.run) * (self.end - self.begin)),
+            lines=tuple(Line(name, what, _numbers(amounts[name]), name in INFERRED) for name, what in LINES.items()),
+            memos=tuple(Line(name, MEMOS[name], _numbers(value), False) for name, value in memos.items()),
+            reserved_by_engine=_numbers(np.array(self.run.manifest["totals"]["reserved_ms"], np.int64)),
+            reserved=_numbers(_total(self.attempts, self.run)),
+            yarn=_against_yarn(self.run, self.attempts),
+        )
+
+    def over_time(self) -> LedgerOverTime:
+        assert self.edges_ms is not None
+        shares = {}
+        for r, (name, capacity) in enumerate(zip(self.run.resources, _capacity(self.run).tolist(), strict=True)):
+            if not capacity:
+                continue
+            levels = self.lines.over_time(r)
+            over = np.maximum(0.0, sum(levels.values()) - capacity)
+            for line in reversed(RESERVED_LINES):
+                taken = np.minimum(over, levels[line])
+                levels[line] = levels[line] - taken
+                over = over - taken
+            shares[name] = {line: levels[line] / capacity for line in LINES}
+        return LedgerOverTime((self.edges_ms - self.begin) / 1000, shares)
 
 
-def _gathered(run: Run, begin: int, end: int, edges_ms: Floats | None) -> tuple[LedgerLines, pl.DataFrame, Ints, Ints]:
-    """(lines before anything oversold is taken off, attempts, use beyond reservations, promises beyond hardware)."""
+def _gathered(run: Run, bins: int | None) -> _Gathered:
     if not run.manifest["complete_attempts"] or run.events is None:
         raise BadInput.of("record", "has no log of events: make it with `heddle simulate ... --record DIR`")
+    begin, end = horizon_ms(run)
+    edges_ms = None if bins is None else np.linspace(begin, max(end, begin + 1), bins + 1)
     lines = LedgerLines(LINES, len(run.resources), edges_ms)
     attempts = _attempts(run, begin, end)
     beyond = reserved_capacity(run, attempts, lines)
-    return lines, attempts, beyond, free_capacity(run, attempts, lines, begin, end)
+    oversold = free_capacity(run, attempts, lines, begin, end)
+    return _Gathered(run, begin, end, edges_ms, lines, attempts, beyond, oversold)
 
 
 def _capacity(run: Run) -> Ints:

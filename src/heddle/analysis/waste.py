@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from heddle.analysis.efficiency import Containers, Efficiency, efficiency
-from heddle.analysis.ledger import Ledger, LedgerOverTime, ledger_over_time, waste_ledger
+from heddle.analysis.ledger import Ledger, LedgerOverTime, ledger_and_course
 from heddle.analysis.node_map import NodeMap, node_map
 from heddle.record.run import Run
 
@@ -25,7 +25,7 @@ class Waste:
 
 def run_waste(run: Run) -> Waste:
     """BadInput where the record has no log of events."""
-    return Waste(waste_ledger(run), ledger_over_time(run, LEDGER_BINS), node_map(run))
+    return Waste(*ledger_and_course(run, LEDGER_BINS), node_map(run))
 
 
 def efficiencies(containers: Containers, by: str = "job") -> dict[str, list[Efficiency]]:
