@@ -157,6 +157,17 @@ def test_a_live_record_is_reconciled_with_yarns_own_sums() -> None:
     assert found["vcores"]["record_ms"] == reserved[1]
 
 
+def test_what_still_waits_in_a_deadlock_was_pending() -> None:
+    run = simulate(make_workload("am-storm", 0), suggested_cluster("am-storm"), parse_policy("fifo"), record=True)
+    assert run.manifest["outcome"] == "stalled"
+    ledger, drawn = ledger_and_course(run, 10)
+    assert drawn.shares["memory_mb"]["nothing_pending"][-1] == pytest.approx(0.0)
+    assert drawn.shares["vcores_milli"]["nothing_pending"][-1] < 0.1
+    assert drawn.shares["vcores_milli"]["order"][-1] > 0.3, "28 jobs wait for their application masters"
+    for r in range(2):
+        assert sum(line.amounts[r] for line in ledger.lines) == ledger.total[r]
+
+
 def test_a_run_without_a_log_is_refused() -> None:
     run = simulate(make_workload("burst", 0), suggested_cluster("burst"), parse_policy("fifo"))
     with pytest.raises(BadInput, match="--record"):

@@ -133,6 +133,7 @@ def _pending(run: Run, attempts: pl.DataFrame, name: str, begin: int, end: int) 
     change = [
         containers.select("stage", at_ms=pl.col("asked_at_ms").clip(begin, end), waiting=pl.lit(1, pl.Int64)),
         containers.select("stage", at_ms="allocated_at_ms", waiting=pl.lit(-1, pl.Int64)),
+        _never_given(run, containers, begin, end),
     ]
     if run.events is not None:
         waits = run.events.filter(pl.col("kind").cast(pl.String) == "wait")
@@ -166,6 +167,25 @@ def _pending(run: Run, attempts: pl.DataFrame, name: str, begin: int, end: int) 
         place = np.flatnonzero(same)
         found.add(at[place], cause[place - 1], -wanted[place - 1])
     return found
+
+
+def _never_given(run: Run, containers: pl.DataFrame, begin: int, end: int) -> pl.DataFrame:
+    """What still waited when a run stalled: tasks of unfinished jobs without an attempt, from when their stage asked.
+
+    A stage of which nobody ever heard had not asked; but an AM asks when its job arrives.
+    """
+    unfinished = run.jobs.filter(pl.col("outcome") == "unfinished").select("job", "submit_at_ms")
+    given = containers.group_by("stage").agg(given=pl.col("task").n_unique(), asked=pl.col("asked_at_ms").min())
+    events = run.events if run.events is not None else pl.DataFrame(schema={"stage": pl.Int32, "at_ms": pl.Int64})
+    heard = events.filter(pl.col("stage") >= 0).group_by("stage").agg(heard=pl.col("at_ms").min())
+    stages = run.stages.filter(pl.col("kind") != INNER).join(unfinished, on="job")
+    stages = stages.join(given, on="stage", how="left").join(heard, on="stage", how="left")
+    of_am = pl.when(pl.col("kind") == AM).then("submit_at_ms")
+    return stages.select(
+        "stage",
+        at_ms=pl.coalesce("asked", "heard", of_am).clip(begin, end),
+        waiting=(pl.col("n_tasks") - pl.col("given").fill_null(0)).cast(pl.Int64),
+    ).filter(pl.col("at_ms").is_not_null() & (pl.col("waiting") > 0))
 
 
 def _demand(run: Run, name: str) -> pl.DataFrame:
