@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+import polars as pl
+
 from heddle.analysis.efficiency import Containers, Efficiency, efficiency
 from heddle.analysis.ledger import Ledger, LedgerOverTime, ledger_and_course
 from heddle.analysis.node_map import NodeMap, node_map
 from heddle.record.run import Run
 
 LEDGER_BINS: Final = 80
-WASTERS: Final = 200
+WASTERS: Final = 150  # of each resource
 
 
 @dataclass(frozen=True)
@@ -29,9 +31,12 @@ def run_waste(run: Run) -> Waste:
 
 
 def efficiencies(containers: Containers, by: str = "job") -> dict[str, list[Efficiency]]:
-    """The efficiency in every grouping, `by` first; of each only the largest wasters are kept, and the distribution."""
+    """The efficiency in every grouping, `by` first, with the distribution; of groups the largest wasters are kept."""
     rest = ["job", "user", "queue", *(["node"] if containers.has_nodes else []), "container"]
-    return {
-        name: [replace(one, groups=one.groups.head(WASTERS)) for one in efficiency(containers, name)]
-        for name in dict.fromkeys([by, *rest])
-    }
+    return {name: _largest(efficiency(containers, name)) for name in dict.fromkeys([by, *rest])}
+
+
+def _largest(found: list[Efficiency]) -> list[Efficiency]:
+    """With those groups alone that are among the largest wasters of some resource."""
+    kept = pl.concat([one.groups.select("group").head(WASTERS) for one in found]).unique()
+    return [replace(one, groups=one.groups.join(kept, on="group", how="semi", maintain_order="left")) for one in found]

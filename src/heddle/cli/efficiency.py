@@ -10,7 +10,7 @@ import typer
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.cli.waste_report import record_at, write_waste_report
 from heddle.model.errors import BadInput
-from heddle.report.amounts import in_hours
+from heddle.report.amounts import hours, hours_unit, in_hours
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -94,11 +94,10 @@ def _wasters(one: Efficiency, by: str, top: int) -> Table:
         (
             str(row["group"]),
             f"{row['containers']:,}",
-            in_hours(row["reserved"], one.resource),
-            in_hours(row["used"], one.resource),
-            in_hours(row["wasted"], one.resource),
+            *(f"{hours(row[column], one.resource):,.2f}" for column in ("reserved", "used", "wasted")),
             f"{100 * row['efficiency']:.1f}",
         )
         for row in one.groups.head(top).to_dicts()
     ]
-    return table((by, "containers", "reserved", "used", "wasted", "%"), rows, title="most wasted")
+    headings = (by, "containers", "reserved", "used", "wasted", "used (%)")
+    return table(headings, rows, title=f"most wasted, in {hours_unit(one.resource)}")

@@ -14,7 +14,7 @@ def set_aside_section(account: Mapping[str, Any] | None) -> str:
     if account is None:
         return ""
     found = account["reconciliation"]
-    rows: list[list[Cell]] = [_row("rows read", found["rows"], f"{len(account['files'])} files")]
+    rows: list[list[Cell]] = [_row("rows read", found["rows"], _files(len(account["files"])))]
     rows.append(_row("became tasks", found["task_rows"], f"{account['tasks']:,} tasks of {account['jobs']:,} jobs"))
     rows += [_row("merged", count, what) for what, count in found["merged"].items()]
     rows += [_row("metadata", count, what) for what, count in found["metadata"].items()]
@@ -36,6 +36,10 @@ def set_aside_section(account: Mapping[str, Any] | None) -> str:
         + (f"<ul>{notes}</ul>" if notes else "")
         + (f"<p><small>Assumed: {escape(assumed)}.</small></p>" if assumed else "")
     )
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count:,} files"
 
 
 def _row(what: str, count: int, of: str) -> list[Cell]:
