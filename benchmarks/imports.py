@@ -5,14 +5,19 @@ Each measurement runs in a process of its own, so that its peak memory is its ow
 
 import argparse
 import json
+import math
+import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
+KINDS = ("csv", "swf", "google2011")
 
 
 def make(kind: str, tasks: int, folder: Path) -> Path:
@@ -59,6 +64,27 @@ def measure(how: str, path: str) -> None:
     print(json.dumps({"wall_s": time.perf_counter() - began, "cpu_s": time.process_time() - cpu, "peak_mb": peak_mb}))
 
 
+@dataclass(frozen=True)
+class Imported:
+    """What one way of reading a trace took; `failed` says why it did not run."""
+
+    cpu_s: float = math.nan
+    wall_s: float = math.nan
+    peak_mb: float = math.nan
+    failed: str = ""
+
+
+def measured(how: str, path: Path) -> Imported:
+    """Reading this trace in a process of its own, with one thread."""
+    command = [sys.executable, "-m", "benchmarks.imports", "--measure", how, str(path)]
+    one_thread = os.environ | {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    checkout = Path(__file__).resolve().parents[1]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, env=one_thread, cwd=checkout)
+    if ended.returncode:
+        return Imported(failed=(ended.stderr.splitlines() or ["no message"])[-1])
+    return Imported(**json.loads(ended.stdout))
+
+
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks.imports", description=__doc__)
     options.add_argument("--tasks", type=int, default=1_000_000)
@@ -67,18 +93,13 @@ def main() -> None:
     if chosen.measure:
         measure(*chosen.measure)
         return
-    for kind in ("csv", "swf", "google2011"):
+    for kind in KINDS:
         with tempfile.TemporaryDirectory() as folder:
             path = make(kind, chosen.tasks, Path(folder))
             for how in ("heddle", "pandas"):
-                command = [sys.executable, "-m", "benchmarks.imports", "--measure", how, str(path)]
-                ended = subprocess.run(command, capture_output=True, text=True, check=False)
-                if ended.returncode:
-                    print(f"{kind:11} {how:7} did not run: {(ended.stderr.splitlines() or ['no message'])[-1]}")
-                    continue
-                found = json.loads(ended.stdout)
-                times = f"{found['cpu_s']:6.1f} s CPU {found['wall_s']:6.1f} s wall"
-                print(f"{kind:11} {how:7} {times} {found['peak_mb']:7.0f} MB")
+                found = measured(how, path)
+                times = f"{found.cpu_s:6.1f} s CPU {found.wall_s:6.1f} s wall {found.peak_mb:7.0f} MB"
+                print(f"{kind:11} {how:7} " + (f"did not run: {found.failed}" if found.failed else times))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,9 @@ from typing import Any
 from benchmarks import accasim_fifo, heapq_fifo, plain_heapq, simpy_fifo
 from benchmarks.flows import HOSTS, measure_flows
 from benchmarks.heddle_run import SEED, BenchFailed, Measured, Wanted, make_file, measure
+from benchmarks.imports import KINDS
+from benchmarks.imports import make as make_trace
+from benchmarks.imports import measured as measured_import
 from benchmarks.rival import Tasks
 from benchmarks.workload import NODES
 
@@ -107,7 +110,7 @@ def measure_all(*, quick: bool, say: Say) -> list[Row]:
     sizes = QUICK if quick else FULL
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        for part in (_against_rivals, _everything_on, _policies, _network, _memory, _growth, _start):
+        for part in (_against_rivals, _everything_on, _policies, _network, _memory, _imports, _growth, _start):
             for row in _or_failure(part, sizes, Path(folder)):
                 say("  ".join(cell for cell in row.cells() if cell))
                 rows.append(row)
@@ -247,6 +250,19 @@ def _memory(sizes: Sizes, folder: Path) -> Iterator[Row]:
 def _exponent(sizes: tuple[int, ...], times: list[float]) -> float:
     """The slope of a straight line through the logarithms."""
     return statistics.linear_regression([math.log(size) for size in sizes], [math.log(took) for took in times]).slope
+
+
+def _imports(sizes: Sizes, folder: Path) -> Iterator[Row]:
+    for kind in KINDS:
+        path = make_trace(kind, sizes.tasks, folder)
+        ours, pandas = measured_import("heddle", path), measured_import("pandas", path)
+        path.unlink()
+        if ours.failed:
+            raise BenchFailed(ours.failed)
+        read = f"not run: {pandas.failed}" if pandas.failed else f"{pandas.cpu_s:.3g} s, {pandas.peak_mb:,.0f} MB"
+        what = f"import of {sizes.tasks:,} tasks, {kind}"
+        yield _at_most(what, ours.cpu_s, 10.0, "s", f"pandas, only reading: {read}")
+        yield _at_most(f"  its peak memory, {kind}", ours.peak_mb, 1000.0, "MB")
 
 
 def _growth(sizes: Sizes, folder: Path) -> Iterator[Row]:

@@ -24,6 +24,7 @@ from heddle.record.run import Run
 from heddle.run_record import run_of
 from heddle.sim import arrays
 from heddle.sim.compile import compile_engine
+from heddle.sim.queue_tree import QueueTree
 from heddle.sim.run import run_engine
 from heddle.sim.stall import stall_reason
 from heddle.stock_yarn.outside import refuse_without_knobs, run_by_knobs
@@ -80,6 +81,12 @@ def simulate(
             "hash": cluster_hash(cluster),
             "nodes": cluster.n_nodes,
             "resources": list(cluster.resources),
+            "queues": _queue_limits(workload, cluster),
+            "background": {
+                str(number): [[level.from_at_ms, list(level.use)] for level in node.background]
+                for number, node in enumerate(cluster.nodes)
+                if node.background
+            },
         },
         "resources": list(cluster.resources),
         "capacity_total": [sum(node.capacity[r] for node in cluster.nodes) for r in range(len(cluster.resources))],
@@ -94,6 +101,19 @@ def simulate(
     run.manifest["wall_s"] = time.perf_counter() - began
     run.manifest["peak_rss_mb"] = peak_rss_mb()
     return run
+
+
+def _queue_limits(workload: Workload, cluster: Cluster) -> dict[str, Any]:
+    """What limits each queue, as the run began; parents before their children."""
+    tree = QueueTree.of(cluster, workload)
+    return {
+        queue.name: {
+            "parent": None if parent < 0 else tree.names[parent],
+            "maximum_permille": queue.maximum_permille,
+            "am_share_permille": queue.am_share_permille,
+        }
+        for queue, parent in zip(tree.queues, tree.parent, strict=True)
+    }
 
 
 def prepare_engine(policies: Iterable[Policy], n_resources: int) -> float:

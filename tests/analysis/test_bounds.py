@@ -29,7 +29,24 @@ def test_area_of_reservations_and_of_use() -> None:
     assert anyone.area_makespan_s == {"memory": 5.0, "vcores": 10.0}
     assert anyone.makespan_s == anyone.path_makespan_s == 10.0
     # One after another on a fluid machine of 5 s each: 5, 10, ..., 40; mean 22.5.
-    assert reserved.mean_jct_s == pytest.approx(22.5)
+    assert reserved.area_mean_jct_s is not None
+    assert reserved.area_mean_jct_s["memory"] == pytest.approx(22.5)
+    # Two at a time end after 10, 10, 20, ..., 40: the middles of the fluid machine's 5 s, and half of a task more.
+    assert reserved.combined_mean_jct_s == reserved.mean_jct_s == pytest.approx(25.0)
+
+
+def test_mean_completion_counts_what_must_follow() -> None:
+    """Two jobs, each a task of 8 s that fills the node and then one of 4 s on a quarter: 12 and 24 s at best."""
+    stages = [
+        StageSpec("full", (4096, 1000), [TaskSpec(8000, constant(4096, 1000))]),
+        StageSpec("after", (1024, 1000), [TaskSpec(4000, constant(1024, 1000))], after=("full",)),
+    ]
+    reserved, anyone = bounds(build("w", [JobSpec(f"j{n}", 0, stages) for n in range(2)]), NODE)
+    # Areas of 8 and 1 s per job; middles of the fluid machine's work at 4.5 and 13.5 s. The first task's middle lies
+    # 4 + 4 s before the job's end, the second's 2 s.
+    assert reserved.combined_mean_jct_s == pytest.approx((4.5 + 13.5) / 2 + (8 * 8 + 1 * 2) / 9)
+    assert reserved.combined_mean_jct_s == anyone.combined_mean_jct_s
+    assert reserved.mean_jct_s == pytest.approx(16.333, abs=0.001)  # really (12 + 24) / 2
 
 
 def test_work_between_a_release_and_a_tail() -> None:

@@ -37,7 +37,7 @@ def test_slices_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     starts = rng.integers(0, 5000, 200)
     run = run_of([Job(0, int(start), int(start + length)) for start, length in zip(starts, range(200), strict=True)])
     whole = run_curves(run)
-    monkeypatch.setattr(curves, "_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(curves, "ROWS_AT_ONCE", 7)
     pieces = run_curves(run)
     assert pieces.running == pytest.approx(whole.running)
     assert pieces.levels["memory"].used == pytest.approx(whole.levels["memory"].used)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from heddle.analysis import waste
 from heddle.analysis.efficiency import containers_of_run, containers_of_workload, efficiency
 from heddle.model.workload import EXECUTORS, INNER
 from heddle.policy.parse import parse_policy
@@ -67,3 +68,17 @@ def test_use_inside_executors_counts_for_them() -> None:
     memory, vcores = efficiency(containers_of_run(run), "node")
     assert memory.ratio == pytest.approx((1024 + 2 * 512) / 4096)
     assert vcores.ratio == pytest.approx(1.0)
+
+
+def test_the_largest_wasters_of_any_resource_are_kept_with_all_resources(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`a` wastes vcores most, `b` memory; `c` nothing."""
+    monkeypatch.setattr(waste, "WASTERS", 1)
+    used = {"a": (1000, 0), "b": (0, 1000), "c": (1000, 1000)}
+    jobs = [
+        JobSpec(name, 0, [StageSpec("s", (1000, 1000), [TaskSpec(1000, constant(*use))])]) for name, use in used.items()
+    ]
+    found = waste.efficiencies(containers_of_workload(build("three", jobs)))
+    assert list(found) == ["job", "user", "queue", "container"]
+    for one in found["job"]:
+        assert set(one.groups["group"]) == {"a", "b"}
+        assert one.count == 3

@@ -50,7 +50,42 @@ def test_behind_a_blocking_head() -> None:
     done = run(jobs, load_cluster("1x8192x4"))
     life = explain(done, find_job(done, "small"))
     assert states(life) == [("waits", 2000, 10_000), ("runs", 10_000, 11_000)]
-    assert "others come first" in life.spans[0].cause
+    assert life.spans[0].reason is Reason.BEHIND
+    assert life.spans[0].cause == "waits: others come first"
+    assert detail(done, life, life.spans[0]) == (
+        "1 request of 1 other job waited too; meanwhile nobody got a container"
+    )
+    assert (life.stage_names[life.spans[0].stage], life.spans[0].asked_at_ms) == ("only", 2000)
+
+
+def test_the_ask_of_a_span_is_the_first_that_is_still_open() -> None:
+    maps = StageSpec("map", (4096, 1000), [TaskSpec(5000, constant(512, 500))] * 3)
+    late = StageSpec("reduce", (4096, 1000), [TaskSpec(1000, constant(512, 500))], after=("map",))
+    blocker = job("blocker", 9000, 4000, 4000)
+    done = run([JobSpec("mr", 0, [maps, late]), blocker], load_cluster("1x8192x4"))
+    life = explain(done, find_job(done, "mr"))
+    waits = [(span.asked_at_ms, life.stage_names[span.stage]) for span in life.spans if span.waiting]
+    assert waits[0] == (0, "map")
+    asked = {span["asked_s"] for span in life.as_json()["spans"] if span["stage"] == "map"}
+    assert asked == {0.0}
+
+
+def test_the_limit_of_application_masters_is_told_where_the_queue_has_one() -> None:
+    queues = (Queue("root"), Queue("root.a", 1000, 1000, am_share_permille=250))
+    cluster = uniform_cluster(1, 8192, 8, queues=queues, timing=Timing(am_start_ms=1000))
+    jobs = [
+        JobSpec(
+            name, 0, [StageSpec("only", (1024, 1000), [TaskSpec(5000, constant(512, 500))])],
+            queue="root.a", am=(2048, 1000),
+        )
+        for name in ("first", "second")
+    ]  # fmt: skip
+    done = run(jobs, cluster, "capacity")
+    life = explain(done, find_job(done, "second"))
+    assert life.spans[0].reason is Reason.AM_SHARE
+    assert detail(done, life, life.spans[0]) == (
+        "of 2 GB, 2 vcores for application masters, those of queue root.a held 2 GB, 1 vcore in 1 jobs"
+    )
 
 
 def test_part_of_it_runs_while_the_rest_waits() -> None:
@@ -75,7 +110,9 @@ def test_a_queue_at_its_limit_and_a_full_cluster() -> None:
     done = run(jobs, cluster, "capacity")
     life = explain(done, find_job(done, "waits"))
     assert life.spans[0].reason is Reason.QUEUE_LIMIT
-    assert detail(done, life, life.spans[0]) == "queue root.a held 4 GB, 1 vcore in 1 jobs"
+    assert detail(done, life, life.spans[0]) == (
+        "queue root.a held 4 GB of the 4 GB that it may hold, and 4 GB more would be too much"
+    )
 
     jobs = [job("holds", 0, 9000, 9000, queue="root.b"), job("waits", 1, 1000, queue="root.a")]
     done = run(jobs, cluster, "capacity")

@@ -1,10 +1,16 @@
 """The ledger adds up to capacity x time, to the last MB-millisecond, and puts things where they belong."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
-from heddle.analysis.ledger import Ledger, waste_ledger
-from heddle.model.cluster import Cluster, Faults, Node, Physics, Timing
+from heddle.analysis.free_capacity import FREE_LINES
+from heddle.analysis.ledger import Ledger, ledger_and_course, waste_ledger
+from heddle.analysis.reserved_capacity import RESERVED_LINES
+from heddle.model.cluster import Cluster, Faults, Level, Node, Physics, Timing
 from heddle.model.errors import BadInput
+from heddle.model.workload import EXECUTORS
 from heddle.policy.parse import parse_policy
 from heddle.run import simulate
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
@@ -94,6 +100,72 @@ def test_promises_beyond_the_hardware_are_beside_the_sum() -> None:
     assert amount(ledger, "oversold") > 0
     assert sum(line.amounts[0] for line in ledger.lines) == ledger.total[0]
     assert amount(ledger, "used") == 1024 * 10_000 * 8
+
+
+def test_the_load_of_others_comes_before_what_is_reserved() -> None:
+    """2 GB of 10 are somebody else's from 5 s on, when 9 GB are reserved: 1 GB of that was never there."""
+    node = Node("n", (10240, 4000), (10240, 4000), background=(Level(5_000, (2048, 1000)),))
+    jobs = [JobSpec("j", 0, [StageSpec("s", (9216, 1000), [TaskSpec(10_000, constant(1024, 1000))])])]
+    ledger = ledger_of(build("one", jobs), Cluster((node,)))
+    assert amount(ledger, "background") == 2048 * 5_000
+    assert amount(ledger, "oversold") == 1024 * 5_000
+    assert amount(ledger, "nothing_pending") == 1024 * 5_000
+    assert amount(ledger, "background", 1) == 1000 * 5_000
+    for r in range(2):
+        assert sum(line.amounts[r] for line in ledger.lines) == ledger.total[r]
+
+
+@pytest.mark.parametrize("policy", ["capacity", "fifo+usage-feedback", "fifo+borg-default(fraction=0.5)"])
+def test_over_time_it_adds_up_in_every_bin_and_to_the_ledger(policy: str) -> None:
+    name = "mix(jobs=12)"
+    run = simulate(make_workload(name, 1), suggested_cluster(name), parse_policy(policy), seed=1, record=True)
+    ledger, drawn = ledger_and_course(run, 40)
+    assert ledger == waste_ledger(run)
+    for r, resource in enumerate(run.resources):
+        shares = drawn.shares[resource]
+        assert sum(shares.values()) == pytest.approx(np.ones(40))
+        assert all((share >= 0).all() for share in shares.values())
+        of_ledger = {line.name: line.amounts[r] / ledger.total[r] for line in ledger.lines}
+        exact = ("away", "background", "outside", *(line for line in FREE_LINES if line != "nothing_pending"))
+        for line in exact:
+            assert shares[line].mean() == pytest.approx(of_ledger[line], abs=1e-9)
+        # What is oversold is taken off bin by bin here, off the sums there: only these lines may differ, together not.
+        reserved = [line for line in RESERVED_LINES if line not in ("lost", "am")]
+        together = sum(of_ledger[line] for line in reserved)
+        assert sum(shares[line].mean() for line in reserved) == pytest.approx(together, abs=0.01)
+
+
+def test_executors_over_time() -> None:
+    name = "mix(jobs=30)"  # its Spark jobs have executors with tasks inside
+    run = simulate(make_workload(name, 1), suggested_cluster(name), parse_policy("fifo"), seed=1, record=True)
+    assert (run.attempts["kind"] == EXECUTORS).any()
+    ledger, drawn = ledger_and_course(run, 25)
+    for r, resource in enumerate(run.resources):
+        for line in ledger.lines:
+            mean = drawn.shares[resource][line.name].mean()
+            assert mean == pytest.approx(line.amounts[r] / ledger.total[r], abs=0.005), line.name
+
+
+def test_a_live_record_is_reconciled_with_yarns_own_sums() -> None:
+    run = simulate(make_workload("burst", 0), suggested_cluster("burst"), parse_policy("fifo"), record=True)
+    assert waste_ledger(run).document()["yarn"] is None
+    reserved = run.manifest["totals"]["reserved_ms"]
+    theirs = run.manifest["totals"] | {"yarn_reserved_ms": [round(amount / 1.01) for amount in reserved]}
+    found = waste_ledger(replace(run, manifest=run.manifest | {"totals": theirs})).document()["yarn"]
+    assert isinstance(found, dict)
+    assert found["memory"]["off"] == pytest.approx(0.01, abs=1e-6)
+    assert found["vcores"]["record_ms"] == reserved[1]
+
+
+def test_what_still_waits_in_a_deadlock_was_pending() -> None:
+    run = simulate(make_workload("am-storm", 0), suggested_cluster("am-storm"), parse_policy("fifo"), record=True)
+    assert run.manifest["outcome"] == "stalled"
+    ledger, drawn = ledger_and_course(run, 10)
+    assert drawn.shares["memory_mb"]["nothing_pending"][-1] == pytest.approx(0.0)
+    assert drawn.shares["vcores_milli"]["nothing_pending"][-1] < 0.1
+    assert drawn.shares["vcores_milli"]["order"][-1] > 0.3, "28 jobs wait for their application masters"
+    for r in range(2):
+        assert sum(line.amounts[r] for line in ledger.lines) == ledger.total[r]
 
 
 def test_a_run_without_a_log_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""The report in a real browser with the network off: it renders, is readable, sorts, and asks for nothing."""
+"""Every report in a real browser with the network off: it renders, is readable, sorts, and asks for nothing."""
 
 from __future__ import annotations
 
@@ -33,22 +33,32 @@ LOWEST_CONTRAST = """
 
 
 @pytest.mark.parametrize(("width", "dark"), VIEWS)
-def test_it_renders_without_a_word_on_the_console(browser: Chromium, report: Path, width: int, dark: bool) -> None:
-    browser.open(report, width=width, dark=dark)
+def test_it_renders_without_a_word_on_the_console(browser: Chromium, any_report: Path, width: int, dark: bool) -> None:
+    browser.open(any_report, width=width, dark=dark)
+    browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     assert browser.complaints() == []
     assert browser.evaluate("document.querySelector('.verdict').innerText").strip().endswith(".")
-    assert browser.evaluate("document.querySelectorAll('.tile').length") == 3
     empty = "[...document.querySelectorAll('svg')].filter(s => s.getClientRects().length && s.getBBox().height < 50)"
-    assert browser.evaluate("document.querySelectorAll('svg').length") >= 12
+    assert browser.evaluate("document.querySelectorAll('svg').length") >= 1
     assert browser.evaluate(f"{empty}.length") == 0
-
-
-@pytest.mark.parametrize(("width", "dark"), VIEWS)
-def test_all_text_has_the_contrast_of_aa(browser: Chromium, report: Path, width: int, dark: bool) -> None:
-    browser.open(report, width=width, dark=dark)
-    browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     ratio, text = browser.evaluate(LOWEST_CONTRAST)
-    assert 4.5 <= ratio < 99, text
+    assert 4.5 <= ratio < 99, f"{text} has less than the contrast of AA"
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    outside = f"""[...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll') &&
+      e.getClientRects().length && e.getBoundingClientRect().right > {width} + .5).map(e => e.outerHTML.slice(0, 80))"""
+    assert browser.evaluate(outside) == []
+    smallest = "Math.min(...[...document.querySelectorAll('svg text')].map(t => t.getBoundingClientRect().height))"
+    assert browser.evaluate(smallest) >= 9
+
+
+def test_a_comparison_has_three_numbers_and_all_of_its_sections(browser: Chromium, report: Path) -> None:
+    browser.open(report)
+    assert browser.evaluate("document.querySelectorAll('.tile').length") == 3
+    heads = browser.evaluate("[...document.querySelectorAll('h2')].map(h => h.textContent)")
+    wanted = ["All numbers", "Against the baseline", "Who got worse", "All jobs", "Over time", "Reserved and used",
+              "Shares of queues", "Delayed jobs, and why", "Where the capacity went"]  # fmt: skip
+    assert [head for head in wanted if head not in heads] == []
+    assert browser.evaluate("document.querySelectorAll('svg').length") >= 16
 
 
 def test_dark_mode_is_dark(browser: Chromium, report: Path) -> None:
@@ -59,20 +69,10 @@ def test_dark_mode_is_dark(browser: Chromium, report: Path) -> None:
     assert shades == ["rgb(255, 255, 255)", "rgb(20, 23, 28)"]
 
 
-def test_nothing_is_cut_off_at_400_pixels(browser: Chromium, report: Path) -> None:
-    browser.open(report, width=400)
-    assert browser.evaluate("document.documentElement.scrollWidth") <= 400
-    outside = """[...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll, details:not([open])')
-      && e.getClientRects().length && e.getBoundingClientRect().right > 400.5).map(e => e.outerHTML.slice(0, 80))"""
-    assert browser.evaluate(outside) == []
-    smallest = "Math.min(...[...document.querySelectorAll('svg text')].map(t => t.getBoundingClientRect().height))"
-    assert browser.evaluate(smallest) >= 9
-
-
-def test_axes_have_units(browser: Chromium, report: Path) -> None:
-    browser.open(report)
+def test_axes_have_units(browser: Chromium, any_report: Path) -> None:
+    browser.open(any_report)
     labels = browser.evaluate("[...document.querySelectorAll('svg .label')].map(t => t.textContent)")
-    assert len(labels) >= 20
+    assert len(labels) >= 1
     assert [label for label in labels if "(" not in label and label != "containers"] == []
 
 
@@ -98,3 +98,33 @@ def test_a_policy_can_be_hidden_in_all_figures(browser: Chromium, report: Path) 
     assert browser.evaluate(shown) > 0
     browser.evaluate("document.querySelector('.legend button[data-s=\"1\"]').click()")
     assert browser.evaluate(shown) == 0
+
+
+def test_waste_has_its_ledger_nodes_distributions_wasters_and_what_was_set_aside(
+    browser: Chromium, waste_report: Path
+) -> None:
+    browser.open(waste_report)
+    titles = browser.evaluate("[...document.querySelectorAll('h2, h3')].map(h => h.textContent)")
+    wanted = ["Memory: where it went", "Vcores: where it went", "The ledger", "Memory reserved, node by node",
+              "Vcores used, node by node", "Memory: used of reserved", "By job", "By user", "By queue", "By node",
+              "Every row, counted once"]  # fmt: skip
+    assert [title for title in wanted if title not in titles] == []
+    assert "1 of 62 rows" in browser.evaluate("document.querySelector('main').innerText")
+    shades = browser.evaluate(
+        "new Set([...document.querySelectorAll('svg path[class^=h]')].map(p => p.className)).size"
+    )
+    assert shades >= 1
+
+
+def test_rows_can_be_filtered_and_still_sort(browser: Chromium, waste_report: Path) -> None:
+    browser.open(waste_report)
+    shown = """(() => { const table = document.querySelector('[aria-label="wasters by job"] table');
+      return [...table.tBodies[0].rows].filter(r => r.getClientRects().length).map(r => r.cells[0].dataset.v); })()"""
+    everybody = browser.evaluate(shown)
+    assert len(everybody) == 60
+    browser.evaluate("""(() => { const f = document.querySelector('[aria-label="filter wasters by job"]');
+      f.value = 'ETL-1'; f.dispatchEvent(new Event('input')); })()""")
+    assert set(browser.evaluate(shown)) == {name for name in everybody if "etl-1" in name}
+    browser.evaluate("""document.querySelectorAll('[aria-label="wasters by job"] thead button')[0].click()""")
+    assert browser.evaluate(shown) == sorted(name for name in everybody if "etl-1" in name)
+    assert browser.complaints() == []

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heddle.experiments.rearrange import at_load, block_length_ms, n_blocks_of, resampled
-from heddle.model.errors import BadInput
+from heddle.experiments.rearrange import TooShort, at_load, block_length_ms, n_blocks_of, resampled
 from heddle.model.workload import Workload
 from heddle.run import simulate
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
@@ -79,5 +78,5 @@ def test_load_brings_submissions_together() -> None:
 
 def test_a_trace_too_short_to_resample_is_refused() -> None:
     assert n_blocks_of(trace(), block_length_ms(trace(), CLUSTER)) >= 5
-    with pytest.raises(BadInput, match="too little to be resampled"):
+    with pytest.raises(TooShort, match="too little to be resampled"):
         block_length_ms(trace(4), CLUSTER)

@@ -12,7 +12,7 @@ from heddle.report.comparison import comparison_html, write_comparison_report
 from heddle.report.style import DARK, LIGHT, style_sheet
 from report.made_comparison import comparison, stalling
 
-VOID = {"meta", "wbr"}
+VOID = {"meta", "wbr", "input"}
 
 
 class Page(HTMLParser):

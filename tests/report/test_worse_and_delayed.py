@@ -66,8 +66,10 @@ def test_bounds_stand_beside_the_numbers(recorded: Comparison) -> None:
 
 def test_fetching_has_a_colour_of_its_own_where_it_occurs() -> None:
     def life(*states: State) -> Explained:
-        spans = tuple(Span(1000 * i, 1000 * (i + 1), state, Reason.NONE, -1, 0, 1) for i, state in enumerate(states))
-        return Explained(0, "a", "root.a", "ann", "fifo", "finished", 0, 1000 * len(spans), 1000, spans, {})
+        spans = tuple(
+            Span(1000 * i, 1000 * (i + 1), state, Reason.NONE, -1, -1, 0, 1) for i, state in enumerate(states)
+        )
+        return Explained(0, "a", "root.a", "ann", "fifo", "finished", 0, 1000 * len(spans), 1000, spans, {}, {})
 
     fetches, runs = life("fetches", "runs"), life("runs")
     assert "fetches its input" in key_of([fetches], reason_colours([fetches]))

@@ -282,3 +282,13 @@ def test_hash_ignores_the_name_only() -> None:
     assert cluster_hash(cluster) == cluster_hash(dataclasses.replace(cluster, name="other", about={"x": 1}))
     assert cluster_hash(cluster) != cluster_hash(load_cluster("2x101x1"))
     assert cluster_hash(cluster) != cluster_hash(dataclasses.replace(cluster, timing=YARN))
+
+
+def test_further_resources_on_the_command_line() -> None:
+    cluster = load_cluster("2x1024x4xgpu=8")
+    assert cluster.resources == ("memory_mb", "vcores_milli", "gpu")
+    assert [node.capacity for node in cluster.nodes] == [(1024, 4000, 8)] * 2
+    assert cluster.exclusive == ("gpu",)
+    for wrong in ("2x1024x4xgpu=8xgpu=4", "2x1024x4xmemory_mb=8"):
+        with pytest.raises(BadInput, match="named once"):
+            load_cluster(wrong)

@@ -8,7 +8,10 @@ Each is the largest of three bounds:
 - area: all work of one resource, over all there is of it. For mean completion: the cluster as one fluid machine that
   serves the job with the least remaining area first, which no schedule of the real cluster beats.
 - critical path: each job as fast as its longest path, as if alone (analysis/alone.py), after the jobs it depends on.
-- combination (makespan): work that cannot begin before t and is followed by a path of at least q, in between them.
+- combination. Makespan: work that cannot begin before t and is followed by a path of at least q, in between them. Mean
+  completion: a job ends later than the middle of its area, by half of each task's length and by what must follow the
+  task (weighted by their areas); the sum of these middles is least on a fluid machine that serves the job with the
+  smallest area first and interrupts others for it (the mean busy time relaxation of Goemans et al.).
 
 All neglect heartbeats, contention, faults and background load, which only make schedules longer. They hold for
 runs in which every job finishes.
@@ -16,21 +19,19 @@ runs in which every job finishes.
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from heddle.analysis.paths import Paths, paths
+from heddle.analysis.relaxations import between, busy_mean, fluid_mean, released
 from heddle.model.cluster import Cluster
 from heddle.model.resources import display_name
 from heddle.model.workload import AM, EXECUTORS, INNER, PERMYRIAD, TASKS, Workload
 
 Floats = npt.NDArray[np.float64]
-
-_STEPS: Final = 64  # thresholds tried for heads and for tails; each gives a true bound
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Bound:
     path_makespan_s: float
     path_mean_jct_s: float
     combined_makespan_s: float
+    combined_mean_jct_s: float
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -54,7 +56,7 @@ class Bound:
             "from": {
                 "area": {"makespan_s": self.area_makespan_s, "mean_jct_s": self.area_mean_jct_s},
                 "critical_path": {"makespan_s": self.path_makespan_s, "mean_jct_s": self.path_mean_jct_s},
-                "combination": {"makespan_s": self.combined_makespan_s},
+                "combination": {"makespan_s": self.combined_makespan_s, "mean_jct_s": self.combined_mean_jct_s},
             },
         }
 
@@ -86,38 +88,53 @@ def bounds(workload: Workload, cluster: Cluster) -> tuple[Bound, Bound]:
     )
 
 
+@dataclass(frozen=True)
+class _Areas:
+    """What the stages take of one resource, x ms, and how far before the end of its task that lies on average."""
+
+    amount: Floats
+    before_end: Floats  # area x ms: the areas, each times its distance to the end of its task
+
+
 def _bound(
-    kind: str, workload: Workload, way: Paths, areas: dict[str, Floats] | None, available: dict[str, float]
+    kind: str, workload: Workload, way: Paths, areas: dict[str, _Areas] | None, available: dict[str, float]
 ) -> Bound:
     """From the area of each stage, by resource."""
     submit = workload.jobs["submit_at_ms"].astype(np.float64)
     first = float(submit.min()) if len(submit) else 0.0
     path_makespan = float((way.job_end_ms - first).max()) if len(submit) else 0.0
     path_mean = float((way.job_end_ms - submit).mean()) if len(submit) else 0.0
-    combined = path_makespan
+    combined, combined_mean = path_makespan, path_mean
     area_makespan: dict[str, float] = {}
     area_mean: dict[str, float] = {}
+
+    def by_job(of_stages: Floats) -> Floats:
+        return np.bincount(workload.stages["job"], of_stages, workload.n_jobs).astype(np.float64)
+
     for name, amount in available.items() if areas is not None else ():
         assert areas is not None
-        stage_ms = areas[name] / amount
-        job_ms: Floats = np.bincount(workload.stages["job"], stage_ms, workload.n_jobs).astype(np.float64)
-        area_makespan[name] = _released(submit, job_ms) - first if len(submit) else 0.0
-        area_mean[name] = _fluid_mean(submit, job_ms)
-        combined = max(combined, _between(way.head_ms, way.tail_ms, stage_ms) - first)
+        stage_ms = areas[name].amount / amount
+        job_ms = by_job(stage_ms)
+        area_makespan[name] = released(submit, job_ms) - first if len(submit) else 0.0
+        area_mean[name] = fluid_mean(submit, job_ms)
+        combined = max(combined, between(way.head_ms, way.tail_ms, stage_ms) - first)
+        lag = by_job(areas[name].before_end / amount + stage_ms * way.tail_ms) / np.where(job_ms > 0, job_ms, 1.0)
+        combined_mean = max(combined_mean, busy_mean(submit, way.job_end_ms, way.job_path_ms, job_ms, lag))
     makespan = max([combined, *area_makespan.values()])
     return Bound(
         kind=kind,
         makespan_s=makespan / 1000,
-        mean_jct_s=max([path_mean, *area_mean.values()]) / 1000,
+        mean_jct_s=max([combined_mean, *area_mean.values()]) / 1000,
         area_makespan_s={name: ms / 1000 for name, ms in area_makespan.items()} if areas is not None else None,
         area_mean_jct_s={name: ms / 1000 for name, ms in area_mean.items()} if areas is not None else None,
         path_makespan_s=path_makespan / 1000,
         path_mean_jct_s=path_mean / 1000,
         combined_makespan_s=makespan / 1000,
+        combined_mean_jct_s=combined_mean / 1000,
     )
 
 
-def _reserved_areas(workload: Workload, cluster: Cluster, way: Paths) -> dict[str, Floats]:
+def _reserved_areas(workload: Workload, cluster: Cluster, way: Paths) -> dict[str, _Areas]:
     """Reservation x the least time for which a stage holds it, by stage.
 
     An AM holds from its allocation to the job's end, at least its job's path. Executors hold at least while their
@@ -125,8 +142,12 @@ def _reserved_areas(workload: Workload, cluster: Cluster, way: Paths) -> dict[st
     """
     stages = workload.stages
     kind = stages["kind"]
-    held_ms = np.where(kind == TASKS, way.stage_sum_ms + stages["n_tasks"] * float(cluster.timing.launch_ms), 0.0)
-    held_ms = np.where(kind == AM, way.job_path_ms[stages["job"]], held_ms)
+    launch = float(cluster.timing.launch_ms)
+    path_ms = way.job_path_ms[stages["job"]]
+    with_launch = way.stage_squares_ms2 + 2 * launch * way.stage_sum_ms + stages["n_tasks"] * launch**2
+    held_ms = np.where(kind == TASKS, way.stage_sum_ms + stages["n_tasks"] * launch, 0.0)
+    held_ms = np.where(kind == AM, path_ms, held_ms)
+    squares = np.where(kind == TASKS, with_launch, np.where(kind == AM, path_ms**2, 0.0))
     shape = stages["shape"].copy()
     executors = np.flatnonzero(kind == EXECUTORS)
     home = np.full(workload.n_jobs, -1)
@@ -134,15 +155,18 @@ def _reserved_areas(workload: Workload, cluster: Cluster, way: Paths) -> dict[st
     inner = np.flatnonzero(kind == INNER)
     inner = inner[home[stages["job"][inner]] >= 0]
     hosts = home[stages["job"][inner]]
-    held_ms[inner] = way.stage_sum_ms[inner] / np.maximum(1, stages["slots"][hosts])
+    slots = np.maximum(1, stages["slots"][hosts])
+    held_ms[inner] = way.stage_sum_ms[inner] / slots
+    squares[inner] = way.stage_squares_ms2[inner] / slots
     shape[inner] = stages["shape"][hosts]
+    size = workload.shapes[shape].astype(np.float64)
     return {
-        display_name(name): held_ms * workload.shapes[shape, r].astype(np.float64)
+        display_name(name): _Areas(held_ms * size[:, r], squares / 2 * size[:, r])
         for r, name in enumerate(cluster.resources)
     }
 
 
-def _used_areas(workload: Workload, way: Paths) -> dict[str, Floats]:
+def _used_areas(workload: Workload, way: Paths) -> dict[str, _Areas]:
     """True use x time at full speed, by stage; memory during the shuffle included, AMs and executors left out."""
     stages, segments = workload.stages, workload.segments
     works = np.isin(stages["kind"], (TASKS, INNER))
@@ -153,63 +177,23 @@ def _used_areas(workload: Workload, way: Paths) -> dict[str, Floats]:
     shuffle = stages["shuffle_ms"][stage_of[tasks]].astype(np.float64)
     names = [display_name(name) for name in workload.resources]
     area = {name: np.zeros(len(tasks)) for name in names}
+    moment = {name: np.zeros(len(tasks)) for name in names}
     area[names[0]] += segments["use"][first, 0] * shuffle
+    moment[names[0]] += segments["use"][first, 0] * shuffle * (duration + shuffle / 2)
     before = np.zeros(len(tasks))
     alive, at = np.arange(len(tasks)), first
     while len(alive):  # the k-th segment of all tasks that have one
         share = (segments["until_permyriad"][at] - before[alive]) / PERMYRIAD
+        to_end = 1 - (segments["until_permyriad"][at] + before[alive]) / 2 / PERMYRIAD  # from the segment's middle
         for r, name in enumerate(names):
-            area[name][alive] += segments["use"][at, r] * duration[alive] * share
+            piece = segments["use"][at, r] * duration[alive] * share
+            area[name][alive] += piece
+            moment[name][alive] += piece * duration[alive] * to_end
         before[alive] = segments["until_permyriad"][at]
         more = segments["last"][at] == 0
         alive, at = alive[more], at[more] + 1
-    return {
-        name: np.bincount(stage_of[tasks], values / way.fastest, len(stages)).astype(np.float64)
-        for name, values in area.items()
-    }
 
+    def by_stage(values: Floats) -> Floats:
+        return np.bincount(stage_of[tasks], values, len(stages)).astype(np.float64)
 
-def _released(release: Floats, work_ms: Floats) -> float:
-    """When a machine that does one ms of work per ms, and none before its release, can be done at the earliest."""
-    order = np.argsort(-release, kind="stable")
-    return float((release[order] + np.cumsum(work_ms[order])).max())
-
-
-def _fluid_mean(submit: Floats, work_ms: Floats) -> float:
-    """The least mean completion on one machine that may interrupt: least remaining work first is optimal."""
-    if len(submit) == 0:
-        return 0.0
-    order = np.argsort(submit, kind="stable")
-    waiting: list[tuple[float, float]] = []  # remaining work, submission
-    now, total, nxt = 0.0, 0.0, 0
-    arrivals, work = submit[order].tolist(), work_ms[order].tolist()
-    while waiting or nxt < len(arrivals):
-        if not waiting:
-            now = max(now, arrivals[nxt])
-        while nxt < len(arrivals) and arrivals[nxt] <= now:
-            heapq.heappush(waiting, (work[nxt], arrivals[nxt]))
-            nxt += 1
-        remaining, since = heapq.heappop(waiting)
-        until = arrivals[nxt] if nxt < len(arrivals) else np.inf
-        if now + remaining <= until:
-            now += remaining
-            total += now - since
-        else:
-            heapq.heappush(waiting, (remaining - (until - now), since))
-            now = until
-    return total / len(submit)
-
-
-def _between(head_ms: Floats, tail_ms: Floats, work_ms: Floats) -> float:
-    """max over t, q of t + (work whose head >= t and whose tail >= q) + q, over a grid of thresholds."""
-    if not work_ms.any():
-        return 0.0
-    heads = np.unique(np.quantile(head_ms, np.linspace(0, 1, _STEPS), method="lower"))
-    tails = np.unique(np.quantile(tail_ms, np.linspace(0, 1, _STEPS), method="lower"))
-    table = np.zeros((len(heads), len(tails)))
-    rows = np.searchsorted(heads, head_ms, side="right") - 1
-    columns = np.searchsorted(tails, tail_ms, side="right") - 1
-    np.add.at(table, (rows, columns), work_ms)
-    at_least = table[::-1, ::-1].cumsum(axis=0).cumsum(axis=1)[::-1, ::-1]
-    total = np.where(at_least > 0, heads[:, None] + at_least + tails[None, :], 0.0)
-    return float(total.max())
+    return {name: _Areas(by_stage(area[name] / way.fastest), by_stage(moment[name] / way.fastest**2)) for name in names}

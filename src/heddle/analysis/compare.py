@@ -22,10 +22,12 @@ import polars as pl
 from heddle.analysis.bounds import Bound
 from heddle.analysis.curves import Curves, run_curves
 from heddle.analysis.edges import NO_EDGES, Edges
+from heddle.analysis.efficiency import Efficiency, containers_of_run
 from heddle.analysis.explain import Explained, explain, most_delayed
 from heddle.analysis.losers import JobTimes, Losers, losers
 from heddle.analysis.metrics import run_metrics
 from heddle.analysis.sampling import SEEDS, Sampling
+from heddle.analysis.waste import Waste, efficiencies, run_waste
 from heddle.model.errors import BadInput
 from heddle.record.run import Run
 
@@ -72,6 +74,8 @@ class ComparedRun:
         pl.DataFrame | None
     )  # name, queue and user of each job; needed of the baseline only, they are the same for all
     delayed: tuple[Explained, ...] = ()  # the most delayed jobs, where the run kept reasons
+    waste: Waste | None = None  # where the capacity went, of the same runs
+    efficiency: Mapping[str, Sequence[Efficiency]] = field(default_factory=dict)  # by grouping, of the same runs
     bounds: tuple[Bound, ...] = ()
 
     @classmethod
@@ -94,6 +98,8 @@ class ComparedRun:
             times=JobTimes.of(run, edges.counted(run)),
             jobs=run.jobs.select("name", "queue", "user") if with_jobs else None,
             delayed=tuple(explain(run, job) for job in most_delayed(run, explained)) if explained else (),
+            waste=run_waste(run) if explained else None,
+            efficiency=efficiencies(containers_of_run(run)) if explained else {},
             bounds=bounds,
         )
 

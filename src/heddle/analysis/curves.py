@@ -13,18 +13,16 @@ import numpy.typing as npt
 import polars as pl
 
 from heddle.analysis.edges import NO_EDGES, Edges
+from heddle.analysis.levels import ROWS_AT_ONCE, Floats, Levels, horizon_ms
 from heddle.analysis.metrics import completion_s, wait_s
 from heddle.model.resources import MEMORY, display_name
 from heddle.model.workload import INNER
 from heddle.record.run import Run
 
-Floats = npt.NDArray[np.float64]
-
 QUANTILE_POINTS: Final = 200
 TIME_BINS: Final = 300
 QUEUES_SHOWN: Final = 7
 OTHER_QUEUES: Final = "all others"
-_ROWS_AT_ONCE: Final = 1 << 20  # bounds the memory that ten million attempts would take
 
 
 @dataclass(frozen=True)
@@ -54,38 +52,36 @@ class Curves:
 def run_curves(run: Run, edges: Edges = NO_EDGES) -> Curves:
     """The curves of a run; distributions leave out the jobs in the edges, levels over time show everything."""
     quantiles = np.linspace(0.0, 1.0, QUANTILE_POINTS)
-    begin_ms, end_ms = _horizon_ms(run)
+    begin_ms, end_ms = horizon_ms(run)
+    end_ms = max(end_ms, begin_ms + 1)  # never empty
     edges_ms = np.linspace(begin_ms, end_ms, TIME_BINS + 1)
     shapes = run.shapes.sort("shape").select(run.resources).to_numpy().astype(np.float64)
 
-    running, pending = _Level(edges_ms), _Level(edges_ms)
-    reserved = [_Level(edges_ms) for _ in run.resources]
-    used = [_Level(edges_ms) for _ in run.resources]
     queue_names, queue_of = _shown_queues(run)
-    held = [_Level(edges_ms) for _ in queue_names]
-    for part in run.attempts.iter_slices(_ROWS_AT_ONCE):
-        ended = part["ended_at_ms"].fill_null(int(end_ms)).to_numpy()  # still there when the run stalled
+    running, pending, held = Levels(edges_ms), Levels(edges_ms), Levels(edges_ms, len(queue_names))
+    reserved, used = Levels(edges_ms, len(run.resources)), Levels(edges_ms, len(run.resources))
+    for part in run.attempts.iter_slices(ROWS_AT_ONCE):
+        ended = part["ended_at_ms"].fill_null(end_ms).to_numpy()  # still there when the run stalled
         started = part["started_at_ms"].fill_null(pl.Series(ended)).to_numpy()  # never ran: an empty interval
         allocated, asked = part["allocated_at_ms"].to_numpy(), part["asked_at_ms"].to_numpy()
         container = (part["kind"] != INNER).to_numpy().astype(np.float64)
         running.add(started, ended, container)
         pending.add(asked, started, container)
-        of_queue = queue_of[part["job"].to_numpy()]
         memory = container * shapes[part["shape"].to_numpy(), MEMORY]
-        for q, level in enumerate(held):
-            level.add(allocated, ended, np.where(of_queue == q, memory, 0.0))
+        held.add(allocated, ended, memory, queue_of[part["job"].to_numpy()])
         for r, name in enumerate(run.resources):
-            reserved[r].add(allocated, ended, container * shapes[part["shape"].to_numpy(), r])
+            reserved.add(allocated, ended, container * shapes[part["shape"].to_numpy(), r], r)
             if run.manifest["use_known"]:
                 total = part[f"used_{name}_ms"].fill_null(0).to_numpy()
                 begun = np.maximum(started, 0)  # use before the run is not counted
-                used[r].add(begun, ended, total / np.maximum(1, ended - begun))
+                used.add(begun, ended, total / np.maximum(1, ended - begun), r)
 
+    reserved_means, used_means = reserved.means(), used.means()
     levels = {
         display_name(name): ResourceLevels(
             capacity=float(run.manifest["capacity_total"][r]),
-            reserved=reserved[r].means(),
-            used=used[r].means() if run.manifest["use_known"] else None,
+            reserved=reserved_means[r],
+            used=used_means[r] if run.manifest["use_known"] else None,
         )
         for r, name in enumerate(run.resources)
     }
@@ -94,10 +90,10 @@ def run_curves(run: Run, edges: Edges = NO_EDGES) -> Curves:
         completion_s=_at_quantiles(completion_s(run, edges), quantiles),
         wait_s=_at_quantiles(wait_s(run, edges), quantiles),
         edges_s=(edges_ms - begin_ms) / 1000,
-        running=running.means(),
-        pending=pending.means(),
+        running=running.means()[0],
+        pending=pending.means()[0],
         levels=levels,
-        queues={name: level.means() for name, level in zip(queue_names, held, strict=True)},
+        queues=dict(zip(queue_names, held.means(), strict=True)),
         complete=run.manifest["complete_attempts"],
     )
 
@@ -112,38 +108,5 @@ def _shown_queues(run: Run) -> tuple[list[str], npt.NDArray[np.int64]]:
     return names, np.array([number.get(queue, len(names) - 1) for queue in run.jobs["queue"]], np.int64)
 
 
-class _Level:
-    """A level over time made of many intervals: how much stood, on average, in each bin."""
-
-    def __init__(self, edges_ms: Floats) -> None:
-        self._edges = edges_ms
-        # For each edge, what begins (or, negative, ends) in the bin before it: amounts, and amounts times instants.
-        self._amount = np.zeros(len(edges_ms) + 1)
-        self._moment = np.zeros(len(edges_ms) + 1)
-
-    def add(self, start_ms: npt.NDArray[np.int64], end_ms: npt.NDArray[np.int64], amount: Floats) -> None:
-        for instants, signed in ((start_ms, amount), (end_ms, -amount)):
-            place = np.searchsorted(self._edges, instants)
-            since = (instants - self._edges[0]) * signed  # from the first edge: keeps the sums small and precise
-            self._amount += np.bincount(place, signed, len(self._amount))
-            self._moment += np.bincount(place, since, len(self._moment))
-
-    def means(self) -> Floats:
-        offsets = self._edges - self._edges[0]
-        so_far = offsets * np.cumsum(self._amount)[:-1] - np.cumsum(self._moment)[:-1]
-        means: Floats = np.maximum(0.0, np.diff(so_far) / np.diff(self._edges))  # rounding may dip below 0
-        return means
-
-
 def _at_quantiles(values: Floats, quantiles: Floats) -> Floats:
     return np.quantile(values, quantiles) if len(values) else np.zeros(0)
-
-
-def _horizon_ms(run: Run) -> tuple[float, float]:
-    """From the first submission to the last thing known; never empty."""
-    begin = run.jobs["submit_at_ms"].min()
-    last = [run.jobs["ended_at_ms"].max()]
-    last += [run.attempts[name].max() for name in ("asked_at_ms", "allocated_at_ms", "started_at_ms", "ended_at_ms")]
-    first_ms = float(begin) if isinstance(begin, int) else 0.0
-    known = [float(instant) for instant in last if isinstance(instant, int)]
-    return first_ms, max([*known, first_ms + 1.0])

@@ -33,7 +33,7 @@ STATES: Final[dict[State, str]] = {
     "fetches": "all that can run now runs, but its input is still on its way",
     "runs": "all that can run now runs",
 }
-NOT_REACHED: Final = "not reached yet, others come first"  # the scheduler ended its look before this request
+NOT_REACHED: Final = "the scheduler has not looked at it yet"  # and nobody else waits either
 _LOST: Final = (
     Outcome.CRASHED, Outcome.LIMIT_KILLED, Outcome.FAILED, Outcome.NODE_LOST, Outcome.PREEMPTED, Outcome.AM_LOST,
 )  # fmt: skip
@@ -50,6 +50,7 @@ class Span:
     state: State
     reason: Reason  # NONE where nothing waits, or where the scheduler has not come to it yet
     stage: int  # the stage that waits, -1 for none; of several the one with the most tasks waiting
+    asked_at_ms: int  # when that stage first asked for what it still waits for; -1 for none
     waiting: int  # containers asked for and not given, at most
     running: int  # containers of work, at most
 
@@ -80,6 +81,7 @@ class Explained:
     end_ms: int  # of the job, or of the run where the job did not end
     alone_ms: int
     spans: tuple[Span, ...]
+    stage_names: dict[int, str]
     lost: dict[str, tuple[int, int]]  # outcome -> attempts that ended so, and the ms that they had run
 
     @property
@@ -110,7 +112,8 @@ class Explained:
             "spans": [
                 {
                     "from_s": span.from_ms / 1000, "to_s": span.to_ms / 1000, "state": span.state,
-                    "reason": span.reason.name, "cause": span.cause, "stage": span.stage, "waiting": span.waiting,
+                    "reason": span.reason.name, "cause": span.cause, "stage": self.stage_names.get(span.stage),
+                    "asked_s": None if span.asked_at_ms < 0 else span.asked_at_ms / 1000, "waiting": span.waiting,
                     "running": span.running,
                 }
                 for span in self.spans
@@ -138,10 +141,12 @@ def explain(run: Run, job: int) -> Explained:
     row = run.jobs.row(job, named=True)
     attempts = run.attempts.filter((pl.col("job") == job) & (pl.col("kind") != INNER))
     events = run.events.filter(pl.col("job") == job)
+    stages = run.stages.filter(pl.col("job") == job)
     end = row["ended_at_ms"] if row["ended_at_ms"] is not None else _last_ms(run)
     spans = _spans(attempts, events, row["submit_at_ms"], end)
     if row["outcome"] == "unfinished":
-        _never_reached(spans, attempts, (run.stages.filter(pl.col("job") == job)["kind"] == AM).any())
+        _never_reached(spans, attempts, (stages["kind"] == AM).any())
+    spans = _behind_others(run, job, spans)
     lost = {}
     for outcome in _LOST:
         ended = attempts.filter((pl.col("outcome") == int(outcome)) & pl.col("started_at_ms").is_not_null())
@@ -158,6 +163,7 @@ def explain(run: Run, job: int) -> Explained:
         end_ms=end,
         alone_ms=row["alone_ms"],
         spans=tuple(spans),
+        stage_names=dict(zip(stages["stage"].to_list(), stages["name"].to_list(), strict=True)),
         lost=lost,
     )
 
@@ -184,6 +190,21 @@ def _never_reached(spans: list[Span], attempts: pl.DataFrame, has_am: bool) -> N
         spans[-1] = replace(spans[-1], state="waits for its AM" if has_am and not am_runs else "waits")
 
 
+def _behind_others(run: Run, job: int, spans: list[Span]) -> list[Span]:
+    """A request that the scheduler passed over in silence, while others waited too, is behind these."""
+    silent = [span.state in ("waits for its AM", "waits", "partly waits") and not span.reason for span in spans]
+    if not any(silent):
+        return spans
+    others = run.attempts.filter((pl.col("job") != job) & (pl.col("kind") != INNER))
+    asked, allocated = np.sort(others["asked_at_ms"].to_numpy()), np.sort(others["allocated_at_ms"].to_numpy())
+    begins, ends = (np.array([getattr(span, name) for span in spans]) for name in ("from_ms", "to_ms"))
+    waited = np.searchsorted(asked, ends, side="left") - np.searchsorted(allocated, begins, side="right")
+    return [
+        replace(span, reason=Reason.BEHIND) if passed and count else span
+        for span, passed, count in zip(spans, silent, waited.tolist(), strict=True)
+    ]
+
+
 class _Counts:
     """How many of some intervals hold at each of many instants."""
 
@@ -194,6 +215,17 @@ class _Counts:
         begun = np.searchsorted(self._begins, instants, side="right")
         over = np.searchsorted(self._ends, instants, side="right")
         return begun - over
+
+
+def _first_open(asked: Numbers, allocated: Numbers, points: Numbers, logged: pl.Series) -> Numbers:
+    """At each point the first ask that is still open; what never got a container asked at its first logged wait."""
+    never = int(logged[0]) if logged.len() else -1
+    if not len(asked):
+        return np.full(len(points), never)
+    order = np.argsort(allocated, kind="stable")
+    earliest = np.minimum.accumulate(asked[order][::-1])[::-1]  # of those allocated at this one's time or later
+    place = np.searchsorted(allocated[order], points, side="right")
+    return np.where(place < len(asked), earliest[np.minimum(place, len(asked) - 1)], never)
 
 
 def _spans(attempts: pl.DataFrame, events: pl.DataFrame, submit: int, end: int) -> list[Span]:
@@ -217,6 +249,7 @@ def _spans(attempts: pl.DataFrame, events: pl.DataFrame, submit: int, end: int) 
     am_running = _Counts(started[is_am], over[is_am]).at(points)
     waiting = np.zeros(len(points), np.int64)
     most = np.zeros(len(points), np.int64)  # of any one stage
+    since = np.full(len(points), -1, np.int64)
     stage = np.full(len(points), -1, np.int64)
     reason = np.zeros(len(points), np.int64)
     for one in np.unique(np.concatenate([of_stage, waits["stage"].to_numpy()])).tolist():
@@ -227,7 +260,9 @@ def _spans(attempts: pl.DataFrame, events: pl.DataFrame, submit: int, end: int) 
         why = np.where(place >= 0, logged["reason"].to_numpy()[np.maximum(place, 0)], 0) if logged.height else 0 * here
         here = np.where(why != 0, np.maximum(here, 1), here)  # what never got a container is in no attempt
         larger = here > most
-        most, stage, reason = (np.where(larger, a, b) for a, b in ((here, most), (one, stage), (why, reason)))
+        first = _first_open(asked[own], allocated[own], points, logged["at_ms"])
+        news = ((here, most), (one, stage), (why, reason), (first, since))
+        most, stage, reason, since = (np.where(larger, new, old) for new, old in news)
         waiting += here
 
     am_stages = set(of_stage[is_am].tolist())
@@ -244,7 +279,7 @@ def _spans(attempts: pl.DataFrame, events: pl.DataFrame, submit: int, end: int) 
             state = "starts" if not running[i] else "fetches" if fetching[i] == running[i] else "runs"
         span = Span(
             begin, until, state, Reason(int(reason[i])), int(stage[i]) if waiting[i] else -1,
-            int(waiting[i]), int(running[i]),
+            int(since[i]) if waiting[i] else -1, int(waiting[i]), int(running[i]),
         )  # fmt: skip
         last = found[-1] if found else None
         if last is not None and (last.state, last.reason, last.stage) == (span.state, span.reason, span.stage):

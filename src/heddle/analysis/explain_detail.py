@@ -9,13 +9,13 @@ import numpy.typing as npt
 import polars as pl
 
 from heddle.analysis.explain import Explained, Span
+from heddle.analysis.holdings import am_limit, amounts, at_queue_limit, holding
 from heddle.model.reasons import Reason
-from heddle.model.resources import MEMORY_MB, MILLI, VCORES_MILLI, display_name
 from heddle.model.workload import AM, INNER
 from heddle.record.run import Run
 
 _NAMED: Final = 3  # jobs that went first, named one by one
-_OVERTAKEN: Final = (Reason.NONE, Reason.BEHIND, Reason.RESERVED, Reason.VETO, Reason.NOT_ADMITTED)
+_OVERTAKEN: Final = (Reason.NONE, Reason.RESERVED, Reason.VETO, Reason.NOT_ADMITTED)
 
 
 def detail(run: Run, explained: Explained, span: Span) -> str:
@@ -25,40 +25,20 @@ def detail(run: Run, explained: Explained, span: Span) -> str:
     need = _shape(run, span.stage)
     if span.reason in (Reason.NO_ROOM, Reason.LABEL):
         return _nearest(run, span, need)
-    if span.reason in (Reason.QUEUE_LIMIT, Reason.USER_LIMIT, Reason.POOL_LIMIT, Reason.AM_SHARE):
-        return (_all_promised(run, span, need) if span.reason is Reason.QUEUE_LIMIT else "") or _held(
-            run, explained, span
-        )
+    if span.reason is Reason.QUEUE_LIMIT:
+        return at_queue_limit(run, explained.queue, span.from_ms, need) or _held(run, explained, span)
+    if span.reason in (Reason.USER_LIMIT, Reason.POOL_LIMIT, Reason.AM_SHARE):
+        return _held(run, explained, span)
+    if span.reason is Reason.BEHIND:
+        return f"{_ahead(run, explained, span)}; {_went_first(run, explained, span)}"
     if span.reason in _OVERTAKEN:
         return _went_first(run, explained, span)
     return ""
 
 
-def amounts(values: npt.NDArray[np.int64] | tuple[int, ...], resources: tuple[str, ...]) -> str:
-    """As in `4 GB, 2 vcores`; resources of which nothing is meant are left out unless all are."""
-    words = [_amount(int(value), name) for value, name in zip(values, resources, strict=True) if value]
-    return ", ".join(words) or "nothing"
-
-
-def _amount(value: int, resource: str) -> str:
-    if resource == MEMORY_MB:
-        return f"{value / 1024:.3g} GB" if abs(value) >= 1024 else f"{value} MB"
-    if resource == VCORES_MILLI:
-        return f"{value / MILLI:.3g} vcore{'' if value == MILLI else 's'}"
-    return f"{value} {display_name(resource)}"
-
-
 def _shape(run: Run, stage: int) -> npt.NDArray[np.int64]:
     shape = run.stages["shape"][stage]
     return np.array(run.shapes.filter(pl.col("shape") == shape).select(run.resources).row(0), np.int64)
-
-
-def _holding(run: Run, at_ms: int) -> pl.DataFrame:
-    """What holds a container after everything that happened at this instant, with its reservation."""
-    alive = pl.col("ended_at_ms").is_null() | (pl.col("ended_at_ms") > at_ms)
-    return run.attempts.filter((pl.col("kind") != INNER) & (pl.col("allocated_at_ms") <= at_ms) & alive).join(
-        run.shapes, on="shape"
-    )
 
 
 def _free(run: Run, at_ms: int) -> npt.NDArray[np.int64]:
@@ -72,7 +52,7 @@ def _free(run: Run, at_ms: int) -> npt.NDArray[np.int64]:
         moves = before.filter(pl.col("kind").is_in(["node_lost", "node_returned"]))
         gone = moves.group_by("node").agg(pl.col("kind").last()).filter(pl.col("kind") == "node_lost")
         free[gone["node"].to_numpy()] = 0
-    held = _holding(run, at_ms).group_by("node").agg(pl.col(name).sum() for name in run.resources)
+    held = holding(run, at_ms).group_by("node").agg(pl.col(name).sum() for name in run.resources)
     free[held["node"].to_numpy()] -= held.select(run.resources).to_numpy()
     return free
 
@@ -89,26 +69,31 @@ def _nearest(run: Run, span: Span, need: npt.NDArray[np.int64]) -> str:
     return f"no node had {size} free; the nearest, {name}, had {shown}"
 
 
-def _all_promised(run: Run, span: Span, need: npt.NDArray[np.int64]) -> str:
-    """A full cluster is a full root queue: then it is not the job's own queue that stands in the way."""
-    held = _holding(run, span.from_ms)
-    for r, name in enumerate(run.resources):
-        total, allowed = int(held[name].sum()), int(run.manifest["allowance_total"][r])
-        if total + int(need[r]) > allowed and need[r]:
-            return f"the whole cluster was promised: {_amount(total, name)} of {_amount(allowed, name)}"
-    return ""
-
-
 def _held(run: Run, explained: Explained, span: Span) -> str:
     jobs = run.jobs.filter(pl.col("queue") == explained.queue)
     who = f"queue {explained.queue}"
     if span.reason is Reason.USER_LIMIT:
         jobs, who = jobs.filter(pl.col("user") == explained.user), f"user {explained.user} in queue {explained.queue}"
-    held = _holding(run, span.from_ms).filter(pl.col("job").is_in(jobs["job"].implode()))
+    held = holding(run, span.from_ms).filter(pl.col("job").is_in(jobs["job"].implode()))
     if span.reason is Reason.AM_SHARE:
         held, who = held.filter(pl.col("kind") == AM), f"the application masters of {who}"
     total = [int(held[name].sum()) for name in run.resources]
+    if span.reason is Reason.AM_SHARE and (most := am_limit(run, explained.queue, span.from_ms)) is not None:
+        who = f"of {amounts(most, run.resources)} for application masters, those of queue {explained.queue}"
     return f"{who} held {amounts(np.array(total), run.resources)} in {held['job'].n_unique()} jobs"
+
+
+def _ahead(run: Run, explained: Explained, span: Span) -> str:
+    """Who else was waiting meanwhile."""
+    waiting = run.attempts.filter(
+        (pl.col("kind") != INNER)
+        & (pl.col("job") != explained.job)
+        & (pl.col("asked_at_ms") < span.to_ms)
+        & (pl.col("allocated_at_ms") > span.from_ms)
+    )
+    jobs = waiting["job"].n_unique()
+    count = f"{waiting.height} request{'s' if waiting.height > 1 else ''}"
+    return f"{count} of {jobs} other job{'s' if jobs > 1 else ''} waited too"
 
 
 def _went_first(run: Run, explained: Explained, span: Span) -> str:

@@ -1,4 +1,7 @@
-"""What no container held: node by node and instant by instant, by what waited meanwhile and why."""
+"""What no container held: node by node and instant by instant, by what waited meanwhile and why.
+
+Load that is not the framework's (background) comes before everything that was reserved: it was there anyway.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from heddle.analysis.ledger_lines import LedgerLines
 from heddle.analysis.steps import Ints, Steps
 from heddle.model.reasons import Reason
 from heddle.model.workload import AM, INNER
@@ -14,6 +18,7 @@ from heddle.record.run import Run
 
 FREE_LINES: Final = {
     "away": "node away",
+    "background": "load of others (background)",
     "outside": "outside the allowance",
     "fragmented": "free, but no node has enough for what waits",
     "reserved_node": "kept for a bigger request",
@@ -36,44 +41,49 @@ _CAUSE_OF: Final = {int(reason): place for place, reasons in enumerate(_CAUSES.v
 _ADMISSION: Final = list(_CAUSES).index("not_admitted")
 
 
-def free_capacity(run: Run, attempts: pl.DataFrame, begin: int, end: int) -> tuple[dict[str, Ints], Ints]:
-    """(resource x ms of each line of FREE_LINES, what was promised beyond the hardware)."""
-    n = len(run.resources)
-    lines = {name: np.zeros(n, np.int64) for name in FREE_LINES}
-    oversold = np.zeros(n, np.int64)
+def free_capacity(run: Run, attempts: pl.DataFrame, lines: LedgerLines, begin: int, end: int) -> Ints:
+    """Fills the lines of FREE_LINES; returns what was promised beyond the hardware."""
+    oversold = np.zeros(len(run.resources), np.int64)
     events = _node_events(run, attempts, begin, end)
+    at, node, lasts = (events[name].to_numpy() for name in ("at_ms", "node", "lasts"))
+    up = events.select(pl.col("change_up").cum_sum().over("node") > 0).to_series().to_numpy()
+    sizes = run.nodes.sort("node")
     for r, name in enumerate(run.resources):
-        free = Steps(1)
-        sizes = run.nodes.sort("node")
-        capacity = sizes[f"capacity_{name}"].to_numpy()[events["node"].to_numpy()]
-        allowance = sizes[f"allowance_{name}"].to_numpy()[events["node"].to_numpy()]
+        hardware = sizes[f"capacity_{name}"].to_numpy()[node]
+        allowance = sizes[f"allowance_{name}"].to_numpy()[node]
         held = events.select(pl.col(f"change_{name}").cum_sum().over("node")).to_series().to_numpy()
-        up = events.select(pl.col("change_up").cum_sum().over("node") > 0).to_series().to_numpy()
-        lasts = events["lasts"].to_numpy()
-        lines["away"][r] = int((np.where(up, 0, capacity) * lasts).sum())
+        others = events.select(pl.col(f"background_{name}").cum_sum().over("node")).to_series().to_numpy()
+        others = np.minimum(others, hardware)
+        capacity = hardware - others
         oversold[r] = int((np.where(up, np.maximum(0, held - capacity), held) * lasts).sum())
         left = np.where(up, np.maximum(0, capacity - held), 0)
-        outside = np.minimum(left, capacity - allowance)
-        lines["outside"][r] = int((outside * lasts).sum())
+        outside = np.minimum(left, np.maximum(0, capacity - allowance))
+        known: dict[str, Ints] = {
+            "away": np.where(up, 0, hardware),
+            "background": np.where(up, others, 0),
+            "outside": outside,
+        }
+        for line, amount in known.items():
+            lines.add(line, r, at, at + lasts, amount * lasts)
         inside = left - outside
-        at, node = events["at_ms"].to_numpy(), events["node"].to_numpy()
         before = np.where(np.diff(node, prepend=-1) == 0, np.concatenate([[0], inside[:-1]]), 0)
+        free = Steps(1)
         free.add(at, 0, inside - before)
         _split(lines, r, free, _pending(run, attempts, name, begin, end), begin, end)
-    return lines, oversold
+    return oversold
 
 
-def _split(lines: dict[str, Ints], r: int, free: Steps, pending: Steps, begin: int, end: int) -> None:
+def _split(lines: LedgerLines, r: int, free: Steps, pending: Steps, begin: int, end: int) -> None:
     """What is free, instant by instant, to the waits that could have used it; the rest had nothing to serve."""
     points, open_ = free.levels(begin, end, [pending.instants()])
     _, waits = pending.levels(begin, end, [free.instants()])
-    lasts = np.diff(points, append=end)
+    until: Ints = np.append(points[1:], end)
     left = open_[:, 0]
     for place, cause in enumerate(_CAUSES):
-        taken = np.minimum(left, np.maximum(0, waits[:, place]))
-        lines[cause][r] = int((taken * lasts).sum())
+        taken: Ints = np.minimum(left, np.maximum(0, waits[:, place]))
+        lines.add(cause, r, points, until, taken * (until - points))
         left = left - taken
-    lines["nothing_pending"][r] = int((left * lasts).sum())
+    lines.add("nothing_pending", r, points, until, left * (until - points))
 
 
 def _node_events(run: Run, attempts: pl.DataFrame, begin: int, end: int) -> pl.DataFrame:
@@ -94,12 +104,27 @@ def _node_events(run: Run, attempts: pl.DataFrame, begin: int, end: int) -> pl.D
         at_ms=pl.col("at_ms").clip(begin, end),
         change_up=pl.when(pl.col("kind").cast(pl.String) == "node_lost").then(-1).otherwise(1).cast(pl.Int64),
     )
-    changes = pl.concat([start, there, begins, ends], how="diagonal_relaxed").with_columns(
+    amounts += [f"background_{name}" for name in run.resources]
+    parts = [start, there, begins, ends, _background(run, begin, end)]
+    changes = pl.concat(parts, how="diagonal_relaxed").with_columns(
         pl.col(*amounts, "change_up").fill_null(0).cast(pl.Int64)
     )
     merged = changes.group_by("node", "at_ms").agg(pl.col(*amounts, "change_up").sum()).sort("node", "at_ms")
     following = pl.col("at_ms").shift(-1).over("node").fill_null(end)
     return merged.with_columns(lasts=following - pl.col("at_ms"))
+
+
+def _background(run: Run, begin: int, end: int) -> pl.DataFrame:
+    """Changes of the load of others, as the manifest lists it; what the last change before the run set holds on."""
+    amounts = [f"background_{name}" for name in run.resources]
+    rows = []
+    for node, levels in run.manifest["cluster"].get("background", {}).items():
+        before = [0] * len(amounts)
+        for from_ms, use in levels:
+            rows.append((int(node), min(max(from_ms, begin), end), *(u - b for u, b in zip(use, before, strict=True))))
+            before = use
+    schema = {"node": pl.Int32(), "at_ms": pl.Int64()} | dict.fromkeys(amounts, pl.Int64())
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _pending(run: Run, attempts: pl.DataFrame, name: str, begin: int, end: int) -> Steps:
@@ -108,6 +133,7 @@ def _pending(run: Run, attempts: pl.DataFrame, name: str, begin: int, end: int) 
     change = [
         containers.select("stage", at_ms=pl.col("asked_at_ms").clip(begin, end), waiting=pl.lit(1, pl.Int64)),
         containers.select("stage", at_ms="allocated_at_ms", waiting=pl.lit(-1, pl.Int64)),
+        _never_given(run, containers, begin, end),
     ]
     if run.events is not None:
         waits = run.events.filter(pl.col("kind").cast(pl.String) == "wait")
@@ -141,6 +167,25 @@ def _pending(run: Run, attempts: pl.DataFrame, name: str, begin: int, end: int) 
         place = np.flatnonzero(same)
         found.add(at[place], cause[place - 1], -wanted[place - 1])
     return found
+
+
+def _never_given(run: Run, containers: pl.DataFrame, begin: int, end: int) -> pl.DataFrame:
+    """What still waited when a run stalled: tasks of unfinished jobs without an attempt, from when their stage asked.
+
+    A stage of which nobody ever heard had not asked; but an AM asks when its job arrives.
+    """
+    unfinished = run.jobs.filter(pl.col("outcome") == "unfinished").select("job", "submit_at_ms")
+    given = containers.group_by("stage").agg(given=pl.col("task").n_unique(), asked=pl.col("asked_at_ms").min())
+    events = run.events if run.events is not None else pl.DataFrame(schema={"stage": pl.Int32, "at_ms": pl.Int64})
+    heard = events.filter(pl.col("stage") >= 0).group_by("stage").agg(heard=pl.col("at_ms").min())
+    stages = run.stages.filter(pl.col("kind") != INNER).join(unfinished, on="job")
+    stages = stages.join(given, on="stage", how="left").join(heard, on="stage", how="left")
+    of_am = pl.when(pl.col("kind") == AM).then("submit_at_ms")
+    return stages.select(
+        "stage",
+        at_ms=pl.coalesce("asked", "heard", of_am).clip(begin, end),
+        waiting=(pl.col("n_tasks") - pl.col("given").fill_null(0)).cast(pl.Int64),
+    ).filter(pl.col("at_ms").is_not_null() & (pl.col("waiting") > 0))
 
 
 def _demand(run: Run, name: str) -> pl.DataFrame:

@@ -14,25 +14,22 @@ import numpy as np
 import polars as pl
 
 from heddle.analysis.free_capacity import FREE_LINES, free_capacity
+from heddle.analysis.ledger_lines import LedgerLines
+from heddle.analysis.levels import Floats, horizon_ms
+from heddle.analysis.reserved_capacity import INFERRED, RESERVED_LINES, reserved_capacity
 from heddle.analysis.steps import Ints
 from heddle.model.errors import BadInput
-from heddle.model.reasons import Outcome
 from heddle.model.resources import display_name
-from heddle.model.workload import AM, EXECUTORS, INNER
+from heddle.model.workload import INNER
 from heddle.record.run import Run
 
-# Lines in the order in which they take their part: a thing that could stand in two lines stands in the first.
-RESERVED_LINES: Final = {
-    "lost": "lost to crashes, kills and re-runs",
-    "am": "application masters",
-    "early": "held by early reducers",
-    "used": "used",
-    "unrecorded": "reserved, use not recorded",
-    "idle": "reserved but idle",
-}
+_BEFORE_RESERVED: Final = ("away", "background", "outside")
+LINES: Final = (
+    {name: FREE_LINES[name] for name in _BEFORE_RESERVED}
+    | RESERVED_LINES
+    | {name: what for name, what in FREE_LINES.items() if name not in _BEFORE_RESERVED}
+)
 MEMOS: Final = {"oversold": "promised beyond the hardware", "beyond": "used beyond the own reservation"}
-INFERRED: Final = ("early",)  # lines whose cause is not in the record and is inferred
-_WELL_ENDED: Final = (int(Outcome.FINISHED), int(Outcome.RELEASED), -1)
 
 
 @dataclass(frozen=True)
@@ -57,6 +54,7 @@ class Ledger:
     memos: tuple[Line, ...]
     reserved_by_engine: tuple[int, ...]  # what the run itself summed up while it ran
     reserved: tuple[int, ...]  # the same from the attempts
+    yarn: tuple[tuple[int, int], ...] | None = None  # of ended jobs (from the attempts, YARN's own sum), by resource
 
     def document(self) -> dict[str, object]:
         """For JSON: amounts are resource x ms, exact."""
@@ -84,6 +82,12 @@ class Ledger:
                 display_name(name): {"record": self.reserved[r], "run": self.reserved_by_engine[r]}
                 for r, name in enumerate(self.resources)
             },
+            "yarn": None
+            if self.yarn is None
+            else {
+                display_name(name): {"record_ms": mine, "yarn_ms": theirs, "off": _share(mine - theirs, theirs)}
+                for name, (mine, theirs) in zip(self.resources, self.yarn, strict=True)
+            },
         }
 
 
@@ -91,51 +95,100 @@ def _share(amount: int, total: int) -> float | None:
     return amount / total if total else None
 
 
+@dataclass(frozen=True)
+class LedgerOverTime:
+    """The same lines as shares of the hardware in equal bins of time; in every bin they add up to 1."""
+
+    edges_s: Floats  # from the first submission on
+    shares: dict[str, dict[str, Floats]]  # resource -> line -> share in each bin
+
+
 def waste_ledger(run: Run) -> Ledger:
     """The ledger of a recorded run; BadInput where the record is not complete enough."""
+    return _gathered(run, None).ledger()
+
+
+def ledger_and_course(run: Run, bins: int) -> tuple[Ledger, LedgerOverTime]:
+    """The ledger, and how its lines lie in time. A task's use is spread evenly over its run: only its sum is known."""
+    gathered = _gathered(run, bins)
+    return gathered.ledger(), gathered.over_time()
+
+
+@dataclass(frozen=True)
+class _Gathered:
+    """The lines before anything oversold is taken off."""
+
+    run: Run
+    begin: int
+    end: int
+    edges_ms: Floats | None
+    lines: LedgerLines
+    attempts: pl.DataFrame
+    beyond: Ints  # use beyond reservations
+    oversold: Ints  # promises beyond the hardware
+
+    def ledger(self) -> Ledger:
+        amounts, over = dict(self.lines.sums), self.oversold.copy()
+        for name in reversed(RESERVED_LINES):  # what could not really be promised was idle first of all
+            taken = np.minimum(over, amounts[name])
+            amounts[name] = amounts[name] - taken
+            over = over - taken
+        memos = {"oversold": self.oversold, "beyond": self.beyond}
+        return Ledger(
+            resources=self.run.resources,
+            begin_ms=self.begin,
+            end_ms=self.end,
+            total=_numbers(_capacity(self.run) * (self.end - self.begin)),
+            lines=tuple(Line(name, what, _numbers(amounts[name]), name in INFERRED) for name, what in LINES.items()),
+            memos=tuple(Line(name, MEMOS[name], _numbers(value), False) for name, value in memos.items()),
+            reserved_by_engine=_numbers(np.array(self.run.manifest["totals"]["reserved_ms"], np.int64)),
+            reserved=_numbers(_total(self.attempts, self.run)),
+            yarn=_against_yarn(self.run, self.attempts),
+        )
+
+    def over_time(self) -> LedgerOverTime:
+        assert self.edges_ms is not None
+        shares = {}
+        for r, (name, capacity) in enumerate(zip(self.run.resources, _capacity(self.run).tolist(), strict=True)):
+            if not capacity:
+                continue
+            levels = self.lines.over_time(r)
+            over = np.maximum(0.0, sum(levels.values()) - capacity)
+            for line in reversed(RESERVED_LINES):
+                taken = np.minimum(over, levels[line])
+                levels[line] = levels[line] - taken
+                over = over - taken
+            shares[name] = {line: levels[line] / capacity for line in LINES}
+        return LedgerOverTime((self.edges_ms - self.begin) / 1000, shares)
+
+
+def _gathered(run: Run, bins: int | None) -> _Gathered:
     if not run.manifest["complete_attempts"] or run.events is None:
         raise BadInput.of("record", "has no log of events: make it with `heddle simulate ... --record DIR`")
-    begin, end = _horizon(run)
+    begin, end = horizon_ms(run)
+    edges_ms = None if bins is None else np.linspace(begin, max(end, begin + 1), bins + 1)
+    lines = LedgerLines(LINES, len(run.resources), edges_ms)
     attempts = _attempts(run, begin, end)
-    reserved, beyond = _reserved_lines(run, attempts)
-    free, oversold = free_capacity(run, attempts, begin, end)
-    over = oversold.copy()
-    for name in reversed(RESERVED_LINES):  # what could not really be promised was idle first of all
-        taken = np.minimum(over, reserved[name])
-        reserved[name] = reserved[name] - taken
-        over = over - taken
-    capacity = np.array([run.nodes[f"capacity_{name}"].sum() for name in run.resources], np.int64)
-    amounts = {**free, **reserved}
-    labels = {**FREE_LINES, **RESERVED_LINES}
-    order = ("away", "outside", *RESERVED_LINES, *(name for name in FREE_LINES if name not in ("away", "outside")))
-    lines = tuple(Line(name, labels[name], _numbers(amounts[name]), name in INFERRED) for name in order)
-    memos = tuple(
-        Line(name, MEMOS[name], _numbers(value), False) for name, value in (("oversold", oversold), ("beyond", beyond))
-    )
-    return Ledger(
-        resources=run.resources,
-        begin_ms=begin,
-        end_ms=end,
-        total=_numbers(capacity * (end - begin)),
-        lines=lines,
-        memos=memos,
-        reserved_by_engine=_numbers(np.array(run.manifest["totals"]["reserved_ms"], np.int64)),
-        reserved=_numbers(_total(attempts, run)),
-    )
+    beyond = reserved_capacity(run, attempts, lines)
+    oversold = free_capacity(run, attempts, lines, begin, end)
+    return _Gathered(run, begin, end, edges_ms, lines, attempts, beyond, oversold)
+
+
+def _capacity(run: Run) -> Ints:
+    return np.array([run.nodes[f"capacity_{name}"].sum() for name in run.resources], np.int64)
+
+
+def _against_yarn(run: Run, attempts: pl.DataFrame) -> tuple[tuple[int, int], ...] | None:
+    theirs = run.manifest["totals"].get("yarn_reserved_ms")
+    if theirs is None:
+        return None
+    ended = run.jobs.filter(pl.col("ended_at_ms").is_not_null()).select("job")
+    ours = _total(attempts.join(ended, on="job", how="semi"), run)
+    return tuple((int(mine), int(other)) for mine, other in zip(ours, theirs, strict=True))
 
 
 def _numbers(values: Ints) -> tuple[int, ...]:
     return tuple(int(value) for value in values)
-
-
-def _horizon(run: Run) -> tuple[int, int]:
-    """From the first submission to the last thing known."""
-    begin = int(run.jobs["submit_at_ms"].to_numpy().min()) if run.jobs.height else 0
-    last = [
-        run.jobs["ended_at_ms"],
-        *(run.attempts[name] for name in ("allocated_at_ms", "started_at_ms", "ended_at_ms")),
-    ]
-    return begin, max([begin, *(int(column.drop_nulls().to_numpy().max(initial=begin)) for column in last)])
 
 
 def _attempts(run: Run, begin: int, end: int) -> pl.DataFrame:
@@ -153,73 +206,3 @@ def _attempts(run: Run, begin: int, end: int) -> pl.DataFrame:
 def _total(attempts: pl.DataFrame, run: Run) -> Ints:
     containers = attempts.filter(pl.col("kind") != INNER)
     return np.array([(containers[name] * containers["span"]).sum() for name in run.resources], np.int64)
-
-
-def _reserved_lines(run: Run, attempts: pl.DataFrame) -> tuple[dict[str, Ints], Ints]:
-    """(resource x ms of each line of what was reserved, use beyond the own reservation)."""
-    ended_well = pl.col("outcome").is_in(_WELL_ENDED)
-    holds = _early_hold_ms(run, attempts)
-    containers = attempts.with_columns(hold=pl.Series(holds)).filter(pl.col("kind") != INNER)
-    lines = {name: np.zeros(len(run.resources), np.int64) for name in RESERVED_LINES}
-    beyond = np.zeros(len(run.resources), np.int64)
-    inner_use = attempts.filter(pl.col("kind") == INNER)
-    for r, name in enumerate(run.resources):
-        used = pl.col(f"used_{name}_ms")
-        frame = containers.with_columns(area=pl.col(name) * pl.col("span"))
-        lost = frame.filter(~ended_well)
-        good = frame.filter(ended_well)
-        masters = good.filter(pl.col("kind") == AM)
-        lines["lost"][r] = lost["area"].sum()
-        lines["am"][r] = masters["area"].sum()
-        tasks = good.filter(~pl.col("kind").is_in((AM, EXECUTORS))).with_columns(held=pl.col(name) * pl.col("hold"))
-        lines["early"][r] = tasks["held"].sum()
-        tasks = tasks.with_columns(rest=pl.col("area") - pl.col("held"))
-        known = tasks.filter(used.is_not_null())
-        lines["unrecorded"][r] = tasks.filter(used.is_null())["rest"].sum()
-        lines["used"][r] = known.select(pl.min_horizontal(used, "rest").sum()).item()
-        lines["idle"][r] = known.select((pl.col("rest") - pl.min_horizontal(used, "rest")).sum()).item()
-        beyond[r] = known.select((used - pl.col("area")).clip(0).sum()).item()
-        for share, of in zip(_executors(good, inner_use, name), ("used", "idle", "unrecorded", "beyond"), strict=True):
-            if of == "beyond":
-                beyond[r] += share
-            else:
-                lines[of][r] += share
-    return lines, beyond
-
-
-def _executors(good: pl.DataFrame, inner: pl.DataFrame, name: str) -> tuple[int, int, int, int]:
-    """(used, idle, use not recorded, beyond) of executors: their own use and that of the tasks inside, job by job."""
-    used = f"used_{name}_ms"
-    held = (
-        good.filter(pl.col("kind") == EXECUTORS).group_by("job").agg(area=pl.col("area").sum(), own=pl.col(used).sum())
-    )
-    if not held.height:
-        return 0, 0, 0, 0
-    within = inner.group_by("job").agg(inside=pl.col(used).sum(), known=pl.col(used).is_not_null().any())
-    both = held.join(within, on="job", how="left").with_columns(
-        pl.col("inside", "own").fill_null(0), pl.col("known").fill_null(False)
-    )
-    known = both.filter("known").with_columns(use=pl.col("inside") + pl.col("own"))
-    inside = known.select(pl.min_horizontal("use", "area").sum()).item()
-    return (
-        int(inside),
-        int(known["area"].sum() - inside),
-        int(both.filter(~pl.col("known"))["area"].sum()),
-        int(known.select((pl.col("use") - pl.col("area")).clip(0).sum()).item()),
-    )
-
-
-def _early_hold_ms(run: Run, attempts: pl.DataFrame) -> Ints:
-    """How long each attempt held its container while the maps of its job still ran.
-
-    The record does not say which stages may start early, so that this goes by name: a stage `reduce...` that runs
-    before the last end of its job's stages `map...` is taken to wait for them.
-    """
-    kind = run.stages.select("stage", role=pl.col("name").str.extract(r"^(map|reduce)", 1))
-    rows = attempts.join(kind, on="stage", how="left", maintain_order="left")
-    maps = rows.filter(pl.col("role") == "map").group_by("job").agg(maps_end=pl.col("ended_at_ms").max())
-    rows = rows.join(maps, on="job", how="left", maintain_order="left")
-    since = pl.coalesce("started_at_ms", "ended_at_ms")
-    hold = (pl.min_horizontal("maps_end", "ended_at_ms") - since).clip(0)
-    found = rows.select(pl.when(pl.col("role") == "reduce").then(hold).otherwise(0).fill_null(0).cast(pl.Int64))
-    return found.to_series().to_numpy()

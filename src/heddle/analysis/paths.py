@@ -20,6 +20,7 @@ class Paths:
 
     fastest: float  # speed of the fastest node, 1 = normal
     stage_sum_ms: Floats  # work of all its tasks on the fastest node
+    stage_squares_ms2: Floats  # their squares, summed up
     head_ms: Floats  # no container of the stage does counted work before this instant
     tail_ms: Floats  # between the end of any of its tasks and the end of its job lies at least this
     job_path_ms: Floats  # the job's longest path, from its arrival
@@ -35,6 +36,7 @@ def paths(workload: Workload, cluster: Cluster) -> Paths:
     works = np.isin(stages["kind"], (TASKS, INNER))
     task_ms = np.where(works[stage_of], np.floor(task_ms), 0.0)
     sums: Floats = np.bincount(stage_of, task_ms, len(stages)).astype(np.float64)
+    squares: Floats = np.bincount(stage_of, task_ms**2, len(stages)).astype(np.float64)
     longest = np.zeros(len(stages))
     np.maximum.at(longest, stage_of, task_ms)
 
@@ -49,7 +51,7 @@ def paths(workload: Workload, cluster: Cluster) -> Paths:
         first = int(jobs["first_stage"][job])
         numbers = [stage for stage in range(first, first + int(jobs["n_stages"][job])) if works[stage]]
         _walk(workload, numbers, start[job], launch, longest, head, tail)
-    return Paths(fastest, sums, head, tail, job_path, arrival + job_path)
+    return Paths(fastest, sums, squares, head, tail, job_path, arrival + job_path)
 
 
 def _walk(

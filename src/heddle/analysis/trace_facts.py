@@ -160,13 +160,12 @@ def suggest_cluster(workload: Workload, area: Floats, span_s: float) -> dict[str
     node += [max(8 if name == "gpu" else 1, int(largest[r])) for r, name in enumerate(workload.resources) if r > VCORES]
     mean = area.sum(axis=0) / span_s
     count = max(1, int(np.ceil(max(mean[r] / node[r] for r in range(len(node))) / LOAD)))
-    further = "".join(f", {name} {node[r]}" for r, name in enumerate(workload.resources) if r > VCORES)
+    further = "".join(f"x{name}={node[r]}" for r, name in enumerate(workload.resources) if r > VCORES)
     return {
-        "text": f"{count}x{node[MEMORY]}x{node[VCORES] // 1000}",
+        "text": f"{count}x{node[MEMORY]}x{node[VCORES] // 1000}{further}",
         "nodes": count,
         "node": {name: node[r] for r, name in enumerate(workload.resources)},
         "load": {display_name(name): float(mean[r] / (count * node[r])) for r, name in enumerate(workload.resources)},
-        "further": further.removeprefix(", ") or None,
     }
 
 

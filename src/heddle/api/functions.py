@@ -61,7 +61,7 @@ def compare(
     baseline: str | None = None,
     warm_up_s: float = 0.0,
     cool_down_s: float = 0.0,
-    resample: bool = True,
+    resample: bool | None = None,
     block_s: float | None = None,
     processes: int = 1,
     record: bool = True,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heddle.cli.amounts import hours
 from heddle.cli.inputs import cluster_for, compile_with_message
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.model.errors import BadInput
 from heddle.model.resources import MEMORY_MB
+from heddle.report.amounts import hours
 
 if TYPE_CHECKING:
     from heddle.analysis.advice import Advice

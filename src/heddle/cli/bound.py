@@ -72,7 +72,8 @@ def _rows(one: Bound) -> list[tuple[str, str, str, str]]:
     if one.area_makespan_s is None:
         rows.append((who, "area", "use not recorded", "use not recorded"))
     rows.append((who, "critical path", _s(one.path_makespan_s), _s(one.path_mean_jct_s)))
-    rows.append((who, "all together", _s(one.makespan_s), _s(one.mean_jct_s)))
+    rows.append((who, "combination", _s(one.combined_makespan_s), _s(one.combined_mean_jct_s)))
+    rows.append((who, "the largest", _s(one.makespan_s), _s(one.mean_jct_s)))
     return rows
 
 

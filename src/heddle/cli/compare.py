@@ -65,11 +65,13 @@ def compare(
         float, typer.Option(help="Leave out jobs submitted in the last so many seconds.", metavar="S", min=0)
     ] = 0,
     resample: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--resample/--no-resample", help="Resample a recorded trace in time blocks, one per seed above 0."
+            "--resample/--no-resample",
+            help="Resample a recorded trace in time blocks, one per seed above 0 [default: if it is long enough].",
+            show_default=False,
         ),
-    ] = True,
+    ] = None,
     block_s: Annotated[
         float | None,
         typer.Option(help="Length of these blocks in seconds [default: what the jobs suggest].", min=0.001),
@@ -103,6 +105,7 @@ def compare(
     from heddle.experiments.plan import DEFAULT_POLICIES, plan_comparison, read_policies
     from heddle.report.comparison import write_comparison_report
     from heddle.report.table import comparison_tables, notes
+    from heddle.traces.imports.store import account_beside
     from heddle.traces.load import load_workload
 
     policies, first, clusters = read_all(
@@ -129,7 +132,7 @@ def compare(
     done = dict(run_with_progress(LocalProcesses(jobs or os.cpu_count() or 1), run_one, plan.runs))
     comparison = plan.comparison(done, shlex.join(["heddle", *sys.argv[1:]]))
     if report is not None:
-        write_comparison_report(report, comparison)
+        write_comparison_report(report, comparison, account_beside(Path(workload)))
         say(f"wrote {report}")
     if json:
         print_json(comparison.as_json())

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from heddle.cli.amounts import in_hours
 from heddle.cli.output import Json, print_json, print_tables, say, table
+from heddle.cli.waste_report import record_at, write_waste_report
 from heddle.model.errors import BadInput
+from heddle.report.amounts import hours, hours_unit, in_hours
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from heddle.analysis.efficiency import Containers, Efficiency
+    from heddle.record.run import Run
 
 
 def efficiency(
@@ -25,25 +27,31 @@ def efficiency(
         Literal["container", "job", "user", "queue", "node"], typer.Option(help="What is compared with each other.")
     ] = "job",
     top: Annotated[int, typer.Option(help="How many of the largest wasters to show.", min=0, max=1000)] = 10,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
     json: Json = False,
 ) -> None:
     """Say how much of what was reserved was used: sums over time, not means of ratios.
 
-    Containers whose use was not recorded are counted and shown, and never taken for empty or full.
+    Containers whose use was not recorded are counted and shown, and never taken for empty or full. The report has the
+    distributions, everybody who wasted, what the import set aside and, of a record, where the capacity went.
 
     \b
     Examples:
       heddle efficiency trace.parquet
       heddle efficiency run/ --by node --json
       heddle efficiency trace.parquet --by user --top 20
+      heddle efficiency run/ --report waste.html
     """
     from heddle.analysis.efficiency import document
     from heddle.analysis.efficiency import efficiency as compute
 
-    containers = _containers(source)
+    run = record_at(source)
+    containers = _containers(source, run)
     if by == "node" and not containers.has_nodes:
         raise BadInput.of("--by", "a trace does not say where its tasks ran; a record (`simulate --record`) does")
     found = compute(containers, by)
+    if report is not None:
+        write_waste_report(report, source, run, containers, by)
     if json:
         print_json(document(found, by))
         return
@@ -56,14 +64,11 @@ def efficiency(
             )
 
 
-def _containers(source: str) -> Containers:
+def _containers(source: str, run: Run | None) -> Containers:
     from heddle.analysis.efficiency import containers_of_run, containers_of_workload
-    from heddle.record.files import MANIFEST_FILE, read_record
     from heddle.traces.load import load_workload
 
-    if (Path(source) / MANIFEST_FILE).is_file():
-        return containers_of_run(read_record(source))
-    return containers_of_workload(load_workload(source))
+    return containers_of_workload(load_workload(source)) if run is None else containers_of_run(run)
 
 
 def _summary(one: Efficiency, by: str) -> Table:
@@ -76,10 +81,11 @@ def _summary(one: Efficiency, by: str) -> Table:
         ("reserved", in_hours(one.reserved, one.resource)),
         ("used", f"{in_hours(one.used, one.resource)} ({100 * one.ratio:.1f} %)"),
     ]
-    rows += [
-        (f"{100 * q:.0f} % of {one.groups.height} {by}s", f"below {100 * value:.1f} %")
-        for q, value in one.quantiles.items()
-    ]
+    if one.count > 1:
+        rows += [
+            (f"{100 * q:.0f} % of {one.count} {by}s", f"below {100 * value:.1f} %")
+            for q, value in one.quantiles.items()
+        ]
     return table(("", ""), rows, title=f"{name}: used of what was reserved")
 
 
@@ -88,11 +94,10 @@ def _wasters(one: Efficiency, by: str, top: int) -> Table:
         (
             str(row["group"]),
             f"{row['containers']:,}",
-            in_hours(row["reserved"], one.resource),
-            in_hours(row["used"], one.resource),
-            in_hours(row["wasted"], one.resource),
+            *(f"{hours(row[column], one.resource):,.2f}" for column in ("reserved", "used", "wasted")),
             f"{100 * row['efficiency']:.1f}",
         )
         for row in one.groups.head(top).to_dicts()
     ]
-    return table((by, "containers", "reserved", "used", "wasted", "%"), rows, title="most wasted")
+    headings = (by, "containers", "reserved", "used", "wasted", "used (%)")
+    return table(headings, rows, title=f"most wasted, in {hours_unit(one.resource)}")

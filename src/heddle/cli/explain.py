@@ -18,7 +18,7 @@ from heddle.model.errors import BadInput
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from heddle.analysis.explain import Explained
+    from heddle.analysis.explain import Explained, Span
     from heddle.record.run import Run
 
 _LISTED = 10  # jobs, where none is named
@@ -117,7 +117,7 @@ def _spans_table(run: Run, life: Explained) -> Table:
     rows = []
     for span in longest:
         more = detail(run, life, span)
-        what = span.cause + (f" ({span.running} running, {span.waiting} waiting)" if span.waiting else "")
+        what = span.cause + (f" ({_who_waits(life, span)})" if span.waiting else "")
         begin = span.from_ms - life.submit_at_ms
         rows.append((_s(begin), _s(span.length_ms), what + (f"\n  {more}" if more else "")))
     left_out = len(life.spans) - len(longest)
@@ -132,6 +132,11 @@ def _spans_table(run: Run, life: Explained) -> Table:
         "what happened" + (f" (the {left_out} shortest spans are left out)" if left_out else ""),
     )
     return table(headings, rows, title=title)
+
+
+def _who_waits(life: Explained, span: Span) -> str:
+    asked = f", asked for after {_s(span.asked_at_ms - life.submit_at_ms)}" if span.asked_at_ms >= 0 else ""
+    return f"{span.running} running, {span.waiting} waiting; stage {life.stage_names[span.stage]}{asked}"
 
 
 def _print_lost(life: Explained) -> None:

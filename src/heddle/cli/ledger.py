@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heddle.cli.amounts import hours, hours_unit
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+from heddle.cli.waste_report import write_waste_report
+from heddle.report.amounts import hours, hours_unit, in_hours
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 def ledger(
     record: Annotated[Path, typer.Argument(metavar="RECORD", help="A folder that `--record` wrote.")],
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
     json: Json = False,
 ) -> int:
     """Split every GB-hour and vcore-hour of a recorded run into what was used and what was lost, and why.
@@ -28,12 +30,17 @@ def ledger(
     \b
     Examples:
       heddle simulate mix --policy capacity --record run && heddle ledger run
+      heddle ledger run --report waste.html
       heddle ledger run --json
     """
+    from heddle.analysis.efficiency import containers_of_run
     from heddle.analysis.ledger import waste_ledger
     from heddle.record.files import read_record
 
-    found = waste_ledger(read_record(record))
+    run = read_record(record)
+    found = waste_ledger(run)
+    if report is not None:
+        write_waste_report(report, str(record), run, containers_of_run(run), "job")
     sums = [sum(line.amounts[r] for line in found.lines) for r in range(len(found.resources))]
     if json:
         print_json(found.document())
@@ -43,6 +50,8 @@ def ledger(
             say(
                 "* inferred: the record does not say which stages hold containers early; stages named map and reduce do"
             )
+        for line in _against_yarn(found):
+            print(line)
     if sums != list(found.total):
         say(f"check failed: the lines add up to {sums}, not to {list(found.total)}")
         return FAILED
@@ -65,6 +74,18 @@ def _table(found: Ledger) -> Table:
     rows += [_row(f"(beside it: {memo.what})", memo.amounts, found) for memo in found.memos if any(memo.amounts)]
     took_h = (found.end_ms - found.begin_ms) / 3_600_000
     return table(headings, rows, title=f"capacity over {took_h:.3g} hours")
+
+
+def _against_yarn(found: Ledger) -> list[str]:
+    """What YARN itself counted, in records of a real one."""
+    from heddle.model.resources import display_name
+
+    return [
+        f"{display_name(name)} of ended applications: {in_hours(mine, name)} here, {in_hours(theirs, name)} by YARN's "
+        f"own count; {100 * (mine - theirs) / theirs:+.2f} %"
+        for name, (mine, theirs) in zip(found.resources, found.yarn or (), strict=False)
+        if theirs
+    ]
 
 
 def _row(what: str, amounts: tuple[int, ...], found: Ledger) -> list[str]:

@@ -18,7 +18,7 @@ def inputs_of(run: Run, workload: str | None, cluster: str | None) -> tuple[Work
     from heddle.traces.identity import cluster_hash, workload_hash
     from heddle.traces.load import load_workload
 
-    named = _named(run.manifest["started_by"])
+    named = named_inputs(run.manifest["started_by"])
     jobs = workload or named.get("workload")
     where = cluster or named.get("cluster")
     if jobs is None:
@@ -34,7 +34,7 @@ def inputs_of(run: Run, workload: str | None, cluster: str | None) -> tuple[Work
     return loaded, on
 
 
-def _named(started_by: list[str] | str) -> dict[str, Any]:
+def named_inputs(started_by: list[str] | str) -> dict[str, Any]:
     """Workload and cluster of a `heddle simulate` command line; nothing if it was something else."""
     if isinstance(started_by, str) or "simulate" not in started_by:
         return {}

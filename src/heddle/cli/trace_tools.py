@@ -53,8 +53,7 @@ def describe(workload: Spec, json: Json = False) -> None:
         say(f"missing: {what}")
     suggested = facts["cluster"]
     loads = ", ".join(f"{name} {100 * value:.0f} %" for name, value in suggested["load"].items())
-    beside = f" (each with {suggested['further']}: needs a cluster file)" if suggested["further"] else ""
-    say(f"a cluster for a load of 80 %: --cluster {suggested['text']}{beside}; it would be loaded {loads}")
+    say(f"a cluster for a load of 80 %: --cluster {suggested['text']}; it would be loaded {loads}")
 
 
 def slice_trace(

@@ -11,7 +11,7 @@ from heddle.analysis.bounds import bounds
 from heddle.analysis.compare import ComparedRun
 from heddle.analysis.edges import NO_EDGES, Edges
 from heddle.analysis.sampling import THE_TRACE, Sampling
-from heddle.experiments.rearrange import FEWEST_BLOCKS, at_load, block_length_ms, n_blocks_of, resampled
+from heddle.experiments.rearrange import FEWEST_BLOCKS, TooShort, at_load, block_length_ms, n_blocks_of, resampled
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput
 from heddle.model.workload import Workload
@@ -92,16 +92,25 @@ def run_one(planned: PlannedRun) -> ComparedRun:
 
 
 def sampling_of(
-    workload: str, first: Workload, cluster: Cluster, seeds: int, resample: bool, block_s: float | None
+    workload: str, first: Workload, cluster: Cluster, seeds: int, resample: bool | None, block_s: float | None
 ) -> tuple[Sampling, int | None]:
-    """How the seeds of this workload differ, and the length of blocks in ms where a trace is resampled."""
+    """How the seeds of this workload differ, and the length of blocks in ms where a trace is resampled.
+
+    `resample` None: if it can be. True: BadInput if it cannot.
+    """
     if is_built_in(workload):
         if block_s is not None:
             raise BadInput.of("--block-s", f"{workload} is made anew for each seed: there is no trace to resample")
         return Sampling("seeds"), None
-    if not resample or seeds == 1:
+    if resample is False or seeds == 1:
         return Sampling("chance"), None
-    length = block_length_ms(first, cluster) if block_s is None else round(1000 * block_s)
+    try:
+        length = block_length_ms(first, cluster) if block_s is None else round(1000 * block_s)
+    except TooShort as error:
+        if resample is None:
+            return Sampling("chance", too_short=str(error)), None
+        what = f"{error} Say how long blocks are to be (--block-s: at most a fifth of it)"
+        raise BadInput.of(first.name, what) from None
     blocks = n_blocks_of(first, length)
     if blocks < FEWEST_BLOCKS:
         raise BadInput.of("--block-s", f"blocks of {block_s} s cut the trace into {blocks}: at least {FEWEST_BLOCKS}")

@@ -66,7 +66,7 @@ def plan_comparison(
     baseline: str | None = None,
     seeds: int | None = None,
     edges: Edges = NO_EDGES,
-    resample: bool = True,
+    resample: bool | None = None,
     block_s: float | None = None,
     complete: bool = False,
     executor: Executor = "native",

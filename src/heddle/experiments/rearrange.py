@@ -11,7 +11,7 @@ import polars as pl
 
 from heddle.analysis.alone import alone_ms
 from heddle.model.cluster import Cluster
-from heddle.model.errors import BadInput
+from heddle.model.errors import HeddleError
 from heddle.model.workload import NOT_RUNNING, Workload
 
 Numbers = npt.NDArray[np.int64]
@@ -21,17 +21,20 @@ _BLOCKS: Final = 20  # unless jobs are so long that blocks would cut them apart
 _JOBS_IN_A_BLOCK: Final = 2.0  # a block lasts this many times a long job, so that neighbours stay together
 
 
+class TooShort(HeddleError):
+    """A trace that cannot be cut into enough blocks of time."""
+
+
 def block_length_ms(workload: Workload, cluster: Cluster) -> int:
-    """A length of blocks that keeps most jobs that met each other together. BadInput if the trace is too short."""
+    """A length of blocks that keeps most jobs that met each other together; TooShort if the trace has not enough."""
     span_ms = _span_ms(workload)
     long_job_ms = float(np.percentile(alone_ms(workload, cluster), 95))
     length = max(span_ms / _BLOCKS, _JOBS_IN_A_BLOCK * long_job_ms, 1.0)
     if span_ms / length < FEWEST_BLOCKS:
-        what = (
-            f"its submissions span {span_ms / 1000:,.0f} s, too little to be resampled in time blocks: "
-            "say --block-s (at most a fifth of that), or --no-resample for runs without such intervals"
+        raise TooShort(
+            f"Its submissions span {span_ms / 1000:,.0f} s and a long job takes {long_job_ms / 1000:,.0f} s: too "
+            "little to be resampled in time blocks."
         )
-        raise BadInput.of(workload.name, what)
     return round(length)
 
 

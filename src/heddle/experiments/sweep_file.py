@@ -31,6 +31,7 @@ from heddle.policy.policy import Policy
 from heddle.run import check_run
 from heddle.traces.catalogue import suggested_cluster
 from heddle.traces.clusters import load_cluster
+from heddle.traces.imports.store import cluster_beside
 from heddle.traces.load import is_built_in, load_workload
 from heddle.traces.problems import Problems, did_you_mean
 
@@ -216,6 +217,8 @@ def _clusters_of(workload: str, clusters: Mapping[str, Cluster], problems: Probl
         return list(clusters.items())
     if is_built_in(workload):
         return [("suggested", suggested_cluster(workload))]
+    if (beside := cluster_beside(Path(workload))) is not None:
+        return [("suggested", load_cluster(str(beside)))]
     problems.add(f"{workload} suggests no cluster: name one", field="clusters")
     return []
 

@@ -21,6 +21,7 @@ class ManifestField:
     kind: str  # for people
     meaning: str
     accepts: Callable[[Any], bool]
+    optional: bool = False  # may be left out
 
 
 def _text(value: Any) -> bool:
@@ -64,6 +65,12 @@ MANIFEST: Final = (
     ManifestField("cluster.hash", "text", "digest of its configuration", _text),
     ManifestField("cluster.nodes", "integer", "how many nodes it has", _count),
     ManifestField("cluster.resources", "list of text", "its resources, as in `resources`", _list_of(_text)),
+    ManifestField("cluster.queues", "object",
+                  "of each queue `parent`, `maximum_permille`, `am_share_permille` (-1: the policy's); may be missing",
+                  lambda value: isinstance(value, dict), optional=True),
+    ManifestField("cluster.background", "object",
+                  "for each node with load of others, by number, lists of [ms, [use per resource]]; may be missing",
+                  lambda value: isinstance(value, dict), optional=True),
     ManifestField("resources", "list of text", "resources; lists per resource have this order", _list_of(_text)),
     ManifestField("capacity_total", "integer per resource", "hardware of all nodes", _list_of(_count)),
     ManifestField("allowance_total", "integer per resource", "what may be promised on all nodes", _list_of(_count)),
@@ -79,6 +86,9 @@ MANIFEST: Final = (
     ManifestField("use_known", "boolean", "the true use of every working task was recorded", _flag),
     ManifestField("totals.reserved_ms", "integer per resource", "reserved from allocation to end, in resource x ms",
                   _list_of(_count)),
+    ManifestField("totals.yarn_reserved_ms", "integer per resource",
+                  "in live records, YARN's own memorySeconds and vcoreSeconds of ended applications; may be missing",
+                  _list_of(_count), optional=True),
     ManifestField("totals.used_ms", "integer or null per resource", "used, in resource x ms", _list_of(_count_or_null)),
     ManifestField("totals.crashed_tasks", "integer", "attempts that ended because a node's memory was full", _count),
     ManifestField("totals.killed_tasks", "integer", "attempts killed above their own reservation", _count),
@@ -116,6 +126,8 @@ def manifest_problems(manifest: Mapping[str, Any], where: str) -> list[Problem]:
     for field in MANIFEST:
         value = _look_up(manifest, field.name)
         if value is _MISSING:
+            if field.optional:
+                continue
             problems.append(Problem(where, "is missing", field=field.name))
         elif not field.accepts(value):
             problems.append(Problem(where, f"must be {field.kind}, not {value!r}", field=field.name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,10 @@ from heddle.report.figures import (
 )
 from heddle.report.gantt import delayed_figure
 from heddle.report.page import page, write_page
+from heddle.report.set_aside import set_aside_section
 from heddle.report.style import repeats
+from heddle.report.waste import efficiency_section, ledger_table
+from heddle.report.waste_figures import ledger_figures, node_figures
 from heddle.report.wording import (
     LEAD,
     Scale,
@@ -32,18 +36,19 @@ from heddle.report.wording import (
 from heddle.report.worse import worse_section
 
 
-def write_comparison_report(path: str | Path, comparison: Comparison) -> None:
+def write_comparison_report(path: str | Path, comparison: Comparison, account: Mapping[str, Any] | None = None) -> None:
     """Write the report; the file appears whole or not at all. BadInput if the place cannot be written."""
-    write_page(path, comparison_html(comparison))
+    write_page(path, comparison_html(comparison, account))
 
 
-def comparison_html(comparison: Comparison) -> str:
-    """The text of the report. The same comparison gives the same text."""
+def comparison_html(comparison: Comparison, account: Mapping[str, Any] | None = None) -> str:
+    """The text of the report; `account` is of the import that made the workload. The same gives the same text."""
     workloads = ", ".join(dict.fromkeys(str(run.metrics["workload"]) for run in comparison.runs))
     n_policies = len(comparison.policies)
     title = f"{n_policies} policies on {workloads}" if n_policies > 1 else f"{comparison.baseline} on {workloads}"
     sections = [_cluster_section(comparison, cluster) for cluster in comparison.clusters]
-    return page(title, f"{''.join(sections)}{_reproduce(comparison)}", n_policies)
+    body = f"{''.join(sections)}{set_aside_section(account)}{_reproduce(comparison)}"
+    return page(title, body, n_policies)
 
 
 def _cluster_section(comparison: Comparison, cluster: str) -> str:
@@ -79,8 +84,23 @@ def _cluster_section(comparison: Comparison, cluster: str) -> str:
         + (more if folded else "")
         + _group("Shares of queues", "", queue_figures(comparison, cluster, first))
         + _group("Delayed jobs, and why", "", lives)
+        + _waste(comparison, cluster, first)
         + "</section>"
     )
+
+
+def _waste(comparison: Comparison, cluster: str, policies: Sequence[str]) -> str:
+    """Where the capacity went under these policies, in the first run of each that kept everything."""
+    figures, details = "", ""
+    for policy in policies:
+        for run in comparison.runs:
+            if run.policy == policy and cluster_of(run.metrics) == cluster and run.waste is not None:
+                figures += ledger_figures(run.waste.over_time, f": {policy}")
+                more = ledger_table(run.waste.ledger) + f'<div class="figures">{node_figures(run.waste.nodes)}</div>'
+                more += efficiency_section(run.efficiency, "job")
+                details += f"<details><summary>Ledger, nodes and wasters: {escape(policy)}</summary>{more}</details>"
+                break
+    return _group("Where the capacity went", "", figures) + details
 
 
 def _group(title: str, legend: str, figures: str) -> str:

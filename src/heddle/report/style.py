@@ -17,6 +17,7 @@ DARK: Final = {
     "c0": "#aab2bd", "c1": "#6db3f2", "c2": "#f59a6b", "c3": "#4fcf9f", "c4": "#cf9bea", "c5": "#e6b84a",
     "c6": "#f58ab8", "c7": "#86c9d9",
 }  # fmt: skip
+N_SHADES: Final = 10  # of a heat map, from hardly to all of the colour
 N_COLOURS: Final = sum(name.startswith("c") for name in LIGHT)
 
 # What stands in a chart.
@@ -52,9 +53,15 @@ svg{width:100%;height:auto;display:block}
  height:12px;background:var(--c);opacity:.8;vertical-align:-1px;margin-right:5px}
 .q .band{opacity:.5}.q .line{stroke-width:.8}
 .heat{fill:var(--c2)}svg text.cell{fill:var(--text)}
+.ramp i{width:16px;margin:0}.ramp{align-items:center;gap:2px 8px}
 .life rect{fill:var(--c)}.life .part{opacity:.45}.key .part i{opacity:.45}.run{--c:var(--c1)}.start{--c:var(--rule)}
 .said td:last-child{text-align:left;white-space:normal}.said th:last-child{text-align:left}
 table.text td:last-child{white-space:normal;min-width:9em}
+.titled{display:flex;flex-wrap:wrap;align-items:baseline;justify-content:space-between;gap:0 16px}
+.filter{font:inherit;font-size:.88rem;color:var(--text);background:var(--page);border:1px solid var(--quiet);
+ border-radius:6px;padding:3px 9px;width:min(100%,15em)}.filter::placeholder{color:var(--quiet);opacity:1}
+.tall{max-height:440px;overflow-y:auto}.tall thead th{position:sticky;top:0;z-index:1}
+.tall thead th:first-child{z-index:2}
 .scroll{overflow-x:auto;border:1px solid var(--rule);border-radius:8px}
 table{border-collapse:collapse;width:100%;font-size:.88rem}
 th,td{padding:7px 10px;text-align:right;vertical-align:top;border-bottom:1px solid var(--rule);white-space:nowrap}
@@ -67,16 +74,16 @@ thead button{font:inherit;font-weight:600;color:inherit;background:none;border:0
 thead button::after{content:" ↕";color:var(--quiet)}th[aria-sort=ascending] button::after{content:" ↑"}
 th[aria-sort=descending] button::after{content:" ↓"}
 td small{display:block}td span{color:var(--quiet)}.better{color:var(--good)}.worse{color:var(--bad)}
-button:focus-visible,summary:focus-visible{outline:2px solid var(--c1);outline-offset:2px}
+button:focus-visible,summary:focus-visible,input:focus-visible{outline:2px solid var(--c1);outline-offset:2px}
 summary{cursor:pointer;margin:12px 0}
 pre{background:var(--panel);border:1px solid var(--rule);border-radius:8px;padding:12px;
  white-space:pre-wrap;overflow-wrap:anywhere}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 16px}
 dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}
-@media print{.legend button{border:0}.scroll{overflow:visible}}
+@media print{.legend button{border:0}.scroll{overflow:visible;max-height:none}.filter{display:none}}
 """
 
-# Sorting a table by a column, and hiding a policy in every figure.
+# Sorting a table by a column, filtering its rows, and hiding a policy in every figure.
 SCRIPT: Final = """
 document.querySelectorAll("thead button").forEach(b=>b.onclick=()=>{
  const th=b.parentNode,i=th.cellIndex,body=th.closest("table").tBodies[0],up=th.getAttribute("aria-sort")!="ascending";
@@ -86,6 +93,10 @@ document.querySelectorAll("thead button").forEach(b=>b.onclick=()=>{
  [...body.rows].sort((x,y)=>{const a=val(x),b=val(y);
   if(a===b)return 0;if(a===Infinity)return 1;if(b===Infinity)return -1;return (a<b?-1:1)*(up?1:-1)})
  .forEach(r=>body.append(r))});
+document.querySelectorAll(".filter").forEach(f=>f.oninput=()=>{
+ const want=f.value.trim().toLowerCase();
+ f.parentNode.nextElementSibling.querySelectorAll("tbody tr").forEach(r=>{
+  r.hidden=!r.textContent.toLowerCase().includes(want)})});
 document.querySelectorAll(".legend button").forEach(b=>b.onclick=()=>{
  const off=document.body.classList.toggle("hide"+b.dataset.s);
  document.querySelectorAll(`.legend button[data-s="${b.dataset.s}"]`).forEach(o=>o.setAttribute("aria-pressed",!off))});
@@ -94,7 +105,11 @@ document.querySelectorAll(".legend button").forEach(b=>b.onclick=()=>{
 
 def style_sheet(n_slots: int) -> str:
     """The page's style, with a colour for each of `n_slots` policies."""
-    return chart_style(n_slots) + _RULES
+    shades = (
+        f".h{shade},.key i.h{shade}{{fill:var(--c1);background:var(--c1);opacity:{(shade + 1) / N_SHADES:.2g}}}"
+        for shade in range(N_SHADES)
+    )
+    return chart_style(n_slots) + _RULES + "\n".join(shades)
 
 
 def chart_style(n_slots: int) -> str:

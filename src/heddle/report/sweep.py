@@ -107,8 +107,8 @@ def _lines_figure(one: Drawn, metric: ComparedMetric, scale: Scale, slots: dict[
     unit = f" ({scale.unit})" if scale.unit else " (1)"
     y_axis = Axis(metric.title.lower() + unit, 0.0, nice_top(top))
     x_axis = Axis(f"{axis_name(one.axis)} ({'times' if one.axis == 'load' else 'value'})", places[0], places[-1])
-    title = f"{metric.title} over {axis_name(one.axis)}"
-    caption = "Line: mean over seeds; band: its 95 % interval." + (f" {one.fixed}." if one.fixed else "")
+    title = f"{metric.title} over {axis_name(one.axis)}" + (f", {one.fixed}" if one.fixed else "")
+    caption = "Line: mean over seeds; band: its 95 % interval."
     return figure(
         title, f'<p class="key">{"".join(key)}</p>{line_chart(title, x_axis, y_axis, bands + lines)}', caption
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ from heddle.report.wording import (
     write_s,
 )
 
+_CAPTION_WIDTH = 78
 _COLUMNS = (
     ("makespan_s", "makespan"),
     ("jct_s.mean", "mean JCT"),
@@ -68,8 +70,9 @@ def change_words(row: dict[str, Any]) -> str:
 def _cluster_table(comparison: Comparison, cluster: str) -> Table:
     title = escape(f"cluster {cluster}, {runs_phrase(comparison)}")
     what = "the trace itself" if comparison.sampling.kind == "blocks" else "means over seeds"
-    caption = (
-        f"{what}; ± half of the 95 % interval; changes are paired on the seed\n{best_possible(comparison, cluster)}"
+    caption = f"{what}; ± half of the 95 % interval; changes are paired on the seed\n" + textwrap.fill(
+        best_possible(comparison, cluster),
+        _CAPTION_WIDTH,  # rich would wrap it later than it cuts it off
     )
     table = Table(title=title, title_justify="left", caption=caption, caption_justify="left", box=box.SIMPLE_HEAD)
     table.collapse_padding, table.pad_edge = True, False  # with this, all columns fit a terminal of 80
@@ -78,7 +81,7 @@ def _cluster_table(comparison: Comparison, cluster: str) -> Table:
     for metric, heading in _COLUMNS:
         unit = scale[metric].unit
         table.add_column(heading + (f"\n({unit})" if unit else ""), justify="right", no_wrap=True)
-    table.add_column(escape(f"mean JCT vs\n{comparison.baseline}"), min_width=len("no difference"))
+    table.add_column(escape(f"mean JCT vs\n{comparison.baseline}"), min_width=len("difference"))
     for policy in comparison.policies:
         rows = {name: comparison.row(cluster, policy, name) for name, _ in _COLUMNS}
         stalled = rows[LEAD]["stalled_runs"]

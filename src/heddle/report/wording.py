@@ -52,7 +52,7 @@ class Scale:
         if interval is None:
             return ""
         half = (interval[1] - interval[0]) / 2 / self.divisor
-        digits = 0 if half >= 9.95 or half == 0 else 1 if half >= 0.995 else 3
+        digits = 0 if half >= 9.95 or half == 0 else 1 if half >= 0.995 else 2 if half >= 0.0095 else 3
         return f"± {half:,.{digits}f}"
 
 

@@ -8,10 +8,10 @@ from typing import Final
 
 from heddle.analysis.compare import Comparison, cluster_of
 from heddle.analysis.losers import Group, Losers
+from heddle.report.tables import Cell, sortable_table
 from heddle.report.wording import NO_DIFFERENCE, covers_zero, number, range_pct, signed_pct, write_s
 
 _ROWS: Final = 15
-Cell = tuple[str, float | str]  # text, a second line behind a bar, and what the table sorts by
 
 
 def worse_section(comparison: Comparison, cluster: str, first: str) -> str:
@@ -69,10 +69,13 @@ def _tables(comparison: Comparison, one: Losers) -> str:
     why_known = any(row[-1][0] for row in jobs)
     columns = ("Mean completion", "Jobs in a run", comparison.baseline, one.policy)
     titles = ("Job", "Later by", "Queue", "User", "Seed", comparison.baseline, one.policy, "Mostly because it")
-    return (
-        _table("Queues", ("Queue", *columns), _group_rows(one.queues))
-        + _table("Users", ("User", *columns), _group_rows(one.users))
-        + _table("Jobs", titles if why_known else titles[:-1], jobs if why_known else [row[:-1] for row in jobs])
+    tables: dict[str, tuple[Sequence[str], list[list[Cell]]]] = {
+        "Queues": (("Queue", *columns), _group_rows(one.queues)),
+        "Users": (("User", *columns), _group_rows(one.users)),
+        "Jobs": (titles, jobs) if why_known else (titles[:-1], [row[:-1] for row in jobs]),
+    }
+    return "".join(
+        sortable_table(title, heads, rows, f"{title} that got worse", "text") for title, (heads, rows) in tables.items()
     )
 
 
@@ -91,24 +94,3 @@ def _group_rows(groups: Sequence[Group]) -> list[list[Cell]]:
             ]
         )  # fmt: skip
     return rows
-
-
-def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """A sortable table; nothing where it would have no rows."""
-    if not rows:
-        return ""
-    head = "".join(f'<th scope="col"><button>{escape(text)}</button></th>' for text in heads)
-    body = []
-    for row in rows:
-        cells = []
-        for place, (text, value) in enumerate(row):
-            key = escape(value if isinstance(value, str) else repr(float(value)), quote=True)
-            tag, scope = ("th", ' scope="row"') if place == 0 else ("td", "")
-            main, _, says = text.partition("|")
-            below = f'<small class="{says if says != NO_DIFFERENCE else ""}">{escape(says)}</small>' if says else ""
-            cells.append(f'<{tag}{scope} data-v="{key}">{escape(main)}{below}</{tag}>')
-        body.append(f"<tr>{''.join(cells)}</tr>")
-    return (
-        f'<h3>{escape(title)}</h3><div class="scroll" tabindex="0" role="region" aria-label="{escape(title)} that got '
-        f'worse"><table class="text"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
-    )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -31,7 +32,8 @@ from heddle.traces.cluster_yaml.settings import (
 )
 from heddle.traces.problems import Problems
 
-_SHORT = re.compile(r"(\d+)x(\d+)x(\d+)", re.IGNORECASE)
+_SHORT = re.compile(r"(\d+)x(\d+)x(\d+)((?:x[a-z_]\w*=\d+)*)", re.IGNORECASE)
+_MORE = re.compile(r"x([a-z_]\w*)=(\d+)", re.IGNORECASE)
 _SUFFIXES = (".yaml", ".yml", ".json")
 _NATURAL_KIND = {MEMORY_MB: "incompressible", VCORES_MILLI: "compressible"}
 _PLAIN = Cluster(nodes=())
@@ -45,20 +47,36 @@ def uniform_cluster(
     timing: Timing = IDEAL,
     queues: tuple[Queue, ...] = (Queue("root"),),
     name: str = "",
+    more: Mapping[str, int] = MappingProxyType({}),
 ) -> Cluster:
-    """Equal nodes `node-0`, `node-1`, ... in one rack, all of whose capacity may be promised."""
-    size = (memory_mb, vcores * MILLI)
+    """Equal nodes `node-0`, `node-1`, ... in one rack, all of whose capacity may be promised.
+
+    `more` resources (gpu: 8) are never oversold.
+    """
+    size = (memory_mb, vcores * MILLI, *more.values())
     nodes = tuple(Node(f"node-{number}", size, size) for number in range(count))
-    return Cluster(nodes=nodes, queues=queues, timing=timing, name=name)
+    return Cluster(
+        nodes=nodes,
+        resources=(*BASE_RESOURCES, *more),
+        exclusive=tuple(more),
+        increment=(1,) * len(size),
+        queues=queues,
+        timing=timing,
+        name=name,
+    )
 
 
 def load_cluster(text: str) -> Cluster:
-    """The cluster that the text names: `NxMEM_MBxVCORES`, or a file."""
+    """The cluster that the text names: `NxMEM_MBxVCORES` (with GPUs: `8x65536x24xgpu=4`), or a file."""
     if short := _SHORT.fullmatch(text.strip()):
-        count, memory_mb, vcores = (int(part) for part in short.groups())
+        count, memory_mb, vcores = (int(part) for part in short.groups()[:3])
+        further = _MORE.findall(short[4])
+        more = {name: int(amount) for name, amount in further}
+        if len(more) < len(further) or not set(more).isdisjoint(BASE_RESOURCES):
+            raise BadInput.of(text, "each further resource can be named once, and memory and vcores stand before them")
         if not (0 < count <= 1_000_000 and 0 < memory_mb < 10**9 and 0 < vcores < 10**6):
             raise BadInput.of(text, "nodes, memory and vcores must all be at least 1 (and not absurdly many)")
-        return uniform_cluster(count, memory_mb, vcores, name=text.strip())
+        return uniform_cluster(count, memory_mb, vcores, name=text.strip(), more=more)
     path = Path(text)
     if path.suffix not in _SUFFIXES:
         raise BadInput.of(

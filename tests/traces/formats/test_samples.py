@@ -77,6 +77,11 @@ def test_job_history_tells_sizes_by_its_counters(tmp_path: Path) -> None:
     assert reserved == {"am": [1536, 1000], "map": [2048, 1000], "reduce": [1024, 1000]}
 
 
+def test_job_history_is_reconciled_with_the_counters_of_the_job(tmp_path: Path) -> None:
+    notes = import_trace([str(write_sample(SAMPLES["jhist"], tmp_path))]).imported.notes
+    assert [note for note in notes if "MB_MILLIS" in note and note.endswith("%")] == notes[-1:]
+
+
 def test_openb_and_philly_have_gpus(tmp_path: Path) -> None:
     openb = import_trace([str(write_sample(SAMPLES["openb"], tmp_path))]).imported
     assert openb.workload.resources[2] == "gpu_milli"

@@ -39,6 +39,9 @@ class _Task:
     success: Object = field(default_factory=dict)  # the event of the attempt that succeeded
 
 
+_Found = list[tuple[_Task, tuple[int, int]]]  # tasks with start and end of the attempt that counts
+
+
 @dataclass
 class _Job:
     """What one file says of its job."""
@@ -51,17 +54,43 @@ class _Job:
     tasks: dict[str, _Task] = field(default_factory=dict)
 
 
+@dataclass
+class _Sums:
+    """What the tasks reserved (MB x ms) in jobs whose own counters tell the same."""
+
+    here: int = 0
+    by_hadoop: int = 0
+
+    def add(self, job: _Job, by_kind: dict[str, _Found], given: Given) -> None:
+        for kind, found in by_kind.items():
+            if counted := job.counters.get(f"MB_MILLIS_{kind.upper()}S", 0):
+                self.by_hadoop += counted
+                self.here += _demand(job, kind, found, given)[0] * _ran_ms(found)
+
+    def note(self) -> list[str]:
+        """Failed attempts are in Hadoop's sum and not in ours."""
+        if not self.by_hadoop:
+            return []
+        off = 100 * (self.here / self.by_hadoop - 1)
+        here, there = (amount / 1024 / 3_600_000 for amount in (self.here, self.by_hadoop))
+        return [
+            f"maps and reduces reserve {here:,.3f} GB-h here and {there:,.3f} GB-h by the jobs' own counters "
+            f"(MB_MILLIS; failed attempts are in them): {off:+.2f} %"
+        ]
+
+
 def _read(files: Files, given: Given) -> Imported:
-    unique = Unique()
+    unique, sums = Unique(), _Sums()
     notes: list[str] = []
-    found = [_read_file(source, given, unique, notes) for source in files["history"]]
+    found = [_read_file(source, given, unique, notes, sums) for source in files["history"]]
+    notes += sums.note()
     jobs = from_zero([job for job in found if job is not None])
     if not jobs:
         raise BadInput.of("jhist", f"no job with a task that succeeded in {len(files['history'])} files")
     return Imported(build("jhist", leaf_queues(jobs), about=about("jhist", files, given)), notes=notes)
 
 
-def _read_file(source: Source, given: Given, unique: Unique, notes: list[str]) -> JobSpec | None:
+def _read_file(source: Source, given: Given, unique: Unique, notes: list[str], sums: _Sums) -> JobSpec | None:
     job = _Job()
     for row, event in _events(source):
         kind = word(event, "type")
@@ -84,6 +113,7 @@ def _read_file(source: Source, given: Given, unique: Unique, notes: list[str]) -
         return None
     for tasks in by_kind.values():
         source.rows.tasks([task.row for task, _ in tasks])
+    sums.add(job, by_kind, given)
     return _spec(job, by_kind, given, unique(job.name or source.stem))
 
 
@@ -146,9 +176,9 @@ def _follow(task: _Task, kind: str, body: Any) -> None:
         task.failed = True
 
 
-def _tasks(source: Source, job: _Job) -> dict[str, list[tuple[_Task, tuple[int, int]]]]:
+def _tasks(source: Source, job: _Job) -> dict[str, _Found]:
     """The usable tasks by kind, with start and end of the attempt that counts; the others are set aside."""
-    found: dict[str, list[tuple[_Task, tuple[int, int]]]] = {"map": [], "reduce": []}
+    found: dict[str, _Found] = {"map": [], "reduce": []}
     for task in job.tasks.values():
         start = task.starts.get(word(task.success, "attemptId"))
         end = integer(task.success, "finishTime")
@@ -166,7 +196,7 @@ def _tasks(source: Source, job: _Job) -> dict[str, list[tuple[_Task, tuple[int, 
     return found
 
 
-def _spec(job: _Job, by_kind: dict[str, list[tuple[_Task, tuple[int, int]]]], given: Given, name: str) -> JobSpec:
+def _spec(job: _Job, by_kind: dict[str, _Found], given: Given, name: str) -> JobSpec:
     stages: list[StageSpec] = []
     last_map_end = max((end for _, (_, end) in by_kind["map"]), default=0)
     for kind, found in by_kind.items():
@@ -185,7 +215,9 @@ def _spec(job: _Job, by_kind: dict[str, list[tuple[_Task, tuple[int, int]]]], gi
         after = tuple(stage.name for stage in stages)
         early = 50 if after else -1
         stages.append(
-            StageSpec(kind, _demand(job, kind, given), tasks, after, slow_start_permille=early, shuffle_ms=shuffle_ms)
+            StageSpec(
+                kind, _demand(job, kind, found, given), tasks, after, slow_start_permille=early, shuffle_ms=shuffle_ms
+            )
         )
     am = (int(given.assumed["am_memory_mb"]), int(given.assumed["am_vcores"] * MILLI))
     return JobSpec(name, job.submit or 0, stages, am=am, queue=queue_name(job.queue), user=job.user)
@@ -199,9 +231,14 @@ def _task(task: _Task, start: int, end: int, work: int) -> TaskSpec:
     return TaskSpec(work, use, task.hosts.get(word(task.success, "attemptId")) or None)
 
 
-def _demand(job: _Job, kind: str, given: Given) -> tuple[int, int]:
+def _ran_ms(found: _Found) -> int:
+    return sum(end - start for _, (start, end) in found)
+
+
+def _demand(job: _Job, kind: str, found: _Found, given: Given) -> tuple[int, int]:
+    """From the job's counters; where they lack the milliseconds, over those of the attempts that are here."""
     plural = f"{kind.upper()}S"
-    millis = job.counters.get(f"MILLIS_{plural}", 0)
+    millis = job.counters.get(f"MILLIS_{plural}", 0) or _ran_ms(found)
     memory, vcores = int(given.assumed["memory_mb"]), MILLI
     if millis > 0:
         by_memory, by_vcores = (job.counters.get(f"{what}_MILLIS_{plural}", 0) for what in ("MB", "VCORES"))

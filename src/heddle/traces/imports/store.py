@@ -30,6 +30,18 @@ def cluster_beside(workload: Path) -> Path | None:
     return path if workload.suffix == ".parquet" and path.is_file() else None
 
 
+def account_beside(workload: Path) -> dict[str, Any] | None:
+    """The account that an import left beside this workload, if it is one and the account can be read."""
+    path = beside(workload, "import.json")
+    if workload.suffix != ".parquet" or not path.is_file():
+        return None
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found
+
+
 def document(result: ImportResult, output: Path) -> dict[str, Any]:
     """The account of an import, as `--json` prints it and as it is kept beside the output."""
     workload, account = result.imported.workload, result.account

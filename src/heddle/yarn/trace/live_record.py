@@ -102,6 +102,10 @@ def record_of(
         "use_known": use_known,
         "totals": {
             "reserved_ms": [sum(size[r] * ms for size, ms in held) for r in range(2)],
+            "yarn_reserved_ms": [
+                1000 * sum(app.memory_mb_seconds or 0 for app in apps),
+                1_000_000 * sum(app.vcore_seconds or 0 for app in apps),
+            ],
             "used_ms": [sum(use[c.id][r] for c in containers if c.id in use) if use_known else None for r in range(2)],
             "crashed_tasks": 0, "killed_tasks": 0, "retried_tasks": 0, "preempted_tasks": 0,
             "allocations": len(containers),

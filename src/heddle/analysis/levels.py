@@ -1,0 +1,50 @@
+"""Levels over time, made of many intervals: how much stood, on average, in each bin of time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from heddle.record.run import Run
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+ROWS_AT_ONCE: Final = 1 << 20  # bounds the memory that ten million attempts would take
+
+
+class Levels:
+    """Several levels, one row each, over the same bins. A short spike is flattened, but its area is kept."""
+
+    def __init__(self, edges_ms: Floats, rows: int = 1) -> None:
+        self._edges = edges_ms
+        self._width = len(edges_ms) + 1
+        # For each edge, what begins (or, negative, ends) in the bin before it: amounts, and amounts times instants.
+        self._amount = np.zeros((rows, self._width))
+        self._moment = np.zeros((rows, self._width))
+
+    def add(self, start_ms: Ints, end_ms: Ints, amount: Floats, row: Ints | int = 0) -> None:
+        """Intervals with what each of them adds, to one row or each to its own."""
+        for instants, signed in ((start_ms, amount), (end_ms, -amount)):
+            place = np.searchsorted(self._edges, instants) + self._width * np.asarray(row)
+            since = (instants - self._edges[0]) * signed  # from the first edge: keeps the sums small and precise
+            self._amount += np.bincount(place, signed, self._amount.size).reshape(self._amount.shape)
+            self._moment += np.bincount(place, since, self._moment.size).reshape(self._moment.shape)
+
+    def means(self) -> Floats:
+        """[row, bin]: exact means."""
+        offsets = self._edges - self._edges[0]
+        so_far = offsets * np.cumsum(self._amount, axis=1)[:, :-1] - np.cumsum(self._moment, axis=1)[:, :-1]
+        means: Floats = np.maximum(0.0, np.diff(so_far, axis=1) / np.diff(self._edges))  # rounding may dip below 0
+        return means
+
+
+def horizon_ms(run: Run) -> tuple[int, int]:
+    """From the first submission to the last thing known."""
+    begin = int(run.jobs["submit_at_ms"].to_numpy().min()) if run.jobs.height else 0
+    last = [
+        run.jobs["ended_at_ms"],
+        *(run.attempts[name] for name in ("asked_at_ms", "allocated_at_ms", "started_at_ms", "ended_at_ms")),
+    ]
+    return begin, max([begin, *(int(column.drop_nulls().to_numpy().max(initial=begin)) for column in last)])

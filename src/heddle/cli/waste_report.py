@@ -1,0 +1,45 @@
+"""The report on waste that `heddle efficiency` and `heddle ledger` write."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heddle.cli.output import say
+
+if TYPE_CHECKING:
+    from heddle.analysis.efficiency import Containers
+    from heddle.record.run import Run
+
+
+def record_at(source: str) -> Run | None:
+    """The record in this folder; None if it is something else."""
+    from heddle.record.files import MANIFEST_FILE, read_record
+
+    return read_record(source) if (Path(source) / MANIFEST_FILE).is_file() else None
+
+
+def write_waste_report(report: Path, source: str, run: Run | None, containers: Containers, by: str) -> None:
+    """Everything that this trace or record tells about waste, as one page."""
+    from heddle.analysis.waste import efficiencies, run_waste
+    from heddle.cli.rerun import named_inputs
+    from heddle.report.page import write_page
+    from heddle.report.waste import WasteReport, waste_html
+    from heddle.traces.imports.store import account_beside
+
+    complete = run is not None and run.manifest["complete_attempts"] and run.events is not None
+    workload = source if run is None else named_inputs(run.manifest["started_by"]).get("workload")
+    text = waste_html(
+        WasteReport(
+            name=source if run is None else f"{run.manifest['workload']['name']} under {run.manifest['policy']}",
+            by=by,
+            efficiency=efficiencies(containers, by),
+            waste=run_waste(run) if run is not None and complete else None,
+            account=None if workload is None else account_beside(Path(workload)),
+            command=shlex.join(["heddle", *sys.argv[1:]]),
+        )
+    )
+    write_page(report, text)
+    say(f"wrote {report}")

@@ -1,0 +1,37 @@
+"""Tables of a page: they sort by a click on a heading, and long ones can be filtered by what is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Final
+
+from heddle.report.wording import NO_DIFFERENCE
+
+Cell = tuple[str, float | str]  # text, a second line behind a bar, and what the table sorts by
+_FILTERED_FROM: Final = 8  # rows: fewer can be read at once
+
+
+def sortable_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Cell]], label: str, css: str = "") -> str:
+    """A table below its title; nothing where it would have no rows. `label` is what a screen reader calls it."""
+    if not rows:
+        return ""
+    head = "".join(f'<th scope="col"><button>{escape(text)}</button></th>' for text in heads)
+    body = "".join(f"<tr>{''.join(_cell(place, *cell) for place, cell in enumerate(row))}</tr>" for row in rows)
+    name = escape(label, quote=True)
+    classes = f' class="{css}"' if css else ""
+    long = len(rows) >= _FILTERED_FROM
+    ask = f'<input class="filter" type="search" placeholder="filter rows" aria-label="filter {name}">' if long else ""
+    return (
+        f'<div class="titled"><h3>{escape(title)}</h3>{ask}</div><div class="scroll{" tall" if long else ""}" '
+        f'tabindex="0" role="region" aria-label="{name}"><table{classes}><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cell(place: int, text: str, value: float | str) -> str:
+    key = escape(value if isinstance(value, str) else repr(float(value)), quote=True)
+    tag, scope = ("th", ' scope="row"') if place == 0 else ("td", "")
+    main, _, says = text.partition("|")
+    below = f'<small class="{says if says != NO_DIFFERENCE else ""}">{escape(says)}</small>' if says else ""
+    return f'<{tag}{scope} data-v="{key}">{escape(main)}{below}</{tag}>'
