@@ -46,21 +46,14 @@ class RecordedDags:
 
     def jobs(self, seed: int) -> Workload:
         trace = _trace(self.path)
-        usable = [number for number in range(trace.n_jobs) if self._usable(trace, number)]
-        chosen = np.random.default_rng([3, seed]).choice(usable, self.count).tolist()
+        chosen = np.random.default_rng([3, seed]).choice(usable(self), self.count).tolist()
         specs = [
-            JobSpec(f"{trace.job_name(number)}-{place}", 0, self._stages(trace, number))
+            JobSpec(f"{trace.job_name(number)}-{place}", 0, self.stages(trace, number))
             for place, number in enumerate(chosen)
         ]
         return build("recorded dags", specs, about={"generator": "reproduce network-aware recorded", "seed": seed})
 
-    def _usable(self, trace: Workload, job: int) -> bool:
-        stages = self._stages(trace, job)
-        durations = [task.duration_ms for stage in stages for task in stage.tasks]
-        moved = sum(sum(stage.after_bytes) for stage in stages)
-        return len(durations) <= self.most_tasks and max(durations) <= self.longest_ms and moved >= self.least_bytes
-
-    def _stages(self, trace: Workload, job: int) -> list[StageSpec]:
+    def stages(self, trace: Workload, job: int) -> list[StageSpec]:
         first = int(trace.jobs["first_stage"][job])
         numbers = range(first, first + int(trace.jobs["n_stages"][job]))
         work_ms = {number: sum(_durations(trace, number)) for number in numbers}
@@ -77,6 +70,20 @@ class RecordedDags:
             after = tuple(f"s{parent}" for parent in before)
             stages.append(StageSpec(f"s{number}", self.demand, tasks, after, after_bytes=tuple(carried)))
         return stages
+
+
+@lru_cache
+def usable(source: RecordedDags) -> tuple[int, ...]:
+    """The numbers of the DAGs that are within the bounds."""
+    trace = _trace(source.path)
+    found = []
+    for number in range(trace.n_jobs):
+        stages = source.stages(trace, number)
+        durations = [task.duration_ms for stage in stages for task in stage.tasks]
+        moved = sum(sum(stage.after_bytes) for stage in stages)
+        if len(durations) <= source.most_tasks and max(durations) <= source.longest_ms and moved >= source.least_bytes:
+            found.append(number)
+    return tuple(found)
 
 
 def _durations(trace: Workload, stage: int) -> list[int]:
@@ -161,6 +168,6 @@ def _drawn_from(sources: dict[str, RecordedDags]) -> Table:
     rows = []
     for name, source in sources.items():
         trace = _trace(source.path)
-        usable = [number for number in range(trace.n_jobs) if source._usable(trace, number)]
-        rows.append((name, str(trace.n_jobs), str(len(usable)), ", ".join(trace.job_name(number) for number in usable)))
+        drawn = [trace.job_name(number) for number in usable(source)]
+        rows.append((name, str(trace.n_jobs), str(len(drawn)), ", ".join(drawn)))
     return Table("Recorded DAGs: what is drawn from", ("trace", "DAGs", "used", "which"), tuple(rows))
