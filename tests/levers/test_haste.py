@@ -56,24 +56,33 @@ def test_urgency_from_what_the_job_holds() -> None:
 
 def test_urgency_from_what_the_job_was_assigned() -> None:
     made = asked("haste(urgency=assigned)", map_reduce())
-    # Nothing runs, 4 of 8 maps and 1 reduce are done: A_m R_m = 8, A_r R_r = 4: U_m = 6; U_r = 6 * 6 / 4 = 9.
-    assert progress(made, (0, 4), (0, 1)) == (6 * ONE // 64, 9 * ONE // 64)
+    # Nothing runs, 4 of 8 maps and 1 reduce are done: A_m R_m = 8, A_r R_r = 4: U_m = 1/2 * 12 = 6. Reduces hold
+    # nothing of nothing: U_r = 6 * 1/2 * 0 / 4 = 0. With 2 maps more: U_m = 3/4 * 16 = 12; U_r = 12 * 3/4 * 4 / 4.
+    assert progress(made, (0, 4), (0, 1)) == (6 * ONE // 64, 0)
+    assert progress(made, (2, 4), (0, 1)) == (12 * ONE // 64, 9 * ONE // 64)
     assert progress(asked("haste", map_reduce()), (0, 4), (0, 1)) == (0, 0)  # by what it holds, nothing is urgent
 
 
+def test_progress_may_count_finished_maps_alone() -> None:
+    # As in the first case above but p = 2/8: U_m = 1/4 * 8 = 2; U_r = 2 * 1/4 * 8 / 4 = 1.
+    made = asked("haste(progress=finished)", map_reduce())
+    assert progress(made, (2, 2), (1, 0)) == (2 * ONE // 64, ONE // 64)
+
+
 @pytest.mark.parametrize("form", ["running", "assigned"])
-def test_the_three_rules(form: str) -> None:
-    made = asked(f"haste(urgency={form})", map_reduce(maps=20, reduces=10))
-    shares = {"running": lambda held, done: held, "assigned": lambda held, done: held + done}[form]
+@pytest.mark.parametrize("counted", ["assigned", "finished"])
+def test_the_three_rules(form: str, counted: str) -> None:
+    made = asked(f"haste(urgency={form},progress={counted})", map_reduce(maps=20, reduces=10))
     for held in range(1, 6):
-        for done in range(10):
+        for done in range(1, 10):
+            map_progress = (done if counted == "finished" else held + done) / 20
             for reduces in range(1, 6):
                 of_map, of_reduce = progress(made, (held, done), (reduces, 0))
                 assert progress(made, (held, done + 1), (reduces, 0))[0] > of_map  # R1
                 assert progress(made, (held, done), (reduces + 1, 0))[0] > of_map  # R2
-                part = 4 * reduces / (2 * shares(held, done) + 4 * reduces)
-                if abs(part - (held + done) / 20) > 0.001:
-                    assert (of_reduce > of_map) == (part < (held + done) / 20)  # R3
+                part = 4 * reduces / (2 * held + 4 * reduces)
+                if abs(part - map_progress) > 0.001:
+                    assert (of_reduce > of_map) == (part < map_progress)  # R3
 
 
 def test_fitness_is_the_dot_product() -> None:
@@ -89,11 +98,11 @@ def combined(made: HandMade, key: int, fit: int, term: int) -> int:
     return made.ask("combine", key, fit, term, 2, 0, 0, 0, 0, 10, 30, 100, 500)
 
 
-def test_preference_adds_what_each_term_is_between_its_extremes() -> None:
+def test_preference_adds_fitness_between_its_extremes_and_urgency_from_0() -> None:
     made = asked("haste", map_reduce())
-    assert combined(made, -200, 25, 200) == 3 * ONE // 4 + ONE // 4
+    assert combined(made, -200, 25, 200) == 3 * ONE // 4 + 2 * ONE // 5
     assert combined(made, -500, 10, 500) == ONE
-    assert made.ask("combine", -5, 7, 5, 1, 0, 0, 0, 0, 7, 7, 5, 5) == 0  # alone
+    assert made.ask("combine", 0, 7, 0, 1, 0, 0, 0, 0, 7, 7, 0, 0) == 0  # alone, and nothing is urgent
 
 
 def test_ams_go_first_and_among_them_the_first() -> None:
@@ -111,10 +120,10 @@ def test_iterative_jobs_go_earlier_and_more_so_the_further_they_are() -> None:
     assert keys == sorted(keys, reverse=True)
     # Alignment in iteration 0, 1, 2 is 1/2, 2/3, 3/4; of plain jobs 0. Between the least and the most that is
     # 2/3, 8/9, 1 and 0. One of two jobs is iterative: g = 1/2.
-    values = [made.ask("combine", key, 10, 100, 4, 0, 0, keys[3], keys[0], 10, 30, 100, 500) for key in keys]
+    values = [made.ask("combine", key, 10, 0, 4, 0, 0, keys[3], keys[0], 10, 30, 0, 500) for key in keys]
     assert values == pytest.approx([0, ONE / 3, ONE * 4 / 9, ONE / 2], abs=2)
     made = asked("haste-a(aggressiveness=2)", plain("plain", small), plain("loop", small, iterative=True))
-    assert made.ask("combine", keys[1], 10, 100, 2, 0, 0, keys[1], 0, 10, 30, 100, 500) == 2 * ONE
+    assert made.ask("combine", keys[1], 10, 0, 2, 0, 0, keys[1], 0, 10, 30, 0, 500) == 2 * ONE
 
 
 @pytest.mark.parametrize(("iterative", "counts"), [(8, True), (9, False), (10, False)])

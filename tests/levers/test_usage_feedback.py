@@ -128,9 +128,14 @@ def test_at_the_workers_side_the_last_report_but_one_counts(batches: tuple[int, 
         node.report(100, times=times)
     # E was 250, 175, 137: the master knows 175.
     assert node.available == 800 - 175
-    node.begin(1)  # on the master's side, charging it changes nothing in the total: it has 400 less to give
-    assert node.available == 800 - 175 - 400
+    node.begin(1)
+    assert node.available == 800 - 175 - 400  # the master has 400 less to give
     node.end(1)
+    assert node.available == 800 - 175 - 400  # of an end a report must tell first
+    node.report(100)  # E was 137 and 400 came and went: it is 118 now; the master knows 137, and of no end
+    assert node.available == 800 - 137 - 400
+    node.report(100)
+    assert node.available == 800 - 118
     node.tell(EVENT_NODE_LOST, 0)
     assert node.available == 400  # as at first, until it has told twice again
 

@@ -23,11 +23,17 @@ def finished(stage: Stage) -> int:
     return sum(task.finished for task in stage.tasks)
 
 
+def assigned(stage: Stage) -> int:
+    return held(stage) + finished(stage)
+
+
 class Haste(Ordering):
     packs = True
 
-    def __init__(self, urgency: str = "running", fitness: int = 1, initial: int = 1) -> None:
-        self.form, self.fitness, self.initial = urgency, bool(fitness), bool(initial)
+    def __init__(
+        self, urgency: str = "running", fitness: int = 1, initial: int = 1, progress: str = "assigned"
+    ) -> None:
+        self.form, self.fitness, self.initial, self.progress = urgency, bool(fitness), bool(initial), progress
         self.round = 1
         self.had_plan: dict[Node, int] = {}  # the round of its plan
         self.plan_of: Node | None = None
@@ -43,17 +49,16 @@ class Haste(Ordering):
             return 0
         those = [s for s in stage.job.stages if s.kind in (TASKS, EXECUTORS) and s.iteration == stage.iteration]
         maps, reduces = [s for s in those if not s.is_early], [s for s in those if s.is_early]
-        total, assigned = sum(len(s.tasks) for s in maps), sum(held(s) + finished(s) for s in maps)
-
-        def occupied(stages: list[Stage]) -> int:
-            counted = [held(s) + (finished(s) if self.form == "assigned" else 0) for s in stages]
-            return sum(n * self._part(world, s.shape) for n, s in zip(counted, stages, strict=True))
-
-        of_reduces = occupied(reduces)
-        of_map = (assigned * ONE // max(1, total)) * (occupied(maps) + of_reduces) // ONE
+        counted = finished if self.progress == "finished" else assigned
+        p = sum(counted(s) for s in maps) * ONE // max(1, sum(len(s.tasks) for s in maps))
+        of_reduces = sum(held(s) * self._part(world, s.shape) for s in reduces)
+        holds = of_reduces + sum(held(s) * self._part(world, s.shape) for s in maps)
+        ever = sum(assigned(s) * self._part(world, s.shape) for s in those)
+        of_map = p * (ever if self.form == "assigned" else holds) // ONE
         if not stage.is_early:
             return min(of_map, 2**40 - 1)
-        return min(of_map * of_map // max(1, of_reduces, self._part(world, stage.shape)), 2**40 - 1)
+        of_reduce = of_map * (p * holds // ONE) // max(1, of_reduces, self._part(world, stage.shape))
+        return min(of_reduce, 2**40 - 1)
 
     def alignment(self, world: World, stage: Stage) -> int:
         return 0
@@ -87,7 +92,7 @@ class Haste(Ordering):
             else:
                 alignments = [self.alignment(world, other) for other in stages]
                 aligned = self.weight(world) * position(self.alignment(world, stage), alignments) // 1000
-                scores.append(position(fit, fits) + position(urgency, urgencies) + aligned)
+                scores.append(position(fit, fits) + position(urgency, [0, *urgencies]) + aligned)
         return scores
 
     # The initial assignment
@@ -165,9 +170,14 @@ def position(value: int, values: list[int]) -> int:
 
 class HasteA(Haste):
     def __init__(
-        self, urgency: str = "running", fitness: int = 1, initial: int = 1, aggressiveness: str | float = "auto"
+        self,
+        urgency: str = "running",
+        fitness: int = 1,
+        initial: int = 1,
+        progress: str = "assigned",
+        aggressiveness: str | float = "auto",
     ) -> None:
-        super().__init__(urgency, fitness, initial)
+        super().__init__(urgency, fitness, initial, progress)
         self.aggressiveness = aggressiveness
 
     @staticmethod

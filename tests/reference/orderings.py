@@ -210,8 +210,11 @@ class Capacity(Ordering):
 class FfdDp(Ordering):
     packs = True
 
+    def __init__(self, ties: str = "submission") -> None:
+        self.ties = ties
+
     def key(self, world: World, stage: Stage) -> Key:
-        return fifo_key(stage.job)
+        return leaf_key(world, stage, "fifo" if self.ties == "submission" else "fair")
 
     def combine(self, world: World, stages: list[Stage], keys: list[Key], fits: list[int]) -> list[int]:
         return fits

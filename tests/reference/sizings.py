@@ -74,7 +74,8 @@ class UsageFeedback(Sizing):
         self.young, self.forget = young_reports, bool(forget)
         self.states: dict[tuple[Node, int], tuple[int, int, int]] = {}  # (E0, U, k) of a node's resource
         self.smoothed: dict[tuple[Run, int], tuple[int, int, int]] = {}  # the same of a container's
-        self.said: dict[Node, list[tuple[int, Vector]]] = {}  # (losses of the node so far, its total) of each report
+        self.said: dict[Node, list[tuple[int, Vector]]] = {}  # of each report: losses of the node so far, available
+        self.given: dict[Node, list[tuple[int, Vector]]] = {}  # of each allocation: reports of the node so far, shape
 
     def power(self, world: World, k: int) -> int:
         interval = world.cluster.timing.usage_report_ms
@@ -95,24 +96,31 @@ class UsageFeedback(Sizing):
         young = world.sum_shapes([run for run in world.containers(node) if self._is_young(run)])
         return tuple(self._estimate(world, node, r) + young[r] for r in range(world.n_resources))
 
-    def _own_total(self, world: World, node: Node) -> Vector:
-        allocated, predicted = world.allocated_node(node), self.prediction(world, node)
-        available = [a - p for a, p in zip(node.spec.allowance, predicted, strict=True)]
-        if self.prototype:
-            used = containers_use(world, node) if node.report else world.zero
-            available = [
-                min(a - u, c - p)
-                for a, u, c, p in zip(node.spec.allowance, used, node.spec.capacity, predicted, strict=True)
-            ]
-        return tuple(x + y for x, y in zip(allocated, available, strict=True))
+    def _available(self, world: World, node: Node) -> Vector:
+        predicted = self.prediction(world, node)
+        if not self.prototype:
+            return tuple(a - p for a, p in zip(node.spec.allowance, predicted, strict=True))
+        used = containers_use(world, node) if node.report else world.zero
+        return tuple(
+            min(a - u, c - p)
+            for a, u, c, p in zip(node.spec.allowance, used, node.spec.capacity, predicted, strict=True)
+        )
 
     def promised(self, world: World, node: Node) -> Vector:
+        allocated = world.allocated_node(node)
         if not self.by_worker:
-            return self._own_total(world, node)
-        said = [total for losses, total in self.said.get(node, []) if losses == node.faults]
-        return said[-2] if len(said) >= 2 else tuple(node.spec.allowance)
+            return add(allocated, self._available(world, node))
+        said = self.said.get(node, [])
+        if len(said) < 2 or said[-2][0] != node.faults:
+            return tuple(node.spec.allowance)
+        since = [shape for reports, shape in self.given.get(node, []) if reports >= len(said) - 1]
+        return tuple(
+            a + s - sum(shape[r] for shape in since)
+            for r, (a, s) in enumerate(zip(allocated, said[-2][1], strict=True))
+        )
 
     def on_allocation(self, world: World, run: Run) -> None:
+        self.given.setdefault(run.node, []).append((len(self.said.get(run.node, [])), run.task.stage.shape))
         if self.young == 0:
             self._charge(world, run)
 
@@ -140,7 +148,7 @@ class UsageFeedback(Sizing):
                 self._charge(world, run)
             if self.forget:
                 self._smooth(world, run)
-        self.said.setdefault(node, []).append((node.faults, self._own_total(world, node)))
+        self.said.setdefault(node, []).append((node.faults, self._available(world, node)))
 
     def _own(self, world: World, run: Run, r: int) -> int:
         """The container's smoothed use."""

@@ -380,10 +380,12 @@ ORDERINGS: tuple[Lever, ...] = (
     ("capacity", {}),
     ("capacity", {"reserve": 0}),
     ("ffd-dp", {}),
+    ("ffd-dp", {"ties": "even"}),
     ("tetris", {}),
     ("tetris", {"weight": 0.3}),
     ("haste", {}),
     ("haste", {"urgency": "assigned", "initial": 0}),
+    ("haste", {"progress": "finished"}),
     ("haste-a", {}),
     ("haste-a", {"aggressiveness": 0.5, "fitness": 0, "urgency": "assigned"}),
 )

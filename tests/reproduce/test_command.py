@@ -19,7 +19,7 @@ TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
 @pytest.mark.parametrize("paper", PAPERS)
 def test_quick_run_of_every_paper(paper: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report, docs = tmp_path / "report.html", tmp_path / "docs"
-    if paper == "usage-feedback" and not TRACES.is_dir() and os.environ.get("CI"):
+    if paper in ("usage-feedback", "network-aware") and not TRACES.is_dir() and os.environ.get("CI"):
         pytest.fail("the real traces are not here (../shared/traces): their claims would be left out")
     traces = ["--traces", str(TRACES)] if TRACES.is_dir() else []
     asked = ["reproduce", paper, "--quick", "--json", "--jobs", "1", "--report", str(report), "--markdown", str(docs)]

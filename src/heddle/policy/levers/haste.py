@@ -1,6 +1,6 @@
 """HaSTE and HaSTE-A (the second paper): the request that suits the node best and that its job needs most.
 
-For the requests that fit a node, each term between its least and its most among them made a number from 0 to 1:
+For the requests that fit a node, each term made a number from 0 to 1:
     preference = fitness + urgency                                  HaSTE
     preference = fitness + urgency + g * alignment                  HaSTE-A
 AMs go first; a node of a cluster without tasks first gets what its knapsack holds (haste_initial.py).
@@ -12,8 +12,12 @@ do more resources held by the job's reduces (R2), and reduces are more urgent th
 job holds is below map progress (R3). With p = assigned / all maps, O_m and O_r what maps and reduces hold
 (demands as parts of the cluster, summed over resources), O_r not below one reduce:
     U_m = p * (O_m + O_r)          U_r = U_m * p * (O_m + O_r) / O_r
-`urgency=assigned` has all that were ever assigned in place of what is held now. Reduces are the stages that may start
-early; maps are all others of the same iteration.
+`urgency=assigned` has all that were ever assigned in U_m, in place of what is held now; `progress=finished` counts in p
+only maps that have finished. Reduces are the stages that may start early; maps are all others of the same iteration.
+
+The paper scales each term between its least and its most among all requests that fit. Here requests of one size are
+compared by the most urgent of them alone, and the least of these is not the least of all: so urgency is scaled from
+0, which a job has of which nothing is assigned yet.
 
 Alignment, ours by the paper's description: 0 for jobs that are not iterative, 1 - 1 / (i + 2) in iteration i of
 the others, so that they go earlier from the start and more so the further they are. g is `aggressiveness`, or by
@@ -43,8 +47,9 @@ from heddle.policy.levers.packing import alignment as dot_product
 from heddle.policy.policy import Setup
 from heddle.policy.shares import submission_rank
 
-URGENCY_AT, FITNESS_AT, INITIAL_AT, AGGRESSIVENESS_AT = 0, 1, 2, 3  # places of parameters
+URGENCY_AT, FITNESS_AT, INITIAL_AT, PROGRESS_AT, AGGRESSIVENESS_AT = 0, 1, 2, 3, 4  # places of parameters
 RUNNING, ASSIGNED, NO_URGENCY = 0, 1000, 2000
+FINISHED = 1000  # of `progress`
 NEARLY_ALL = 900  # iterative jobs per mille from which on alignment means nothing
 JOBS, ITERATIVE = FREE_COLUMN, FREE_COLUMN + 1  # state.table
 AM_FIRST = -(1 << 61)  # the keys of AMs lie around it, all others far above
@@ -72,31 +77,31 @@ def normalised(view, stage):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def urgency_of(view, stage, form):  # type: ignore[no-untyped-def]
+def urgency_of(view, stage, form, progress_of):  # type: ignore[no-untyped-def]
     """U_m or U_r of the stage; 0 for AMs."""
     if form == NO_URGENCY or view.stage_spec["kind"][stage] == AM:
         return 0
     job, iteration = view.stage_spec["job"][stage], view.stage_spec["iteration"][stage]
-    maps, assigned_maps, of_maps, of_reduces = 0, 0, 0, 0
+    maps, maps_passed, of_maps, of_reduces, ever = 0, 0, 0, 0, 0
     first = view.job_spec["first_stage"][job]
     for other in range(first, first + view.job_spec["n_stages"][job]):
         kind = view.stage_spec["kind"][other]
         if kind in (AM, INNER) or view.stage_spec["iteration"][other] != iteration:
             continue
-        held = view.stage["held"][other]
-        assigned = held + view.stage["done"][other]
-        amount = (assigned if form == ASSIGNED else held) * normalised(view, other)
+        held, done, one = view.stage["held"][other], view.stage["done"][other], normalised(view, other)
+        ever += (held + done) * one
         if view.stage_spec["slow_start_permille"][other] < 0:
             maps += view.stage_spec["n_tasks"][other]
-            assigned_maps += assigned
-            of_maps += amount
+            maps_passed += done if progress_of == FINISHED else held + done
+            of_maps += held * one
         else:
-            of_reduces += amount
-    progress = assigned_maps * ONE // max(1, maps)
-    of_map = progress * (of_maps + of_reduces) // ONE  # U_m
+            of_reduces += held * one
+    progress = maps_passed * ONE // max(1, maps)
+    due = progress * (of_maps + of_reduces) // ONE  # what reduces would hold if their part were the maps' progress
+    of_map = progress * ever // ONE if form == ASSIGNED else due  # U_m
     if view.stage_spec["slow_start_permille"][stage] < 0:
         return min(of_map, MOST_URGENT)
-    of_reduce = of_map * of_map // max(1, max(of_reduces, normalised(view, stage)))  # U_r
+    of_reduce = of_map * due // max(1, max(of_reduces, normalised(view, stage)))  # U_r
     return min(of_reduce, MOST_URGENT)
 
 
@@ -116,7 +121,7 @@ def alignment_of(view, state, stage):  # type: ignore[no-untyped-def]
 def urgency_key(view, state, params, stage):  # type: ignore[no-untyped-def]
     if view.stage_spec["kind"][stage] == AM:
         return AM_FIRST + submission_rank(view, stage)
-    return -urgency_of(view, stage, params[URGENCY_AT])
+    return -urgency_of(view, stage, params[URGENCY_AT], params[PROGRESS_AT])
 
 
 def alignment_key(view, state, params, stage):  # type: ignore[no-untyped-def]
@@ -124,11 +129,11 @@ def alignment_key(view, state, params, stage):  # type: ignore[no-untyped-def]
     if view.stage_spec["kind"][stage] == AM:
         return AM_FIRST + submission_rank(view, stage)
     aligned = alignment_of(view, state, stage) if params[AGGRESSIVENESS_AT] != 0 else 0
-    return -(aligned << ALIGNMENT_BITS) - urgency_of(view, stage, params[URGENCY_AT])
+    return -(aligned << ALIGNMENT_BITS) - urgency_of(view, stage, params[URGENCY_AT], params[PROGRESS_AT])
 
 
 def urgency(view, state, params, stage):  # type: ignore[no-untyped-def]
-    return urgency_of(view, stage, params[URGENCY_AT])
+    return urgency_of(view, stage, params[URGENCY_AT], params[PROGRESS_AT])
 
 
 def fit(view, state, params, node, stage):  # type: ignore[no-untyped-def]
@@ -149,26 +154,26 @@ def between(value, least, most):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def preference(key, fit, term, min_fit, max_fit, min_term, max_term, aligned):  # type: ignore[no-untyped-def]
+def preference(key, fit, term, min_fit, max_fit, max_term, aligned):  # type: ignore[no-untyped-def]
     if key < AMS_BELOW:
         return -key
     if fit >= PLANNED:
         return PLANNED
-    return between(fit, min_fit, max_fit) + between(term, min_term, max_term) + aligned
+    return between(fit, min_fit, max_fit) + between(term, 0, max_term) + aligned
 
 
-def fitness_and_urgency(view, state, params, key, fit, term, n, a, b, c, d, min_fit, max_fit, min_term, max_term):  # type: ignore[no-untyped-def]
-    return preference(key, fit, term, min_fit, max_fit, min_term, max_term, 0)
+def fitness_and_urgency(view, state, params, key, fit, term, n, a, b, c, d, min_fit, max_fit, e, max_term):  # type: ignore[no-untyped-def]
+    return preference(key, fit, term, min_fit, max_fit, max_term, 0)
 
 
-def with_alignment(view, state, params, key, fit, term, n, a, b, low, high, min_fit, max_fit, min_term, max_term):  # type: ignore[no-untyped-def]
+def with_alignment(view, state, params, key, fit, term, n, a, b, low, high, min_fit, max_fit, c, max_term):  # type: ignore[no-untyped-def]
     milli = params[AGGRESSIVENESS_AT]
     if milli < 0:
         milli = 1000 - 1000 * state.table[ITERATIVE] // max(1, state.table[JOBS])
     # Alignment stands first in a key, so that the extremes of keys have the extremes of alignment (no AM among them).
     least, most = -high >> ALIGNMENT_BITS, -low >> ALIGNMENT_BITS
     aligned = milli * between(-key >> ALIGNMENT_BITS, least, most) // 1000
-    return preference(key, fit, term, min_fit, max_fit, min_term, max_term, aligned)
+    return preference(key, fit, term, min_fit, max_fit, max_term, aligned)
 
 
 def observe(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
@@ -196,6 +201,7 @@ PARAMETERS = (
     ),
     Parameter("fitness", True, "false leaves out how well a request suits the node"),
     Parameter("initial", True, "false leaves out the knapsack of a cluster without tasks"),
+    Parameter("progress", "assigned", "of maps: those assigned so far, or finished", choices=("assigned", "finished")),
 )
 
 HASTE = Lever(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heddle.model.resources import ONE
+from heddle.model.resources import MEMORY, ONE
 from heddle.model.view import EVENT_FINISHED, EVENT_INNER_FINISHED
 from heddle.policy.lever import Columns, Lever, Parameter, Question
 from heddle.policy.levers.remaining_work import finished, prepare, total_work
@@ -21,7 +21,10 @@ def alignment(view, state, params, node, stage):  # type: ignore[no-untyped-def]
     return total
 
 
-def by_submission(view, state, params, stage):  # type: ignore[no-untyped-def]
+def tie_break(view, state, params, stage):  # type: ignore[no-untyped-def]
+    """Of requests that suit the node equally well: the job that came first, or the one that holds least memory."""
+    if params[0] != 0:
+        return view.job["allocated"][view.stage_spec["job"][stage], MEMORY]
     return submission_rank(view, stage)
 
 
@@ -40,7 +43,16 @@ FFD_DP = Lever(
     name="ffd-dp",
     question=Question.ORDERING,
     summary="first-fit decreasing by dot product: the request that fills the node best",
-    hooks={"key": by_submission, "fit": alignment, "combine": fit_alone},
+    hooks={"key": tie_break, "fit": alignment, "combine": fit_alone},
+    parameters=(
+        Parameter(
+            "ties",
+            "submission",
+            "of equal fit: the job that came first, or evenly among jobs (the one that holds least memory)",
+            choices=("submission", "even"),
+        ),
+    ),
+    changes="allocation",
 )
 
 TETRIS = Lever(

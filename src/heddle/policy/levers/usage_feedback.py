@@ -11,8 +11,9 @@ reports is one step. Powers are read from a table by age and never multiplied up
 What is available is allowance - E in the paper's simulator (`headroom=allowance`), and in its prototype the smaller of
     allowance - use of all containers      (5)
     capacity - E                           (6)
-total = allocated + available. With `side=worker` the node estimates and the master acts on what its report before the
-last one said: one to two reports late, and an end is not known before.
+total = allocated + available. With `side=worker` the node estimates, and the master has what the report before the last
+one said was available, less what it allocated there since: one to two reports late. An end makes nothing available
+before a report has told of it: the master does not know how much of the reservation was still counted.
 
 Two improvements that are not in the paper. `young_reports=y`: a container counts in full, beside E, for its first y
 reports, and (2) takes place then: one that has just been launched uses nothing yet. `forget`: at the end of a container
@@ -34,8 +35,9 @@ from heddle.policy.policy import Setup
 POWER_BITS = 30
 MAX_AGE = 4096  # reports after which a reservation has decayed to nothing at any sensible damping
 HEADROOM_AT, SIDE_AT, YOUNG_AT, FORGET_AT = 1, 2, 3, 4  # places of parameters
-# Columns of state.node, per resource r: PER_RESOURCE * r + ...; SAID: the total as of the last report
-E0, USED, AGE, YOUNG, SAID, SAID_BEFORE, PER_RESOURCE = 0, 1, 2, 3, 4, 5, 6
+# Columns of state.node, per resource r: PER_RESOURCE * r + ...; SAID: what the last report said is available; SINCE:
+# what was allocated after it; the same of the report before.
+E0, USED, AGE, YOUNG, SAID, SAID_BEFORE, SINCE, SINCE_BEFORE, PER_RESOURCE = 0, 1, 2, 3, 4, 5, 6, 7, 8
 REPORTS = PER_RESOURCE * MAX_RESOURCES
 # Columns of state.container: reports that it saw; then of its smoothed use, per resource, what E0, USED, AGE are of E
 SEEN, SMOOTHED, PER_SMOOTHED = 0, 1, 3
@@ -83,14 +85,13 @@ def set_estimate(state, node, r, amount):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def own_total(view, state, params, node, r):  # type: ignore[no-untyped-def]
-    """What may be promised by the estimate as it is now."""
+def available_now(view, state, params, node, r):  # type: ignore[no-untyped-def]
+    """By the estimate as it is now."""
     expected = estimate(state, node, r) + state.node[node, PER_RESOURCE * r + YOUNG]
-    available = view.node["allowance"][node, r] - expected
-    if params[HEADROOM_AT] != 0:
-        by_containers = view.node["allowance"][node, r] - view.node["containers_used"][node, r]  # (5)
-        available = min(by_containers, view.node["capacity"][node, r] - expected)  # (6)
-    return view.node["allocated"][node, r] + available
+    if params[HEADROOM_AT] == 0:
+        return view.node["allowance"][node, r] - expected
+    by_containers = view.node["allowance"][node, r] - view.node["containers_used"][node, r]  # (5)
+    return min(by_containers, view.node["capacity"][node, r] - expected)  # (6)
 
 
 @callable_too
@@ -139,13 +140,15 @@ def reports_until_change(view, state, params, node, count):  # type: ignore[no-u
 
 
 @callable_too
-def say_totals(view, state, params, node):  # type: ignore[no-untyped-def]
-    """The node tells its totals."""
+def say_available(view, state, params, node):  # type: ignore[no-untyped-def]
+    """The node tells what is available."""
     state.node[node, REPORTS] += 1
     for r in range(view.shape["demand"].shape[1]):
         at = PER_RESOURCE * r
         state.node[node, at + SAID_BEFORE] = state.node[node, at + SAID]
-        state.node[node, at + SAID] = own_total(view, state, params, node, r)
+        state.node[node, at + SAID] = available_now(view, state, params, node, r)
+        state.node[node, at + SINCE_BEFORE] = state.node[node, at + SINCE]
+        state.node[node, at + SINCE] = 0
 
 
 @callable_too
@@ -157,7 +160,7 @@ def reported(view, state, params, node, count):  # type: ignore[no-untyped-def]
             step -= 1  # the last one but one is what the master will act on
         take_reports(view, state, params, node, step)
         if by_worker:
-            say_totals(view, state, params, node)
+            say_available(view, state, params, node)
         count -= step
 
 
@@ -171,6 +174,9 @@ def observe(view, state, params, kind, node, stage, container, value):  # type: 
     young = params[YOUNG_AT] // 1000
     for r in range(view.shape["demand"].shape[1]):
         demand = view.shape["demand"][view.stage_spec["shape"][stage], r]
+        if kind == EVENT_ALLOCATED:
+            state.node[node, PER_RESOURCE * r + SINCE] += demand
+            state.node[node, PER_RESOURCE * r + SINCE_BEFORE] += demand
         if kind == EVENT_ALLOCATED and young > 0:
             state.node[node, PER_RESOURCE * r + YOUNG] += demand
         elif kind == EVENT_ALLOCATED:
@@ -188,11 +194,13 @@ def observe(view, state, params, kind, node, stage, container, value):  # type: 
 
 
 def total(view, state, params, node, r):  # type: ignore[no-untyped-def]
+    allocated = view.node["allocated"][node, r]
     if params[SIDE_AT] == 0:
-        return own_total(view, state, params, node, r)
+        return allocated + available_now(view, state, params, node, r)
     if state.node[node, REPORTS] < 2:
         return view.node["allowance"][node, r]
-    return state.node[node, PER_RESOURCE * r + SAID_BEFORE]
+    at = PER_RESOURCE * r
+    return allocated + state.node[node, at + SAID_BEFORE] - state.node[node, at + SINCE_BEFORE]
 
 
 USAGE_FEEDBACK = Lever(

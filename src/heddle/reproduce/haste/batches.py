@@ -41,10 +41,11 @@ class Batch:
 
     kinds: tuple[tuple[str, JobKind], ...]
     mean_gap_s: float
-    am: Vector
+    am: Vector | None
     sigma: float
     slow_start_permille: int
     shuffle_ms: int
+    reduces_first: bool  # of the requests of one job; the order of its stages is theirs
 
     def jobs(self, seed: int) -> Workload:
         order, durations, gaps = (np.random.default_rng([stream, seed]) for stream in range(3))
@@ -62,28 +63,25 @@ class Batch:
         stages: list[StageSpec] = []
         before: tuple[str, ...] = ()
         for iteration in range(max(1, kind.iterations)):
-            maps, reduces = f"map-{iteration}", f"reduce-{iteration}"
-            stages.append(
-                StageSpec(
-                    maps,
-                    (kind.map_mb, kind.map_vcores * MILLI),
-                    self._tasks(kind.maps, kind.map_s, random),
-                    after=before,
-                    iteration=iteration,
-                )
+            names = f"map-{iteration}", f"reduce-{iteration}"
+            maps = StageSpec(
+                names[0],
+                (kind.map_mb, kind.map_vcores * MILLI),
+                self._tasks(kind.maps, kind.map_s, random),
+                after=before,
+                iteration=iteration,
             )
-            stages.append(
-                StageSpec(
-                    reduces,
-                    (kind.reduce_mb, kind.reduce_vcores * MILLI),
-                    self._tasks(kind.reduces, kind.reduce_s, random),
-                    after=(maps,),
-                    slow_start_permille=self.slow_start_permille,
-                    shuffle_ms=self.shuffle_ms,
-                    iteration=iteration,
-                )
+            reduces = StageSpec(
+                names[1],
+                (kind.reduce_mb, kind.reduce_vcores * MILLI),
+                self._tasks(kind.reduces, kind.reduce_s, random),
+                after=names[:1],
+                slow_start_permille=self.slow_start_permille,
+                shuffle_ms=self.shuffle_ms,
+                iteration=iteration,
             )
-            before = (reduces,)
+            stages += [reduces, maps] if self.reduces_first else [maps, reduces]
+            before = names[1:]
         return stages
 
     def _tasks(self, count: int, mean_s: float, random: np.random.Generator) -> list[TaskSpec]:

@@ -15,12 +15,13 @@ from heddle.reproduce.haste.measures import Measured, measure
 from heddle.reproduce.lab import Scope, Work
 from heddle.reproduce.yarn_cluster import yarn_cluster
 
-SAME, MIXED, ITERATIVE, ARRIVALS, SMALL = (
+SAME, MIXED, ITERATIVE, ARRIVALS, SMALL, CONTROL = (
     "same jobs",
     "mixed jobs",
     "with iterative jobs",
     "arriving one by one",
     "small nodes",
+    "jobs of the small nodes on usual ones",  # not in the paper: so that the nodes are all that differs
 )
 Results = Mapping[tuple[str, str, str, int], Measured | None]  # of setting, batch, policy, seed
 
@@ -47,6 +48,7 @@ class Settings(Scope):
                 made[ARRIVALS, f"{name}, every {gap_s:g} s"] = self._batch(kinds, gap_s, usual), usual
         for name, kinds in known.of("settings.small_nodes").items():
             made[SMALL, name] = self._batch(kinds, 0.0, small), small
+            made[CONTROL, name] = self._batch(kinds, 0.0, usual), usual
         return made
 
     def runs(self, policies: Iterable[str], seeds: Iterable[int]) -> dict[Hashable, Work]:
@@ -71,7 +73,8 @@ class Settings(Scope):
         )
         am = (known["cluster.am_mb"], known["cluster.am_vcores"] * MILLI)
         shuffle_ms = round(1000 * known["jobs.shuffle_s"])
-        return Batch(made, mean_gap_s, am, known["jobs.sigma"], known["jobs.slow_start_permille"], shuffle_ms)
+        slow_start, reduces_first = known["jobs.slow_start_permille"], known["jobs.reduces_first"]
+        return Batch(made, mean_gap_s, am, known["jobs.sigma"], slow_start, shuffle_ms, reduces_first)
 
 
 def relative(results: Results, setting: str, policy: str, to: str, of: Callable[[Measured], float]) -> dict[int, float]:

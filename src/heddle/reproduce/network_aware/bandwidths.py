@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from heddle.reproduce import verdicts
 from heddle.reproduce.claims import Claim, Drawing, Table, mean_text
 from heddle.reproduce.drawing import Curve, draw_curves
-from heddle.reproduce.lab import Findings, Part, Scope, Scores, Work, runs_of
+from heddle.reproduce.lab import Findings, Metrics, Part, Scope, Scores, Work, runs_of
 from heddle.reproduce.network_aware.dags import dags, paper_cluster
 
+OURS = "not in the paper"
 MAKESPAN, CPU, MOVED, ACROSS = "makespan_s", "utilisation.vcores.used", "network.moved_gb", "network.cross_rack_gb"
 
 
@@ -40,7 +41,8 @@ def bandwidths(hosts: Hosts) -> Part:
             for policy in hosts.policies:
                 source, cluster = dags(known, edge_mb, count), paper_cluster(known, mbps)
                 plan.update(runs_of((member, mbps), source, cluster, policy, hosts.seeds))
-    measured = Measurements(hosts, Scores((yield plan)))
+    captions = {member: f"{edge_mb:g} MB on an edge" for member, edge_mb in hosts.members.items()}
+    measured = Measurements(hosts, (yield plan), captions, hosts.bandwidths)
     return Findings(
         claims=[
             *measured.against("paper", "stock"),
@@ -57,42 +59,56 @@ def bandwidths(hosts: Hosts) -> Part:
             )
         ],
         tables=[measured.table(member) for member in hosts.members],
-        remarks=[
-            "Random DAGs stand in for the authors', which are not published. Left out so far: recorded DAGs "
-            "(wfinstances, tpch_spark_decima) and recorded traffic (coflow_fb2010)."
-        ],
+        remarks=["Random DAGs stand in for the authors', which are not published; recorded ones are run beside them."],
     )
 
 
 class Measurements:
-    """The runs, and what they say."""
+    """Runs of an ensemble's members, each with its caption, over bandwidths; and what they say."""
 
-    def __init__(self, hosts: Hosts, scores: Scores) -> None:
-        self.hosts, self.scores, self.known = hosts, scores, hosts.known
+    def __init__(
+        self,
+        hosts: Hosts,
+        runs: Mapping[Hashable, Metrics],
+        members: Mapping[str, str],
+        bandwidths: Sequence[int],
+    ) -> None:
+        self.known, self.policies, self.scores = hosts.known, hosts.policies, Scores(runs)
+        self.members, self.bandwidths = members, bandwidths
 
     def change(self, mbps: int, policy: str, other: str, path: str) -> dict[str, dict[int, float]]:
         return {
             member: verdicts.change_pct(
                 self.scores.metric((member, mbps), other, path), self.scores.metric((member, mbps), policy, path)
             )
-            for member in self.hosts.members
+            for member in self.members
         }
+
+    def recorded(self, kind: str, note: str) -> list[Claim]:
+        """Execution time and bytes of recorded DAGs, which the paper does not have."""
+        found = []
+        for which, rival in (("paper", "stock"), ("late", "stock"), ("late", "spread")):
+            time, _, _, moved = self.against(which, rival)
+            for claim in (time, moved):
+                statement = f"Recorded {kind}: {claim.statement[0].lower()}{claim.statement[1:]}"
+                noted = f"{claim.note} {note}".strip()
+                found.append(replace(claim, id=f"{kind}-{claim.id}", statement=statement, paper=OURS, note=noted))
+        return found
 
     def against(self, which: str, rival: str) -> list[Claim]:
         """One of the bindings against stock as the text has it, or against most-free."""
         own, other = str(self.known[f"policy.{which}"]), str(self.known[f"policy.{rival}"])
-        says = (lambda text: text) if rival == "stock" else (lambda _: "not in the paper")
+        says = (lambda text: text) if rival == "stock" else (lambda _: OURS)
         spans, moved, use = (
-            {mbps: self.change(mbps, own, other, path) for mbps in self.hosts.bandwidths}
-            for path in (MAKESPAN, MOVED, CPU)
+            {mbps: self.change(mbps, own, other, path) for mbps in self.bandwidths} for path in (MAKESPAN, MOVED, CPU)
         )
         by_bandwidth = "; ".join(
             f"{mbps} Mbit/s {verdicts.over_seeds(values)[0] or 0:+.1f} %" for mbps, values in spans.items()
         )
-        low, high = min(self.hosts.bandwidths), max(self.hosts.bandwidths)
+        low, high = min(self.bandwidths), max(self.bandwidths)
         wider = {
             member: {seed: spans[high][member][seed] - value for seed, value in spans[low][member].items()}
-            for member in self.hosts.members
+            for member in self.members
         }
         gap, gap_ci = verdicts.over_seeds(wider)
         less_used = {
@@ -120,7 +136,7 @@ class Measurements:
                 "The same work in less time: another view of the execution time.",
             ),
             Claim(
-                f"{id_}.4", f"Fewer bytes move at every bandwidth ({name})", "not in the paper", least,
+                f"{id_}.4", f"Fewer bytes move at every bandwidth ({name})", OURS, least,
                 verdicts.limit_everywhere(moved, 0.0),
             ),
         ]  # fmt: skip
@@ -133,21 +149,21 @@ class Measurements:
                     float(mbps): {
                         seed: factor * value for seed, value in self.scores.metric((member, mbps), policy, path).items()
                     }
-                    for mbps in self.hosts.bandwidths
+                    for mbps in self.bandwidths
                 },
             )
-            for policy in self.hosts.policies
+            for policy in self.policies
         ]
-        caption = f"Mean over seeds with its 95 % interval; {self.hosts.members[member]:g} MB on an edge."
+        caption = f"Mean over seeds with its 95 % interval; {self.members[member]}."
         return draw_curves(f"{title}: {member}", "bandwidth (Mbit/s)", label, curves, caption, log_x=True)
 
     def table(self, member: str) -> Table:
         rows = []
-        for mbps in self.hosts.bandwidths:
-            for policy in self.hosts.policies:
+        for mbps in self.bandwidths:
+            for policy in self.policies:
                 name = (member, mbps)
                 use = {seed: 100 * value for seed, value in self.scores.metric(name, policy, CPU).items()}
                 cells = [mean_text(self.scores.metric(name, policy, path)) for path in (MAKESPAN, MOVED, ACROSS)]
                 rows.append((f"{mbps} Mbit/s", policy, cells[0], mean_text(use), *cells[1:]))
         heads = ("bandwidth", "policy", "makespan (s)", "CPU used (%)", "moved (GB)", "across racks (GB)")
-        return Table(f"All policies, {self.hosts.members[member]:g} MB on an edge", heads, tuple(rows))
+        return Table(f"All policies: {self.members[member]}", heads, tuple(rows))

@@ -72,9 +72,14 @@ def dags(known: Constants, edge_mb: float, count: int) -> Dags:
         edge_mb=edge_mb,
         input_mb=known["dags.input_mb"],
         task_s=known["task.seconds"],
-        demand=(known["task.memory_mb"], known["cluster.vcores"] * MILLI),
+        demand=task_demand(known),
         hosts=known["cluster.hosts"],
     )
+
+
+def task_demand(known: Constants) -> tuple[int, int]:
+    """All vcores of a host: one task at a time."""
+    return known["task.memory_mb"], known["cluster.vcores"] * MILLI
 
 
 def paper_cluster(known: Constants, bandwidth_mbps: int) -> Cluster:

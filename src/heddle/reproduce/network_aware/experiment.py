@@ -5,7 +5,9 @@ from __future__ import annotations
 from heddle.reproduce.constants import Constants
 from heddle.reproduce.lab import Findings, Lab
 from heddle.reproduce.network_aware.bandwidths import Hosts, bandwidths
+from heddle.reproduce.network_aware.recorded import recorded
 
 
 def experiment(lab: Lab, constants: Constants) -> Findings:
-    return lab.together([bandwidths(Hosts(lab, constants))])
+    hosts = Hosts(lab, constants)
+    return lab.together([bandwidths(hosts), recorded(hosts)])
