@@ -14,7 +14,7 @@ from heddle.yarn.run_jobs import GAVE_UP, JobRun
 from heddle.yarn.trace.journal import Journal
 from heddle.yarn.trial import TrialRun, order_of, over_reserved, run_trial
 
-RUN = TrialRun(0, "stock", 100.0, 50.0, 6, 0, 0, 0.3)
+RUN = TrialRun(0, "stock", 100.0, 50.0, 6, 0, 0, 0.3, {"a": 50.0})
 
 
 def test_rounds_go_forth_and_back() -> None:
@@ -67,10 +67,17 @@ def test_jobs_that_are_given_up_count_until_then() -> None:
     stuck = JobRun("b", "replay", "app_2", 1_010_000, 1_012_000, None, GAVE_UP)
     run = trial._summed(0, "stock", [ended, stuck], 0.5, give_up_s=100)
     assert (run.makespan_s, run.jct_mean_s, run.failed_jobs, run.stuck_jobs) == (100.0, (30 + 90) / 2, 0, 1)
+    assert run.jct_s == {"a": 30.0, "b": 90.0}
+
+
+def test_every_run_has_a_folder_of_its_own() -> None:
+    assert trial.run_name(0, "usage-feedback(damping=0.25)") == "round-1-usage-feedback_damping=0.25"
+    assert trial.run_name(0, "stock again") != trial.run_name(0, "stock")
 
 
 def test_policies_of_a_trial() -> None:
     assert _distinct(["stock", "stock"]) == ["stock", "stock again"]
-    for wrong in (["stock"], ["a", "b", "a"]):
+    assert _distinct(["a", "stock", "stock", "b"]) == ["a", "stock", "stock again", "b"]
+    for wrong in (["stock"], ["a", "b", "a"], ["stock"] * 3):
         with pytest.raises(BadInput):
             _distinct(wrong)

@@ -119,6 +119,29 @@ def test_shadow_says_it_and_does_nothing(burst: FakeRm, client: RmClient, desk: 
     assert not any(app.priority for app in burst.apps.values())
 
 
+@pytest.mark.parametrize("status", [400, 403])
+def test_shadow_needs_no_right_to_the_settings(burst: FakeRm, client: RmClient, desk: Desk, status: int) -> None:
+    """Neither a mutable store nor a right to read the scheduler's settings: decisions are shown nevertheless, once."""
+    burst.instead["/scheduler-conf"] = (status, "no")
+    said: list[str] = []
+    terms = Terms(lease_s=30)
+    working = Session(client, parse_policy("max-running(jobs=2)"), Settings(shadow=True), desk, terms, said.append)
+    with working.at_work():
+        first, second = working.step(), working.step()
+        burst.end_app(next(iter(burst.apps.values())))
+        third = working.step()
+    assert first is not None
+    assert second is not None
+    assert third is not None
+    assert [(turn.name, turn.before, turn.wanted, turn.verdict) for turn in first.turns] == [
+        ("root.default", {"maximum-am-resource-percent": None}, {"maximum-am-resource-percent": "0.5"}, Verdict.SHADOW),
+        ("root.batch", {"maximum-am-resource-percent": None}, {"maximum-am-resource-percent": "0"}, Verdict.SHADOW),
+    ]
+    assert second.turns == []
+    assert [turn.name for turn in third.turns] == ["root.default"]
+    assert "live, this would be refused: queues cannot be changed live" in said[0]
+
+
 def test_a_refused_change_is_a_verdict(burst: FakeRm, client: RmClient, desk: Desk) -> None:
     with session(client, desk, "smallest-first").at_work() as working:
         first = list(burst.apps)[1]

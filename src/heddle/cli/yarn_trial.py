@@ -98,8 +98,11 @@ def trial(
 
 def _distinct(policies: list[str]) -> list[str]:
     """Stock may stand beside itself; anything else twice is a mistake."""
-    if policies == ["stock", "stock"]:
-        return ["stock", "stock again"]
+    from heddle.yarn.trial import STOCK
+
+    if policies.count(STOCK[0]) == len(STOCK):
+        second = len(policies) - 1 - policies[::-1].index(STOCK[0])
+        policies = [*policies[:second], STOCK[1], *policies[second + 1 :]]
     if repeated := [policy for policy in policies if policies.count(policy) > 1]:
         raise BadInput.of("--policy", f"{repeated[0]!r} is named twice")
     if len(policies) < 2:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from heddle.model.errors import RunRefused
 from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
 from heddle.yarn.client import RmClient, YarnError
@@ -41,8 +40,8 @@ class Turn:
     problem: str = ""
 
 
-def refuse_where_knobs_are_missing(client: RmClient, policy: Policy, queues: tuple[QueueSeen, ...]) -> None:
-    """RunRefused if this YARN does not have the knobs that the policy turns, saying what would give it them."""
+def missing_knobs(client: RmClient, policy: Policy, queues: tuple[QueueSeen, ...]) -> str:
+    """Which knobs that the policy turns this YARN does not have, and what would give it them; empty: it has them."""
     levers = policy.by_question
     missing = []
     if has_opinion(levers[Question.ADMISSION]) or has_opinion(levers[Question.PARTITION]):
@@ -53,7 +52,7 @@ def refuse_where_knobs_are_missing(client: RmClient, policy: Policy, queues: tup
                 f"queues cannot be changed live ({error}): it needs the Capacity scheduler and, in yarn-site.xml,"
                 f" {_STORE}=memory"
             )
-    if has_opinion(levers[Question.ORDERING]) and not int(client.setting(_PRIORITIES) or 0):
+    if has_opinion(levers[Question.ORDERING]) and not _most_priority(client):
         missing.append(f"applications have no priorities: set {_PRIORITIES} to {HIGHEST_PRIORITY} in yarn-site.xml")
     pools = pool_leaves(policy)
     below_root = {queue.name for queue in queues if queue.name.count(".") == 1}
@@ -62,8 +61,14 @@ def refuse_where_knobs_are_missing(client: RmClient, policy: Policy, queues: tup
             f"{levers[Question.PARTITION].name} shares the cluster between {' and '.join(pools)}: these, and no others,"
             f" must be the queues below root in capacity-scheduler.xml (there are {', '.join(sorted(below_root))})"
         )
-    if missing:
-        raise RunRefused("; ".join(missing))
+    return "; ".join(missing)
+
+
+def _most_priority(client: RmClient) -> int:
+    try:
+        return int(client.setting(_PRIORITIES) or 0)
+    except (YarnError, ValueError):  # an RM that does not show its configuration
+        return 0
 
 
 class Turner:
@@ -76,6 +81,7 @@ class Turner:
         self._set: dict[str, dict[str, Any]] = {"leaves": {}, "priorities": {}}
         self._found: dict[str, dict[str, Any]] = {"leaves": {}, "priorities": {}}
         self._foreign: set[tuple[str, str]] = set()
+        self._said: QueueSettings = {}  # in shadow mode, where settings cannot be read: what was last decided
 
     def found_priorities(self) -> Mapping[str, int]:
         """Of the applications whose priority we have set, the one that they had."""
@@ -93,7 +99,7 @@ class Turner:
         """In one change of the configuration: shares of neighbours must add up at every moment."""
         if not wanted:
             return []
-        now = settings_of_queues(self._client, wanted)
+        now = self._settings_now(wanted, shadow)
         self._leave_to_others(now)
         changes = {
             queue: {key: value for key, value in settings.items() if _differs(now[queue][key], value)}
@@ -114,6 +120,18 @@ class Turner:
             Turn("queues", queue, {key: now[queue][key] for key in settings}, settings, verdict, problem)
             for queue, settings in changes.items()
         ]
+
+    def _settings_now(self, wanted: QueueSettings, shadow: bool) -> QueueSettings:
+        """As the RM says. One that does not let us read them (no mutable store, no right to) is no reason not to show
+        decisions: then they are compared with the last ones."""
+        try:
+            return settings_of_queues(self._client, wanted)
+        except YarnError as error:
+            if not shadow or error.status is None:
+                raise
+        now = {queue: {key: self._said.get(queue, {}).get(key) for key in keys} for queue, keys in wanted.items()}
+        self._said = wanted
+        return now
 
     def _leave_to_others(self, now: QueueSettings) -> None:
         """A restarted RM has what its file says, which is what we found; anything else is somebody's."""
