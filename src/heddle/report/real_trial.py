@@ -25,9 +25,10 @@ def trial_html(
         _change_figure(what, [(one.policy, getattr(one, field)) for one in policies[1:]], slots)
         for what, field in (("Makespan", "makespan_change_pct"), ("Mean completion time", "jct_change_pct"))
     )
+    times = f"{rounds} round{'s' * (rounds > 1)}"
     body = (
-        f'<p class="quiet">Real containers on a real YARN: {escape(about)}; {rounds} rounds, each policy once in every'
-        " one, in alternating order.</p>"
+        f'<p class="quiet">Real containers on a real YARN: {escape(about)}; {times}; each policy'
+        " ran once in every one, in alternating order.</p>"
         f'<p class="verdict">{escape(" ".join(_sentence(one, policies[0].policy) for one in policies[1:]))}</p>'
         f"{_policies_table(policies)}"
         f'<h2>Against {escape(policies[0].policy)}</h2><div class="figures">{figures}{_running_figure(running, slots)}'

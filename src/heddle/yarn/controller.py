@@ -53,6 +53,7 @@ class Step:
     observe_s: float  # polling and reading, wall time
     decide_s: float  # from two snapshots to a plan
     act_s: float
+    metrics_age_ms: dict[str, int]  # for how long a node's figures have not moved
 
 
 @dataclass(frozen=True)
@@ -118,10 +119,12 @@ class Controller:
         observed = perf_counter()
         changes, plan = self._decider.decide(snapshot)
         decided = perf_counter()
+        ages_ms = self._guards.look(snapshot.nodes.values(), snapshot.at_ms)
         turns = self._turner.turn(turns_of(plan, self.live), seen, self.settings.shadow)
         resizes = self._act(snapshot, plan)
         acted = perf_counter()
-        return Step(snapshot, changes, plan, resizes, turns, observed - began, decided - observed, acted - decided)
+        spans_s = observed - began, decided - observed, acted - decided
+        return Step(snapshot, changes, plan, resizes, turns, *spans_s, metrics_age_ms=ages_ms)
 
     def _as_found(self, seen: Snapshot) -> Snapshot:
         """Levers see the priorities that applications came with, not those that we gave them."""
