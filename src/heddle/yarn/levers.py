@@ -199,6 +199,7 @@ class LiveLevers:
         if self._has(Question.PARTITION, "pool"):
             pools = self._each("pool", Question.PARTITION, view, jobs)
             view.job["pool"][jobs] = pools
+            live.add_up()  # what pools hold goes by who is in them
             answers["job_pools"] = dict(zip(jobs.tolist(), pools.tolist(), strict=True))
             answers["pool_limits"] = self._pairs(
                 "limit", Question.PARTITION, view, np.arange(len(view.pool)), resources
@@ -229,17 +230,27 @@ class LiveLevers:
         reasons: dict[int, Reason] = {}
         supposed: list[tuple[int, int]] = []
         before = self._memory[Question.ADMISSION].copy()
-        for job in held_back[turn].tolist():
-            reasons[job] = Reason(int(self._each("admits", Question.ADMISSION, live.view, np.array([job]))[0]))
-            if reasons[job] is Reason.NONE:
-                supposed.append((job, live.most_free_node()))
-                event = live.suppose_started(*supposed[-1], 1)
-                if live.view.job_spec["has_am"][job]:
-                    self._tell(Question.ADMISSION, live.view, Batch(EVENT_ALLOCATED, np.array([event], np.int64)))
+        waiting, at_once = held_back[turn], 1
+        while len(waiting):
+            # Those up to the first that may start see the same view, so they can be asked together.
+            said = self._each("admits", Question.ADMISSION, live.view, waiting[:at_once])
+            admitted = np.flatnonzero(said == Reason.NONE)
+            asked = int(admitted[0]) + 1 if len(admitted) else len(said)
+            for job, reason in zip(waiting[:asked].tolist(), said[:asked].tolist(), strict=True):
+                reasons[job] = Reason(reason)
+            if len(admitted):
+                self._suppose_started(live, int(waiting[asked - 1]), supposed)
+            waiting, at_once = waiting[asked:], 1 if len(admitted) else 2 * at_once
         for job, node in supposed:
             live.suppose_started(job, node, -1)
         self._memory[Question.ADMISSION] = before
         return reasons
+
+    def _suppose_started(self, live: LiveView, job: int, supposed: list[tuple[int, int]]) -> None:
+        supposed.append((job, live.most_free_node()))
+        event = live.suppose_started(*supposed[-1], 1)
+        if live.view.job_spec["has_am"][job]:
+            self._tell(Question.ADMISSION, live.view, Batch(EVENT_ALLOCATED, np.array([event], np.int64)))
 
     def _has(self, question: Question, hook: str) -> bool:
         return hook in self._levers[question].hooks
