@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.client import RmClient
 from heddle.yarn.local.cluster import LocalCluster
 from heddle.yarn.replay.plan import ReplayJob
 from heddle.yarn.snapshot import read_nodes, take_snapshot
 from heddle.yarn.steering.desk import desk_of
 from heddle.yarn.steering.watchdog import watchdog_lives
+from heddle.yarn.wire import YarnError
 
 from .conftest import NODE_MB
 

@@ -7,9 +7,11 @@ are strings, a list of one container is the object itself, and a lost node is si
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -69,7 +71,9 @@ class FakeApp:
 class FakeRm:
     """Start it with `with FakeRm() as rm`; change it between polls; read `posts` afterwards."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: tuple[Path, Path] | None = None) -> None:
+        """`tls`: certificate and key; None: plain HTTP."""
+        self.challenge = ""  # how a 401 wants to be answered
         self.nodes: dict[str, FakeNode] = {}
         self.apps: dict[str, FakeApp] = {}
         self.posts: list[tuple[str, dict[str, Any]]] = []
@@ -107,6 +111,8 @@ class FakeRm:
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
+                if status == 401 and rm.challenge:
+                    self.send_header("WWW-Authenticate", rm.challenge)
                 self.end_headers()
                 self.wfile.write(data)
 
@@ -115,7 +121,12 @@ class FakeRm:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
+        if tls is not None:
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            context.load_cert_chain(*tls)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+            self._server.handle_error = lambda *_: None  # type: ignore[method-assign]  # a client that does not trust it
+        self.address = f"http{'s' * (tls is not None)}://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> FakeRm:
         self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
     from heddle.yarn.run_jobs import Workplace
 
-Rm = Annotated[str | None, typer.Option("--rm", help="Address of a ResourceManager [default: a local cluster's].")]
+Rm = Annotated[
+    str | None,
+    typer.Option("--rm", help="Address of a ResourceManager, or of several, with commas [default: a local cluster's]."),
+]
 Name = Annotated[str | None, typer.Option("--name", help="A cluster of `heddle yarn up` [default: local].")]
 
 

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from heddle.yarn.steering.metrics_page import SteeringMetrics
     from heddle.yarn.trace.journal import Journal
 
-Rm = Annotated[str | None, typer.Option("--rm", help="Address of a ResourceManager [default: a local cluster's].")]
+Rm = Annotated[
+    str | None,
+    typer.Option("--rm", help="Address of a ResourceManager, or of several, with commas [default: a local cluster's]."),
+]
 Name = Annotated[str | None, typer.Option("--name", help="A cluster of `heddle yarn up` [default: local].")]
 
 

@@ -17,7 +17,7 @@ from heddle.model.plan import Plan
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
-from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.client import RmClient
 from heddle.yarn.decider import Decider
 from heddle.yarn.differ import Change
 from heddle.yarn.knobs import DEAD_BAND, WHOLE, from_outside, turns_of, worth_posting
@@ -27,6 +27,7 @@ from heddle.yarn.snapshot import NodeSeen, Size, Snapshot, take_snapshot
 from heddle.yarn.steering.limits import Cause, Guards, Limits, keep_one_large
 from heddle.yarn.steering.turning import Turn, Turner
 from heddle.yarn.verdicts import Verdict
+from heddle.yarn.wire import YarnError
 
 
 @dataclass(frozen=True)

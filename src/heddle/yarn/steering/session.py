@@ -16,7 +16,7 @@ from typing import Final
 
 from heddle.model.errors import CheckFailed, RunRefused
 from heddle.policy.policy import Policy
-from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.client import RmClient
 from heddle.yarn.controller import Controller, Settings, Step
 from heddle.yarn.snapshot import NodeSeen, Size, read_nodes, read_queues
 from heddle.yarn.steering.desk import Baseline, Desk, Found
@@ -24,6 +24,7 @@ from heddle.yarn.steering.limits import Cause, Guards
 from heddle.yarn.steering.putting_back import PutBack, in_words, put_back, sizes_of_nodemanagers, still_owed
 from heddle.yarn.steering.turning import Turner, missing_knobs
 from heddle.yarn.steering.watchdog import start_watchdog, watchdog_lives
+from heddle.yarn.wire import YarnError
 
 LAST_TRIES: Final = 3
 

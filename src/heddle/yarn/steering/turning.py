@@ -12,12 +12,13 @@ from typing import Any, Final
 
 from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
-from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.client import RmClient
 from heddle.yarn.knobs import HIGHEST_PRIORITY, Turns, has_opinion, pool_leaves
 from heddle.yarn.snapshot import QueueSeen, Snapshot
 from heddle.yarn.steering.desk import Found
 from heddle.yarn.steering.putting_back import settings_of_queues
 from heddle.yarn.verdicts import Verdict
+from heddle.yarn.wire import YarnError
 
 AM_SHARE: Final = "maximum-am-resource-percent"
 GUARANTEE: Final = "capacity"
