@@ -78,6 +78,7 @@ class FakeRm:
         self.apps: dict[str, FakeApp] = {}
         self.posts: list[tuple[str, dict[str, Any]]] = []
         self.instead: dict[str, tuple[int, str]] = {}  # path under the root -> (status, text) to answer
+        self.refuses_puts: dict[str, tuple[int, str]] = {}  # the same, for changes only
         self.gives_attempt_ids = True
         self.now_ms = CLUSTER_AT_MS
         self.on_post: Callable[[], None] = lambda: None
@@ -230,8 +231,8 @@ class FakeRm:
     def put(self, path: str, body: str) -> tuple[int, str]:
         path = path.removeprefix(ROOT)
         self.on_post()
-        if path in self.instead:
-            return self.instead[path]
+        if refusal := self.refuses_puts.get(path) or self.instead.get(path):
+            return refusal
         if path == "/scheduler-conf":
             for queue in ElementTree.fromstring(body).iter("update-queue"):
                 for entry in queue.iter("entry"):

@@ -77,9 +77,11 @@ class Turner:
 
     def __init__(self, client: RmClient, remember: Callable[[Found], None], forget: Callable[[Found], None]) -> None:
         self._client, self._remember, self._forget = client, remember, forget
-        self._set_queues: QueueSettings = {}  # by us
+        # By us: what was there and what was asked for. A change that was refused, or is yet to come true, leaves the
+        # one, otherwise the other is there; anything else is somebody's.
+        self._set_queues: dict[str, dict[str, tuple[str | None, ...]]] = {}
         self._found_queues: QueueSettings = {}
-        self._set: dict[str, dict[str, Any]] = {"leaves": {}, "priorities": {}}
+        self._set: dict[str, dict[str, tuple[Any, ...]]] = {"leaves": {}, "priorities": {}}
         self._found: dict[str, dict[str, Any]] = {"leaves": {}, "priorities": {}}
         self._foreign: set[tuple[str, str]] = set()
         self._said: QueueSettings = {}  # in shadow mode, where settings cannot be read: what was last decided
@@ -116,7 +118,8 @@ class Turner:
             self._remember(Found(queues=first))
             verdict, problem = self._try(lambda: self._client.change_queues(changes))
             for queue, settings in changes.items():
-                self._set_queues.setdefault(queue, {}).update(settings)
+                either = {key: (now[queue][key], value) for key, value in settings.items()}
+                self._set_queues.setdefault(queue, {}).update(either)
         return [
             Turn("queues", queue, {key: now[queue][key] for key in settings}, settings, verdict, problem)
             for queue, settings in changes.items()
@@ -140,8 +143,9 @@ class Turner:
             found = self._found_queues[queue]
             strange = [
                 key
-                for key, value in settings.items()
-                if key in now.get(queue, {}) and _differs(now[queue][key], value) and now[queue][key] != found[key]
+                for key, either in settings.items()
+                if key in now.get(queue, {})
+                and all(_differs(now[queue][key], value) for value in (*either, found[key]))
             ]
             if strange and ("queues", queue) not in self._foreign:
                 self._foreign.add(("queues", queue))
@@ -160,7 +164,8 @@ class Turner:
 
     def _turn_app(self, what: str, app: str, value: Any, now: Any) -> Turn:
         ours, found = self._set[what], self._found[what]
-        if app in ours and not _same(now, ours[app]) and now != found[app] and (what, app) not in self._foreign:
+        strange = app in ours and not any(_same(now, value) for value in (*ours[app], found[app]))
+        if strange and (what, app) not in self._foreign:
             self._foreign.add((what, app))
             self._forget(Found(**{what: {app: found[app]}}))
         if (what, app) in self._foreign:
@@ -169,7 +174,7 @@ class Turner:
         self._remember(Found(**{what: {app: found[app]}}))
         change = self._client.move if what == "leaves" else self._client.set_priority
         verdict, problem = self._try(lambda: change(app, value))
-        ours[app] = value
+        ours[app] = now, value
         return Turn(what, app, now, value, verdict, problem)
 
     def _try(self, change: Callable[[], object]) -> tuple[Verdict, str]:
