@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import ssl
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -79,6 +80,8 @@ class FakeRm:
         self.posts: list[tuple[str, dict[str, Any]]] = []
         self.instead: dict[str, tuple[int, str]] = {}  # path under the root -> (status, text) to answer
         self.refuses_puts: dict[str, tuple[int, str]] = {}  # the same, for changes only
+        self.cuts_answers = False  # half of each, then the connection ends
+        self.delay_s = 0.0  # before each answer
         self.gives_attempt_ids = True
         self.now_ms = CLUSTER_AT_MS
         self.on_post: Callable[[], None] = lambda: None
@@ -109,13 +112,15 @@ class FakeRm:
 
             def _answer(self, status: int, text: str) -> None:
                 data = text.encode()
+                time.sleep(rm.delay_s)
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
                 if status == 401 and rm.challenge:
                     self.send_header("WWW-Authenticate", rm.challenge)
                 self.end_headers()
-                self.wfile.write(data)
+                self.wfile.write(data[: len(data) // 2] if rm.cuts_answers else data)
+                self.close_connection = rm.cuts_answers
 
             def log_message(self, *_: Any) -> None:
                 """Quiet."""
