@@ -1,5 +1,6 @@
 """The order of a trial, and that an interrupted one goes on; needs no cluster."""
 
+import signal
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 
 from heddle.analysis.real_trial import running_over_time, shown_jobs, shown_policies
+from heddle.cli.yarn_cluster import interruptible
 from heddle.cli.yarn_trial import _distinct
 from heddle.model.errors import BadInput
 from heddle.report.real_trial import trial_html
@@ -112,6 +114,15 @@ def test_jobs_that_are_given_up_count_until_then() -> None:
 def test_every_run_has_a_folder_of_its_own() -> None:
     assert trial.run_name(0, "usage-feedback(damping=0.25)") == "round-1-usage-feedback_damping=0.25"
     assert trial.run_name(0, "stock again") != trial.run_name(0, "stock")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_being_told_to_end_is_an_interrupt(number: signal.Signals) -> None:
+    """A trial that simply died would leave its controller steering."""
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        signal.raise_signal(number)
+    assert signal.getsignal(number) is before
 
 
 def test_policies_of_a_trial() -> None:

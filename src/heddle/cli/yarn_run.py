@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
-from heddle.cli.yarn_cluster import client_of
+from heddle.cli.yarn_cluster import client_of, interruptible
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def run(
     jobs, notes = load_real_jobs(workload, seed)
     for note in notes:
         say(f"note: {note}")
-    with workplace_of(rm, name, staging) as place:
+    with interruptible(), workplace_of(rm, name, staging) as place:
         say(f"{len(jobs)} jobs on {place.client.address}")
         if record is None:
             done = run_jobs(jobs, place, say)

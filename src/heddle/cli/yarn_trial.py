@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+from heddle.cli.yarn_cluster import interruptible
 from heddle.cli.yarn_run import workplace_of
 from heddle.model.errors import BadInput
 
@@ -78,7 +79,7 @@ def trial(
         "jobs": len(work),
         "give_up_s": give_up_s,
     }
-    with workplace_of(None, name, None) as place:
+    with interruptible(), workplace_of(None, name, None) as place:
         runs = run_trial(work, policies, rounds, place, Journal(out / "trial.jsonl", say), plan, say, give_up_s)
     summary = shown_policies(runs, policies)
     if report is not None:
