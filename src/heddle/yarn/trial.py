@@ -133,7 +133,9 @@ def _one(jobs: list[RealJob], number: int, policy: str, place: Workplace, folder
         with _steered(policy, place.client, mine):
             runs = run_jobs(jobs, place, lambda _: None, look, give_up_s)
         apps = {run.app_id for run in runs}
-        kept.write(apps, mine / "record", policy=_in_full(policy), workload=folder.name, started_by=sys.argv)
+        kept.write(
+            apps, mine / "record", policy=_in_full(policy), workload=folder.name, started_by=["heddle", *sys.argv[1:]]
+        )
     return _summed(number, policy, runs, peak, give_up_s)
 
 
