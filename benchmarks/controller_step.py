@@ -62,7 +62,8 @@ def main() -> None:
     ours.send("end")
     seen = f"{chosen.nodes} nodes, {len(first.snapshot.apps)} applications, {len(first.snapshot.containers)} containers"
     waiting = sum(ask.containers for app in first.snapshot.apps.values() for ask in app.asks)
-    print(f"{chosen.policy}: {seen}, {waiting} requests, {statistics.mean(events):.0f} events a poll, {chosen.polls} polls")
+    polls = f"{statistics.mean(events):.0f} events a poll, {chosen.polls} polls"
+    print(f"{chosen.policy}: {seen}, {waiting} requests, {polls}")
     print(f"{'ms':22}{'CPU median':>12}{'CPU p99':>12}{'clock median':>14}{'clock p99':>12}")
     for part, times in rows.items():
         cpu, clock = ([1000 * one[kind] for one in times] for kind in (0, 1))
