@@ -1,12 +1,19 @@
 """`python -m benchmarks.controller_step`: how long one step of the live controller takes, against the tests' fake RM.
 
-Run it from the top of the repository. The fake answers from the same process, so "observe" includes the time the fake
-takes to write its JSON; "decide" is everything between the answers and the plan: differ, view, events, levers.
+Run it from the top of the repository. The fake is a process of its own behind real HTTP. "look" is polling and reading
+answers; "view" is everything from answers to an up-to-date view: differences, rows, sums; "decide" is what levers take
+to hear events and to answer; "plan" is turning a plan into knobs and judging it (nothing is posted, unless --post).
+CPU time is what counts on a machine that does other things too: time of the clock then shows how busy it was.
 """
 
 import argparse
+import multiprocessing
 import random
 import statistics
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
 
 from tests.yarn_slice.fake_rm import FakeRm
 
@@ -14,47 +21,142 @@ from heddle.policy.parse import parse_policy
 from heddle.yarn.client import RmClient
 from heddle.yarn.controller import Controller, Settings
 
+PARTS = ("look", "view", "decide", "plan", "view + decide + plan")
+
 
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks.controller_step", description=__doc__)
     options.add_argument("--nodes", type=int, default=1000)
-    options.add_argument("--apps", type=int, default=100)
-    options.add_argument("--containers", type=int, default=100, help="of each application")
-    options.add_argument("--polls", type=int, default=10)
+    options.add_argument("--apps", type=int, default=100, help="that run")
+    options.add_argument("--containers", type=int, default=100, help="of each of them")
+    options.add_argument("--pending", type=int, default=10_000, help="requests that wait, of all of them together")
+    options.add_argument("--held-back", type=int, default=0, help="applications that wait for their AM")
+    options.add_argument("--polls", type=int, default=30)
     options.add_argument("--policy", default="fifo+usage-feedback")
     options.add_argument("--post", action="store_true", help="resize the nodes (default: shadow)")
     chosen = options.parse_args()
-    chance = random.Random(1)
+    ours, theirs = multiprocessing.Pipe()
+    fake = multiprocessing.Process(target=serve, args=(theirs, chosen), daemon=True)
+    fake.start()
     now_ms = 0
-    with FakeRm() as rm, RmClient(rm.address) as client:
-        fill(rm, chosen.nodes, chosen.apps, chosen.containers, chance)
+    with RmClient(ours.recv(), timeout_s=120) as client:
         settings = Settings(shadow=not chosen.post)
         controller = Controller(client, parse_policy(chosen.policy), lambda node: node.total, lambda: now_ms, settings)
+        inside = Stopwatch()
+        inside.time_levers(controller)
         first = controller.step()
-        steps = []
+        rows: dict[str, list[tuple[float, float]]] = {part: [] for part in PARTS}
+        events = []
         for poll in range(1, chosen.polls + 1):
             now_ms = 1000 * poll
+            ours.send("change")
+            ours.recv()
+            inside.clear()
+            step, look, decided, acted = inside.step(controller)
+            rows["look"].append(look)
+            rows["decide"].append(inside.spent)
+            rows["view"].append(minus(decided, inside.spent))
+            rows["plan"].append(acted)
+            rows[PARTS[-1]].append(plus(decided, acted))
+            events.append(len(step.changes))
+    ours.send("end")
+    seen = f"{chosen.nodes} nodes, {len(first.snapshot.apps)} applications, {len(first.snapshot.containers)} containers"
+    waiting = sum(ask.containers for app in first.snapshot.apps.values() for ask in app.asks)
+    polls = f"{statistics.mean(events):.0f} events a poll, {chosen.polls} polls"
+    print(f"{chosen.policy}: {seen}, {waiting} requests, {polls}")
+    print(f"{'ms':22}{'CPU median':>12}{'CPU p99':>12}{'clock median':>14}{'clock p99':>12}")
+    for part, times in rows.items():
+        cpu, clock = ([1000 * one[kind] for one in times] for kind in (0, 1))
+        figures = statistics.median(cpu), p99(cpu), statistics.median(clock), p99(clock)
+        print(f"{part:22}{figures[0]:12.1f}{figures[1]:12.1f}{figures[2]:14.1f}{figures[3]:12.1f}")
+
+
+Span = tuple[float, float]  # CPU seconds, seconds of the clock
+
+
+def now() -> Span:
+    return time.thread_time(), time.perf_counter()
+
+
+def minus(one: Span, other: Span) -> Span:
+    return one[0] - other[0], one[1] - other[1]
+
+
+def plus(one: Span, other: Span) -> Span:
+    return one[0] + other[0], one[1] + other[1]
+
+
+def p99(values: list[float]) -> float:
+    return sorted(values)[min(len(values) - 1, round(0.99 * len(values)))]
+
+
+class Stopwatch:
+    """Takes the time of the parts of a step, in both kinds of time."""
+
+    def __init__(self) -> None:
+        self.spent: Span = (0.0, 0.0)
+        self._at: list[Span] = []
+
+    def clear(self) -> None:
+        self.spent = (0.0, 0.0)
+
+    def time_levers(self, controller: Controller) -> None:
+        levers = controller._decider._levers
+        for name in ("hear", "pass_time", "decide"):
+            setattr(levers, name, self._timed(getattr(levers, name)))
+
+    def _timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any) -> Any:
+            began = now()
+            try:
+                return function(*given)
+            finally:
+                self.spent = plus(self.spent, minus(now(), began))
+
+        return call
+
+    def step(self, controller: Controller) -> tuple[Any, Span, Span, Span]:
+        """A step, and what looking, deciding (the view included) and acting took of it."""
+        decide, marks = controller._decider.decide, []
+
+        def marked(snapshot: Any) -> Any:
+            marks.append(now())
+            try:
+                return decide(snapshot)
+            finally:
+                marks.append(now())
+
+        controller._decider.decide = marked  # type: ignore[method-assign]
+        began = now()
+        step = controller.step()
+        ended = now()
+        controller._decider.decide = decide  # type: ignore[method-assign]
+        return step, minus(marks[0], began), minus(marks[1], marks[0]), minus(ended, marks[1])
+
+
+def serve(pipe: Connection, chosen: argparse.Namespace) -> None:
+    chance = random.Random(1)
+    with FakeRm() as rm:
+        fill(rm, chosen, chance)
+        pipe.send(rm.address)
+        while pipe.recv() != "end":
             change(rm, chance)
-            steps.append(controller.step())
-    seen = f"{chosen.nodes} nodes, {chosen.apps} applications, {len(first.snapshot.containers)} containers"
-    print(f"{chosen.policy}, {seen}, {statistics.mean(len(step.changes) for step in steps):.0f} events a poll")
-    print(f"{'':10}{'first':>10}{'median':>10}{'worst':>10}   ms")
-    for part in ("observe_s", "decide_s", "act_s"):
-        times = [1000 * getattr(step, part) for step in steps]
-        at_first = 1000 * getattr(first, part)
-        print(f"{part.removesuffix('_s'):10}{at_first:10.1f}{statistics.median(times):10.1f}{max(times):10.1f}")
+            pipe.send("changed")
 
 
-def fill(rm: FakeRm, nodes: int, apps: int, containers: int, chance: random.Random) -> None:
-    for i in range(nodes):
+def fill(rm: FakeRm, chosen: argparse.Namespace, chance: random.Random) -> None:
+    for i in range(chosen.nodes):
         rm.add_node(f"node-{i}:8041", 65536, 24)
     names = list(rm.nodes)
-    for _ in range(apps):
+    for _ in range(chosen.apps):
         app = rm.add_app(user=f"user-{chance.randrange(20)}")
         rm.start_am(app, chance.choice(names), 1024, 1)
-        app.asks = [(20, 1024, 1, 50), (10, 2048, 1, 10)]
-        for _ in range(containers - 1):
+        wanted = chosen.pending // max(1, chosen.apps)
+        app.asks = [(20, 1024, 1, wanted - wanted // 5), (10, 2048, 1, wanted // 5)]
+        for _ in range(chosen.containers - 1):
             rm.allocate(app, chance.choice(names), chance.choice((1024, 2048)), 1)
+    for _ in range(chosen.held_back):
+        rm.add_app(user=f"user-{chance.randrange(20)}").asks = [(0, 1024, 1, 1)]
 
 
 def change(rm: FakeRm, chance: random.Random) -> None:

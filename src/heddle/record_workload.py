@@ -88,6 +88,7 @@ def _job(
             for stage, part in stages.items()
         ],
         am=shapes[masters["shape"][0]] if len(masters) else None,
+        am_use=_mean_use(masters.row(0, named=True), resources) if len(masters) else None,
         queue=row["queue"],
         user=row["user"],
     )
@@ -100,8 +101,15 @@ def _is_before(one: pl.DataFrame, other: pl.DataFrame) -> bool:
 
 
 def _task(attempt: Mapping[str, Any], resources: list[str]) -> TaskSpec:
+    use = _mean_use(attempt, resources)
+    span_ms = max(0, attempt["ended_at_ms"] - attempt["allocated_at_ms"])
+    return TaskSpec(span_ms) if use is None else TaskSpec(span_ms, constant(*use))
+
+
+def _mean_use(attempt: Mapping[str, Any], resources: list[str]) -> tuple[int, ...] | None:
+    """What a container used on average; None: not recorded."""
     span_ms = attempt["ended_at_ms"] - attempt["allocated_at_ms"]
     sums = [attempt[f"used_{name}_ms"] for name in resources]
     if span_ms <= 0 or any(used is None for used in sums):
-        return TaskSpec(max(0, span_ms))
-    return TaskSpec(span_ms, constant(*(round(used / span_ms) for used in sums)))
+        return None
+    return tuple(round(used / span_ms) for used in sums)

@@ -34,6 +34,7 @@ def recorded(policy: str = "capacity", cluster: Cluster = CLUSTER, seconds: int 
                 StageSpec("second", (1024, 500), [TaskSpec(3000 * (1 + number % 3))] * 2, after=("first",)),
             ],
             am=(256, 0),
+            am_use=(100, 0),
         )
         for number in range(12)
     ]
@@ -48,6 +49,23 @@ def test_the_workload_of_a_record_has_its_jobs_stages_and_order() -> None:
     first = workload.jobs["first_stage"][3]
     assert workload.stages["n_after"][first : first + 3].tolist() == [0, 0, 1]
     assert workload.stage_after[workload.stages["first_after"][first + 2]] == first + 1
+
+
+def test_what_masters_used_is_taken_over() -> None:
+    """Usage feedback goes by it: counted as they reserve, AMs would leave too little room."""
+    workload = workload_of(recorded())
+    master = workload.stages["first_task"][workload.jobs["first_stage"][3]]
+    use = workload.segments["use"][workload.tasks["first_segment"][master]]
+    assert use.tolist() == [pytest.approx(100, abs=2), 0]
+
+
+def test_whether_vcores_count_is_the_clusters_to_say() -> None:
+    scarce = replace(uniform_cluster(2, 65_536, 4), timing=TIMING)
+    by_both, by_memory = (
+        fidelity(recorded(cluster=scarce), overheads_of(recorded()), replace(scarce, calculator=calculator))
+        for calculator in ("dominant", "memory")
+    )
+    assert by_memory.predicted_makespan_s < by_both.predicted_makespan_s
 
 
 def test_overheads_are_read_from_a_record() -> None:

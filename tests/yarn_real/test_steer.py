@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.client import RmClient
 from heddle.yarn.local.cluster import LocalCluster
 from heddle.yarn.replay.plan import ReplayJob
 from heddle.yarn.snapshot import read_nodes, take_snapshot
 from heddle.yarn.steering.desk import desk_of
 from heddle.yarn.steering.watchdog import watchdog_lives
+from heddle.yarn.wire import YarnError
 
 from .conftest import NODE_MB
 
@@ -101,7 +102,7 @@ def test_an_rm_restart_with_changes_in_force_costs_no_application(
         os.kill(next(p.pid for p in cluster.processes() if p.role == "resourcemanager"), signal.SIGKILL)
         wait_for(lambda: not answers(rm), 5)
         cluster.start_daemon("resourcemanager")
-        wait_for(lambda: answers(rm), 60)
+        wait_for(lambda: answers(rm), 180)
         wait_for(lambda: containers_of(rm, app_id) == before, 20)
         assert controller.poll() is None
         controller.send_signal(signal.SIGINT)
@@ -123,7 +124,7 @@ def test_knobs_of_queues_and_applications_are_put_back_after_kill_9(
     before = rm.scheduler_settings()
     apps = [submit(small)]
     try:
-        wait_for(lambda: len(containers_of(rm, apps[0])) == 2, 60)
+        wait_for(lambda: len(containers_of(rm, apps[0])) == 2, 180)
         with steering(cluster, tmp_path / "decisions.jsonl", "smallest-first+max-running(jobs=1)") as controller:
             wait_for(lambda: rm.scheduler_settings() != before, 60)
             apps.append(submit(small))

@@ -1,20 +1,26 @@
 """The order of a trial, and that an interrupted one goes on; needs no cluster."""
 
+import signal
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import polars as pl
 import pytest
 
-from heddle.cli.yarn_trial import _distinct, _summary
+from heddle.analysis.real_trial import running_over_time, shown_jobs, shown_policies
+from heddle.cli.yarn_cluster import interruptible
+from heddle.cli.yarn_trial import _distinct
 from heddle.model.errors import BadInput
+from heddle.report.real_trial import trial_html
 from heddle.yarn import trial
 from heddle.yarn.replay.plan import ReplayJob
 from heddle.yarn.run_jobs import GAVE_UP, JobRun
 from heddle.yarn.trace.journal import Journal
 from heddle.yarn.trial import TrialRun, order_of, over_reserved, run_trial
 
-RUN = TrialRun(0, "stock", 100.0, 50.0, 6, 0, 0, 0.3)
+RUN = TrialRun(0, "stock", 100.0, 50.0, 6, 0, 0, 0.3, {"a": 50.0})
 
 
 def test_rounds_go_forth_and_back() -> None:
@@ -54,12 +60,47 @@ def test_the_built_in_burst_reserves_what_it_says() -> None:
     assert jobs[0].lines == ("stage 1024 1 -", *6 * ("task 0 30000 256:20:10000",))
 
 
-def test_the_summary_compares_with_the_first_policy() -> None:
-    runs = [RUN, replace(RUN, round=1, makespan_s=120.0), replace(RUN, policy="b", makespan_s=88.0, failed_jobs=1)]
-    assert _summary("stock", runs, "stock")["vs_baseline_pct"] is None
-    shown = _summary("b", runs, "stock")
-    assert shown["vs_baseline_pct"] == pytest.approx(-20.0)
-    assert (shown["failed_jobs"], shown["makespan_s"]) == (1, {"mean": 88.0, "ci95": None})
+def test_the_summary_compares_with_the_first_policy_in_the_same_round() -> None:
+    runs = [
+        RUN,
+        replace(RUN, round=1, makespan_s=120.0),
+        replace(RUN, policy="b", makespan_s=80.0, failed_jobs=1),
+        replace(RUN, policy="b", round=1, makespan_s=84.0, jct_s={"a": 40.0}),
+    ]
+    first, second = shown_policies(runs, ["stock", "b"])
+    assert first.makespan_change_pct is None
+    assert (second.failed_jobs, second.makespan_s.mean) == (1, 82.0)
+    assert second.makespan_change_pct is not None
+    assert second.makespan_change_pct.mean == pytest.approx(-25.0)  # -20 and -30
+    assert [(job.name, job.jct_s) for job in shown_jobs(runs)] == [("a", {"stock": 50.0, "b": 45.0})]
+
+
+def test_one_round_has_no_interval() -> None:
+    _, second = shown_policies([RUN, replace(RUN, policy="b")], ["stock", "b"])
+    assert second.makespan_change_pct is not None
+    assert (second.makespan_change_pct.mean, second.makespan_change_pct.ci95) == (0.0, None)
+
+
+def test_the_report_says_what_happened_and_escapes_names() -> None:
+    runs = [RUN, replace(RUN, policy="<b>", makespan_s=80.0, stuck_jobs=2, jct_s={"<job>": 40.0, "a": 55.0})]
+    curves = {"stock": running_over_time(_record([(0, 2000), (1000, 5000)]))}
+    html = trial_html("a burst", 1, shown_policies(runs, ["stock", "<b>"]), shown_jobs(runs), curves, "heddle x")
+    assert "&lt;b&gt; changed the makespan by −20 % against stock, which these rounds cannot tell" in html
+    assert "2 of 6 jobs got stuck" in html
+    assert "&lt;job&gt;" in html
+    assert "<job>" not in html
+    assert "Containers running" in html
+    assert "+10 %" in html  # job a, later
+
+
+def test_running_containers_over_time() -> None:
+    at_s, count = running_over_time(_record([(0, 2000), (1000, 5000), (2000, 3000)]))
+    assert (at_s.tolist(), count.tolist()) == ([0, 0, 1, 2, 2, 3, 5], [0, 1, 2, 1, 2, 1, 0])
+
+
+def _record(spans: list[tuple[int, int]]) -> Any:
+    lives = pl.DataFrame(spans, schema=["allocated_at_ms", "ended_at_ms"], orient="row")
+    return SimpleNamespace(attempts=lives)
 
 
 def test_jobs_that_are_given_up_count_until_then() -> None:
@@ -67,10 +108,26 @@ def test_jobs_that_are_given_up_count_until_then() -> None:
     stuck = JobRun("b", "replay", "app_2", 1_010_000, 1_012_000, None, GAVE_UP)
     run = trial._summed(0, "stock", [ended, stuck], 0.5, give_up_s=100)
     assert (run.makespan_s, run.jct_mean_s, run.failed_jobs, run.stuck_jobs) == (100.0, (30 + 90) / 2, 0, 1)
+    assert run.jct_s == {"a": 30.0, "b": 90.0}
+
+
+def test_every_run_has_a_folder_of_its_own() -> None:
+    assert trial.run_name(0, "usage-feedback(damping=0.25)") == "round-1-usage-feedback_damping=0.25"
+    assert trial.run_name(0, "stock again") != trial.run_name(0, "stock")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_being_told_to_end_is_an_interrupt(number: signal.Signals) -> None:
+    """A trial that simply died would leave its controller steering."""
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        signal.raise_signal(number)
+    assert signal.getsignal(number) is before
 
 
 def test_policies_of_a_trial() -> None:
     assert _distinct(["stock", "stock"]) == ["stock", "stock again"]
-    for wrong in (["stock"], ["a", "b", "a"]):
+    assert _distinct(["a", "stock", "stock", "b"]) == ["a", "stock", "stock again", "b"]
+    for wrong in (["stock"], ["a", "b", "a"], ["stock"] * 3):
         with pytest.raises(BadInput):
             _distinct(wrong)

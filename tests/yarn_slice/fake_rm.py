@@ -7,9 +7,12 @@ are strings, a list of one container is the object itself, and a lost node is si
 from __future__ import annotations
 
 import json
+import ssl
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -69,11 +72,16 @@ class FakeApp:
 class FakeRm:
     """Start it with `with FakeRm() as rm`; change it between polls; read `posts` afterwards."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: tuple[Path, Path] | None = None) -> None:
+        """`tls`: certificate and key; None: plain HTTP."""
+        self.challenge = ""  # how a 401 wants to be answered
         self.nodes: dict[str, FakeNode] = {}
         self.apps: dict[str, FakeApp] = {}
         self.posts: list[tuple[str, dict[str, Any]]] = []
         self.instead: dict[str, tuple[int, str]] = {}  # path under the root -> (status, text) to answer
+        self.refuses_puts: dict[str, tuple[int, str]] = {}  # the same, for changes only
+        self.cuts_answers = False  # half of each, then the connection ends
+        self.delay_s = 0.0  # before each answer
         self.gives_attempt_ids = True
         self.now_ms = CLUSTER_AT_MS
         self.on_post: Callable[[], None] = lambda: None
@@ -104,18 +112,27 @@ class FakeRm:
 
             def _answer(self, status: int, text: str) -> None:
                 data = text.encode()
+                time.sleep(rm.delay_s)
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
+                if status == 401 and rm.challenge:
+                    self.send_header("WWW-Authenticate", rm.challenge)
                 self.end_headers()
-                self.wfile.write(data)
+                self.wfile.write(data[: len(data) // 2] if rm.cuts_answers else data)
+                self.close_connection = rm.cuts_answers
 
             def log_message(self, *_: Any) -> None:
                 """Quiet."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
+        if tls is not None:
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            context.load_cert_chain(*tls)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+            self._server.handle_error = lambda *_: None  # type: ignore[method-assign]  # a client that does not trust it
+        self.address = f"http{'s' * (tls is not None)}://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> FakeRm:
         self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -219,8 +236,8 @@ class FakeRm:
     def put(self, path: str, body: str) -> tuple[int, str]:
         path = path.removeprefix(ROOT)
         self.on_post()
-        if path in self.instead:
-            return self.instead[path]
+        if refusal := self.refuses_puts.get(path) or self.instead.get(path):
+            return refusal
         if path == "/scheduler-conf":
             for queue in ElementTree.fromstring(body).iter("update-queue"):
                 for entry in queue.iter("entry"):

@@ -1,12 +1,16 @@
 """What the client and the reading of snapshots make of answers that are odd, and of answers that are wrong."""
 
 import json
+import shutil
 import socket
+import subprocess
+from pathlib import Path
 
 import pytest
 
-from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.client import RmClient
 from heddle.yarn.snapshot import Ask, read_containers, read_nodes, read_queues, take_snapshot
+from heddle.yarn.wire import YarnError
 
 from .fake_rm import FakeRm
 
@@ -124,5 +128,76 @@ def test_an_address_that_is_none() -> None:
 def test_a_restarted_rm_is_reached_again(rm: FakeRm, client: RmClient) -> None:
     """The kept connection is dead; the call is made once more on a new one."""
     client.nodes()
-    client._connection.sock.shutdown(socket.SHUT_RDWR)
+    client._wire._all[0].connection.sock.shutdown(socket.SHUT_RDWR)
     assert client.nodes() == {"nodes": {}}
+
+
+def test_of_two_the_active_one_is_asked(rm: FakeRm) -> None:
+    """A standby redirects; a redirect is not followed, the other address is tried, and kept."""
+    with FakeRm() as standby:
+        standby.instead["/nodes"] = (307, "This is standby RM. The redirect url is: http://elsewhere/")
+        rm.add_node("a:1", 8192, 8)
+        for given in (f"{standby.address},{rm.address}", f"{rm.address}, {standby.address}"):
+            with RmClient(given) as client:
+                for _ in range(2):
+                    assert list(read_nodes(client.nodes(), "")) == ["a:1"]
+                assert client.address == ",".join(sorted((rm.address, standby.address)))
+
+
+def test_failover_when_the_active_one_dies(rm: FakeRm) -> None:
+    with FakeRm() as other, RmClient(f"{other.address},{rm.address}") as client:
+        rm.instead["/nodes"] = (200, "This is standby RM. The redirect url is: /")
+        other.add_node("a:1", 8192, 8)
+        assert list(read_nodes(client.nodes(), "")) == ["a:1"]
+        other.instead["/nodes"] = (307, "")  # it has become the standby
+        del rm.instead["/nodes"]
+        rm.add_node("b:1", 8192, 8)
+        assert list(read_nodes(client.nodes(), "")) == ["b:1"]
+
+
+def test_no_active_one(rm: FakeRm) -> None:
+    rm.instead["/nodes"] = (307, "This is standby RM.")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        nobody = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    with (
+        RmClient(f"{rm.address},{nobody}", timeout_s=1) as client,
+        pytest.raises(YarnError, match="none of them answers as the active one") as caught,
+    ):
+        client.nodes()
+    assert caught.value.status is None
+
+
+def test_a_refusal_is_no_reason_to_ask_another(rm: FakeRm) -> None:
+    rm.instead["/nodes"] = (403, "not you")
+    with FakeRm() as other:
+        first, second = sorted((rm, other), key=lambda one: one.address)
+        first.instead["/nodes"] = (403, "not you")
+        second.instead.pop("/nodes", None)
+        with RmClient(f"{rm.address},{other.address}") as client, pytest.raises(YarnError, match="HTTP 403: not you"):
+            client.nodes()
+
+
+def test_kerberos_is_refused_by_name(rm: FakeRm, client: RmClient) -> None:
+    rm.challenge = "Negotiate"
+    rm.instead["/nodes"] = (401, "Authentication required")
+    with pytest.raises(YarnError, match="wants Kerberos"):
+        client.nodes()
+
+
+def test_tls_with_a_certificate_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A certificate that nobody vouches for is refused, with the way out; with SSL_CERT_FILE it is trusted."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("needs openssl to make a certificate")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+    with FakeRm(tls=(certificate, key)) as rm:
+        rm.add_node("a:1", 8192, 8)
+        assert rm.address.startswith("https://")
+        with RmClient(rm.address, timeout_s=5) as client, pytest.raises(YarnError, match="SSL_CERT_FILE"):
+            client.nodes()
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        with RmClient(rm.address, timeout_s=5) as client:
+            assert list(read_nodes(client.nodes(), "")) == ["a:1"]

@@ -6,9 +6,9 @@ import pytest
 
 from heddle.model.errors import RunRefused
 from heddle.model.view import EVENT_NODE_LOST, EVENT_NODE_RETURNED, EVENT_STOPPED
-from heddle.yarn.client import YarnError
 from heddle.yarn.controller import Controller, Step
 from heddle.yarn.verdicts import Verdict
+from heddle.yarn.wire import YarnError
 
 from .conftest import Clock
 from .fake_rm import FakeRm

@@ -101,6 +101,29 @@ def test_somebody_elses_setting_is_left_to_them(burst: FakeRm, client: RmClient,
     assert burst.settings == {DEFAULT_AM_SHARE: "0.77"}
 
 
+def test_a_change_that_the_rm_refused_is_tried_again(burst: FakeRm, client: RmClient, desk: Desk) -> None:
+    """What is there then is what we set before, and nobody else's."""
+    app = list(burst.apps)[1]
+    with session(client, desk, "smallest-first+max-running(jobs=2)").at_work() as working:
+        working.step()
+        assert (burst.apps[app].priority, burst.settings[DEFAULT_AM_SHARE]) == (8, "0.5")
+        burst.end_app(list(burst.apps.values())[3])  # so it moves up
+        burst.end_app(next(iter(burst.apps.values())))  # and more of them may start
+        for path in (f"/apps/{app}/priority", "/scheduler-conf"):
+            burst.refuses_puts[path] = (503, "not now")
+        for _ in range(2):
+            step = working.step()
+            assert step is not None
+            failed = {turn.name for turn in step.turns if turn.verdict is Verdict.FAILED}
+            assert {app, "root.default"} <= failed
+        burst.refuses_puts.clear()
+        step = working.step()
+        assert step is not None
+        assert {turn.verdict for turn in step.turns} == {Verdict.POSTED}
+        assert burst.apps[app].priority == 9
+    assert burst.settings == {}
+
+
 def test_after_a_restart_of_the_rm_the_setting_is_made_again(burst: FakeRm, client: RmClient, desk: Desk) -> None:
     with session(client, desk, "max-running(jobs=2)").at_work() as working:
         working.step()
@@ -117,6 +140,29 @@ def test_shadow_says_it_and_does_nothing(burst: FakeRm, client: RmClient, desk: 
     assert {turn.verdict for turn in step.turns} == {Verdict.SHADOW}
     assert burst.settings == {}
     assert not any(app.priority for app in burst.apps.values())
+
+
+@pytest.mark.parametrize("status", [400, 403])
+def test_shadow_needs_no_right_to_the_settings(burst: FakeRm, client: RmClient, desk: Desk, status: int) -> None:
+    """Neither a mutable store nor a right to read the scheduler's settings: decisions are shown nevertheless, once."""
+    burst.instead["/scheduler-conf"] = (status, "no")
+    said: list[str] = []
+    terms = Terms(lease_s=30)
+    working = Session(client, parse_policy("max-running(jobs=2)"), Settings(shadow=True), desk, terms, said.append)
+    with working.at_work():
+        first, second = working.step(), working.step()
+        burst.end_app(next(iter(burst.apps.values())))
+        third = working.step()
+    assert first is not None
+    assert second is not None
+    assert third is not None
+    assert [(turn.name, turn.before, turn.wanted, turn.verdict) for turn in first.turns] == [
+        ("root.default", {"maximum-am-resource-percent": None}, {"maximum-am-resource-percent": "0.5"}, Verdict.SHADOW),
+        ("root.batch", {"maximum-am-resource-percent": None}, {"maximum-am-resource-percent": "0"}, Verdict.SHADOW),
+    ]
+    assert second.turns == []
+    assert [turn.name for turn in third.turns] == ["root.default"]
+    assert "live, this would be refused: queues cannot be changed live" in said[0]
 
 
 def test_a_refused_change_is_a_verdict(burst: FakeRm, client: RmClient, desk: Desk) -> None:

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.client import RmClient
 from heddle.yarn.trace.journal import Journal
 from heddle.yarn.trace.live_record import record_of
 from heddle.yarn.trace.observer import Observer
+from heddle.yarn.wire import YarnError
 from yarn_slice.fake_rm import CLUSTER_AT_MS, FakeRm
 
 

@@ -40,3 +40,21 @@ def until_told() -> Iterator[list[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Being told to end is an interrupt, by whatever signal: what was started must be ended too.
+
+    A shell that starts a program in the background lets it ignore Ctrl-C, and SIGTERM ends Python without a word.
+    """
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

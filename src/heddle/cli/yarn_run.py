@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
-from heddle.cli.yarn_cluster import client_of
+from heddle.cli.yarn_cluster import client_of, interruptible
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from heddle.yarn.run_jobs import Workplace
-    from heddle.yarn.trace.observer import Observer
 
-Rm = Annotated[str | None, typer.Option("--rm", help="Address of a ResourceManager [default: a local cluster's].")]
+Rm = Annotated[
+    str | None,
+    typer.Option("--rm", help="Address of a ResourceManager, or of several, with commas [default: a local cluster's]."),
+]
 Name = Annotated[str | None, typer.Option("--name", help="A cluster of `heddle yarn up` [default: local].")]
 
 
@@ -53,16 +53,21 @@ def run(
     """
     from heddle.yarn.mixture import load_real_jobs
     from heddle.yarn.run_jobs import run_jobs
+    from heddle.yarn.trace.recording import recording
 
     jobs, notes = load_real_jobs(workload, seed)
     for note in notes:
         say(f"note: {note}")
-    with workplace_of(rm, name, staging) as place:
+    with interruptible(), workplace_of(rm, name, staging) as place:
         say(f"{len(jobs)} jobs on {place.client.address}")
-        with _observed(record is not None, place) as observer:
-            done = run_jobs(jobs, place, say, observer.poll if observer else lambda: None)
-        if observer is not None and record is not None:
-            _write(observer, {job.app_id for job in done}, workload, record)
+        if record is None:
+            done = run_jobs(jobs, place, say)
+        else:
+            with recording(place.client, say, own_machine=rm is None) as kept:
+                done = run_jobs(jobs, place, say, kept.poll)
+                mine, started_by = {job.app_id for job in done}, ["heddle", *sys.argv[1:]]
+                kept.write(mine, record, policy="stock", workload=workload, started_by=started_by)
+            say(f"wrote the record {record}")
         runs = [job.as_json() for job in done]
     summary = summarise(workload, place.client.address, runs)
     if json:
@@ -78,31 +83,6 @@ def run(
                 say(f"{job['name']}: {job['diagnostics']}")
         say(f"makespan {_seconds(summary['makespan_s'])}")
     return DONE if summary["succeeded"] == len(runs) else FAILED
-
-
-@contextmanager
-def _observed(wanted: bool, place: Workplace) -> Iterator[Observer | None]:
-    """Looks along while jobs run, if wanted, and once more behind them."""
-    if not wanted:
-        yield None
-        return
-    from heddle.yarn.trace.journal import Journal
-    from heddle.yarn.trace.observer import Observer
-
-    with TemporaryDirectory() as folder:
-        observer = Observer(place.client, Journal(Path(folder) / "journal.jsonl", say))
-        yield observer
-        observer.poll()
-
-
-def _write(observer: Observer, mine: set[str | None], workload: str, record: Path) -> None:
-    from heddle.record.files import write_record
-    from heddle.yarn.trace.live_record import record_of
-
-    seen = replace(observer.seen, apps={name: app for name, app in observer.seen.apps.items() if name in mine})
-    started_by = ["heddle", *sys.argv[1:]]
-    write_record(record_of(seen, policy="stock", workload=workload, started_by=started_by), record)
-    say(f"wrote the record {record}")
 
 
 def summarise(workload: str, rm: str, runs: list[dict[str, Any]]) -> dict[str, Any]:

@@ -5,20 +5,27 @@ from __future__ import annotations
 import getpass
 import json as jsonlib
 import time
-from dataclasses import asdict
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from heddle.cli.output import DONE, Json, print_json, say
+from heddle.cli.output import DONE, Json, is_quiet, print_json, say
 from heddle.cli.yarn_cluster import client_of, until_told
 from heddle.model.errors import BadInput, RunRefused
 
 if TYPE_CHECKING:
-    from heddle.yarn.controller import Step
+    from collections.abc import Iterator
 
-Rm = Annotated[str | None, typer.Option("--rm", help="Address of a ResourceManager [default: a local cluster's].")]
+    from heddle.cli.steer_view import SteerView
+    from heddle.yarn.steering.metrics_page import SteeringMetrics
+    from heddle.yarn.trace.journal import Journal
+
+Rm = Annotated[
+    str | None,
+    typer.Option("--rm", help="Address of a ResourceManager, or of several, with commas [default: a local cluster's]."),
+]
 Name = Annotated[str | None, typer.Option("--name", help="A cluster of `heddle yarn up` [default: local].")]
 
 
@@ -51,27 +58,34 @@ def steer(
     pause: Annotated[bool, typer.Option("--pause", help="Tell a running controller to change nothing.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Tell it to go on.")] = False,
     record: Annotated[Path | None, typer.Option(help="Append every decision to this file, as JSON lines.")] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Offer metrics for Prometheus on this port; 0: any.")
+    ] = None,
+    metrics_host: Annotated[str, typer.Option(help="Address on which metrics are offered.")] = "127.0.0.1",
     json: Annotated[bool, typer.Option("--json", help="Print every decision as a JSON line.")] = False,
 ) -> int:
     """Steer a real YARN with a policy, until interrupted; or, in shadow mode, say what it would do.
 
     Sizing becomes sizes of nodes, admission AM shares of queues, partition shares of two queues, ordering priorities of
     applications, all over REST; no container is ever killed. Live, everything is put back when it ends; a watchdog does
-    so if it dies, and `heddle yarn restore` does so from any state. One controller per cluster.
+    so if it dies, and `heddle yarn restore` does so from any state. One controller per cluster. On a terminal it shows
+    nodes and decisions as they are.
 
     \b
     Examples:
       heddle yarn steer --policy usage-feedback
       heddle yarn steer --policy usage-feedback --mode live --lease 30 --node worker7:8041
-      heddle yarn steer --policy admission-control --mode live
+      heddle yarn steer --policy admission-control --mode live --metrics-port 9464
       heddle yarn steer --pause
     """
     from heddle.policy.parse import parse_policy
     from heddle.yarn.controller import Settings
     from heddle.yarn.knobs import without_knob
     from heddle.yarn.levers import charging_young
+    from heddle.yarn.steering.decisions import decision_of
     from heddle.yarn.steering.desk import desk_of
     from heddle.yarn.steering.limits import Limits
+    from heddle.yarn.steering.metrics_page import SteeringMetrics
     from heddle.yarn.steering.session import Session, Terms
     from heddle.yarn.trace.journal import Journal
 
@@ -94,61 +108,79 @@ def steer(
         chosen = charging_young(chosen, round(1000 * young_s), settings.report_ms)
         terms = Terms(lease_s, getpass.getuser(), accept_sizes)
         journal = Journal(record, say) if record is not None else None
+        metrics = SteeringMetrics(str(chosen), mode) if metrics_port is not None else None
+        about = f"{mode}: {chosen} on {client.address}; Ctrl-C ends it" + (", all is put back" * (mode == "live"))
         began_s = time.monotonic()
-        session = Session(client, chosen, settings, desk, terms, say)
-        with until_told() as told, session.at_work():
-            say(f"{mode}: {chosen} on {client.address}; Ctrl-C ends it" + (", all is put back" * (mode == "live")))
-            while not told and (for_s is None or time.monotonic() - began_s < for_s):
-                step_began_s = time.monotonic()
-                step = session.step()
-                if step is not None:
-                    _tell(step, chosen.name, mode, json, journal)
-                time.sleep(max(0.0, step_began_s + every_s - time.monotonic()))
+        with until_told() as told, _watched(about, json, journal, metrics, (metrics_host, metrics_port or 0)) as teller:
+            session = Session(client, chosen, settings, desk, terms, teller.say)
+            with session.at_work():
+                teller.begin(about)
+                while not told and (for_s is None or time.monotonic() - began_s < for_s):
+                    step_began_s = time.monotonic()
+                    step = session.step()
+                    teller.tell(decision_of(step, chosen.name, mode) if step is not None else None)
+                    time.sleep(max(0.0, step_began_s + every_s - time.monotonic()))
     return DONE
 
 
-def _tell(step: Step, policy: str, mode: str, json: bool, journal: Any) -> None:
-    nodes = [_node_line(step, resize) for resize in step.resizes]
-    line = {
-        "at": round(time.time(), 3),
-        "policy": policy,
-        "mode": mode,
-        "applications": len(step.snapshot.apps),
-        "containers": len(step.snapshot.containers),
-        "nodes": nodes,
-        "knobs": [{**asdict(turn), "verdict": str(turn.verdict)} for turn in step.turns],
-        "observe_ms": round(1000 * step.observe_s, 1),
-        "decide_ms": round(1000 * step.decide_s, 1),
-        "act_ms": round(1000 * step.act_s, 1),
-    }
-    if journal is not None:
-        journal.add(line)
-        journal.flush()
-    if json:
-        print(jsonlib.dumps(line), flush=True)
-        return
-    for turn in step.turns:
-        say(f"{turn.name}: {turn.verdict} {turn.what} {turn.before} -> {turn.wanted} {turn.problem}".rstrip())
-    for node in nodes:
-        if node["verdict"] in ("posted", "shadow", "failed"):
-            say(
-                f"{node['node']}: {node['verdict']} {node['before'][0]} -> {node['wanted'][0]} MB ({node['cause']});"
-                f" reserved {node['allocated_mb']}, used {node['used_mb']} MB {node['problem']}".rstrip()
-            )
+class _Teller:
+    """Tells people, machines and the record of every step."""
+
+    def __init__(
+        self, view: SteerView | None, json: bool, journal: Journal | None, metrics: SteeringMetrics | None
+    ) -> None:
+        self._view, self._json, self._journal, self._metrics = view, json, journal, metrics
+
+    def begin(self, about: str) -> None:
+        if self._view is None:  # which has it above all the time
+            say(about)
+
+    def say(self, text: str) -> None:
+        if self._view is not None:
+            self._view.say(text)
+        else:
+            say(text)
+
+    def tell(self, decision: dict[str, Any] | None) -> None:
+        """None: the ResourceManager did not answer."""
+        from heddle.yarn.steering.decisions import changes_in_words
+
+        if self._metrics is not None:
+            if decision is None:
+                self._metrics.missed()
+            else:
+                self._metrics.stepped(decision)
+        if decision is None:
+            return
+        if self._journal is not None:
+            self._journal.add(decision)
+            self._journal.flush()
+        if self._json:
+            print(jsonlib.dumps(decision), flush=True)
+        elif self._view is not None:
+            self._view.show(decision, changes_in_words(decision))
+        else:
+            for change in changes_in_words(decision):
+                say(change)
 
 
-def _node_line(step: Step, resize: Any) -> dict[str, Any]:
-    seen = step.snapshot.nodes.get(resize.node)
-    return {
-        "node": resize.node,
-        "before": resize.before,
-        "wanted": resize.wanted,
-        "verdict": str(resize.verdict),
-        "cause": str(resize.cause),
-        "problem": resize.problem,
-        "allocated_mb": seen.allocated[0] if seen else None,
-        "used_mb": seen.containers_memory_mb if seen else None,
-    }
+@contextmanager
+def _watched(
+    about: str, json: bool, journal: Journal | None, metrics: SteeringMetrics | None, where: tuple[str, int]
+) -> Iterator[_Teller]:
+    """A live view where there is a terminal to draw it on, and the page of metrics where one is wanted."""
+    from rich.console import Console
+
+    from heddle.cli.steer_view import SteerView
+    from heddle.yarn.steering.metrics_page import served
+
+    console = Console(stderr=True)
+    with ExitStack() as opened:
+        if metrics is not None:
+            say(f"metrics at {opened.enter_context(served(metrics, *where))}")
+        drawn = console.is_terminal and not json and not is_quiet()
+        view = opened.enter_context(SteerView(about, console)) if drawn else None
+        yield _Teller(view, json, journal, metrics)
 
 
 def restore(

@@ -69,7 +69,10 @@ def _peak_rss_mb() -> int | None:
 
 def observe(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the journal and the record go.")],
-    rm: Annotated[str | None, typer.Option("--rm", help="Address of a ResourceManager [default: a local one].")] = None,
+    rm: Annotated[
+        str | None,
+        typer.Option("--rm", help="Address of a ResourceManager, or of several, with commas [default: a local one]."),
+    ] = None,
     name: Annotated[str | None, typer.Option("--name", help="A cluster of `heddle yarn up` [default: local].")] = None,
     every_s: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two polls.")] = 1.0,
     for_s: Seconds = None,
@@ -90,11 +93,11 @@ def observe(
       heddle yarn observe monday --until-idle --samples worker1.jsonl --samples worker2.jsonl
     """
     from heddle.record.files import write_record
-    from heddle.yarn.client import YarnError
     from heddle.yarn.trace.journal import Journal
     from heddle.yarn.trace.live_record import export, record_of
     from heddle.yarn.trace.observer import Observer
     from heddle.yarn.trace.tracker import use_of
+    from heddle.yarn.wire import YarnError
 
     began_s = time.monotonic()
     away = False

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+from dataclasses import asdict
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+from heddle.cli.yarn_cluster import interruptible
 from heddle.cli.yarn_run import workplace_of
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
+    from heddle.analysis.real_trial import Spread
     from heddle.yarn.trial import TrialRun
 
 
@@ -35,19 +39,25 @@ def trial(
     out: Annotated[Path, typer.Option(help="Folder for what was measured; an interrupted trial goes on there.")] = Path(
         "yarn-trial"
     ),
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of a built-in workload.", min=0)] = 0,
     json: Json = False,
 ) -> int:
     """Run the same real workload under each policy alternately and compare.
 
-    The first policy is the baseline. Name `stock` twice for the noise floor (A/A). Exit code 1 means that a job failed.
+    The first policy is the baseline; changes are against it in the same round. Name `stock` twice for the noise floor
+    (A/A). The folder keeps the record of every run; the same command with --report later only writes the report. Exit
+    code 1 means that a job failed.
 
     \b
     Examples:
-      heddle yarn trial --policy stock --policy usage-feedback --rounds 3
+      heddle yarn trial --policy stock --policy usage-feedback --rounds 3 --report trial.html
       heddle yarn trial tasks.csv --policy stock --policy "usage-feedback(damping=0.25)" --out quick
       heddle yarn trial --policy stock --policy admission-control --jobs 12 --am-memory-mb 1024 --give-up 300
     """
+    from heddle.analysis.real_trial import shown_jobs, shown_policies
+    from heddle.report.page import write_page
+    from heddle.report.real_trial import trial_html
     from heddle.yarn.mixture import load_real_jobs
     from heddle.yarn.trace.journal import Journal
     from heddle.yarn.trial import over_reserved, run_trial
@@ -69,37 +79,35 @@ def trial(
         "jobs": len(work),
         "give_up_s": give_up_s,
     }
-    with workplace_of(None, name, None) as place:
+    with interruptible(), workplace_of(None, name, None) as place:
         runs = run_trial(work, policies, rounds, place, Journal(out / "trial.jsonl", say), plan, say, give_up_s)
-    summary = [_summary(policy, runs, policies[0]) for policy in policies]
+    summary = shown_policies(runs, policies)
+    if report is not None:
+        command = shlex.join(["heddle", *sys.argv[1:]])
+        write_page(report, trial_html(what, rounds, summary, shown_jobs(runs), _running(out, runs), command))
+        say(f"wrote {report}")
     if json:
-        print_json({**plan, "summary": summary, "runs": [vars(run) for run in runs]})
+        print_json({**plan, "summary": [asdict(one) for one in summary], "runs": [asdict(run) for run in runs]})
     else:
         rows = [
             (
-                one["policy"], _mean(one["makespan_s"]), _mean(one["jct_mean_s"]),
-                "" if one["vs_baseline_pct"] is None else f"{one['vs_baseline_pct']:+.1f} %",
-                str(one["failed_jobs"]), str(one["stuck_jobs"]), f"{100 * one['peak_used_share']:.0f} %",
+                one.policy, _mean(one.makespan_s), _change(one.makespan_change_pct), _mean(one.jct_mean_s),
+                str(one.failed_jobs), str(one.stuck_jobs), f"{100 * one.peak_used_share:.0f} %",
             )
             for one in summary
         ]  # fmt: skip
-        headings = (
-            "policy",
-            "makespan",
-            "mean completion",
-            "makespan vs first",
-            "failed jobs",
-            "stuck jobs",
-            "peak use of a node",
-        )
+        headings = ("policy", "makespan", "change", "completion", "failed", "stuck", "peak use")
         print_tables([table(headings, rows, title=f"{what}, {rounds} rounds on a real YARN")])
     return FAILED if any(run.failed_jobs for run in runs) else DONE
 
 
 def _distinct(policies: list[str]) -> list[str]:
     """Stock may stand beside itself; anything else twice is a mistake."""
-    if policies == ["stock", "stock"]:
-        return ["stock", "stock again"]
+    from heddle.yarn.trial import STOCK
+
+    if policies.count(STOCK[0]) == len(STOCK):
+        second = len(policies) - 1 - policies[::-1].index(STOCK[0])
+        policies = [*policies[:second], STOCK[1], *policies[second + 1 :]]
     if repeated := [policy for policy in policies if policies.count(policy) > 1]:
         raise BadInput.of("--policy", f"{repeated[0]!r} is named twice")
     if len(policies) < 2:
@@ -107,28 +115,24 @@ def _distinct(policies: list[str]) -> list[str]:
     return policies
 
 
-def _summary(policy: str, runs: list[TrialRun], baseline: str) -> dict[str, Any]:
-    from heddle.analysis.student import t_interval
+def _running(out: Path, runs: list[TrialRun]) -> dict[str, Any]:
+    """Containers over time in the last round, by policy; a run whose record is gone is left out."""
+    from heddle.analysis.real_trial import running_over_time
+    from heddle.record.files import read_record
+    from heddle.yarn.trial import run_name
 
-    def over(values: list[float]) -> dict[str, Any]:
-        return {"mean": round(fmean(values), 2), "ci95": t_interval(values)}
-
-    mine = [run for run in runs if run.policy == policy]
-    first = [run.makespan_s for run in runs if run.policy == baseline]
-    return {
-        "policy": policy,
-        "makespan_s": over([run.makespan_s for run in mine]),
-        "jct_mean_s": over([run.jct_mean_s for run in mine]),
-        "vs_baseline_pct": None
-        if policy == baseline
-        else 100 * (fmean(run.makespan_s for run in mine) / fmean(first) - 1),
-        "failed_jobs": sum(run.failed_jobs for run in mine),
-        "stuck_jobs": sum(run.stuck_jobs for run in mine),
-        "peak_used_share": max(run.peak_used_share for run in mine),
-    }
+    last = max(run.round for run in runs)
+    records = {run.policy: out / run_name(run.round, run.policy) / "record" for run in runs if run.round == last}
+    return {policy: running_over_time(read_record(path)) for policy, path in records.items() if path.exists()}
 
 
-def _mean(value: dict[str, Any]) -> str:
-    interval = value["ci95"]
-    shown = f"{value['mean']:.1f} s"
-    return shown if interval is None else f"{shown} [{interval[0]:.1f}, {interval[1]:.1f}]"
+def _mean(value: Spread) -> str:
+    shown = f"{value.mean:.1f} s"
+    return shown if value.ci95 is None else f"{shown} [{value.ci95[0]:.1f}, {value.ci95[1]:.1f}]"
+
+
+def _change(value: Spread | None) -> str:
+    if value is None:
+        return ""
+    shown = f"{value.mean:+.1f} %"
+    return shown if value.ci95 is None else f"{shown} [{value.ci95[0]:+.1f}, {value.ci95[1]:+.1f}]"

@@ -72,11 +72,14 @@ def overheads_of(run: Run) -> Overheads:
 
 
 def fidelity(run: Run, overheads: Overheads, cluster: Cluster | None = None, policy: str | None = None) -> Fidelity:
-    """The record's jobs simulated under its policy. `cluster`: its queues, where a record cannot tell their shares."""
+    """The record's jobs simulated under its policy.
+
+    `cluster`: its queues and whether vcores count, neither of which a record can tell.
+    """
     workload = workload_of(run)
     on = cluster_of(run, overheads.timing)
     if cluster is not None:
-        on = replace(on, queues=cluster.queues)
+        on = replace(on, queues=cluster.queues, calculator=cluster.calculator)
     steered = policy or run.manifest["policy"]
     executor: Executor = "native" if steered == STOCK else "yarn-knobs"
     chosen = parse_policy("capacity" if steered == STOCK else steered)

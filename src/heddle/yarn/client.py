@@ -1,49 +1,40 @@
 """The ResourceManager's REST interface, as far as the controller needs it, on the standard library alone.
 
-One connection is kept open and used by one thread. Answers are plain JSON objects; snapshot.py gives them a meaning.
+Used by one thread. Answers are plain JSON objects; snapshot.py gives them a meaning.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any, Final
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 from xml.sax.saxutils import escape
 
-from heddle.model.errors import HeddleError
+from heddle.yarn.wire import EXCERPT, Wire, YarnError
 
 ROOT: Final = "/ws/v1/cluster"
+OK: Final = 200
 LIVE_STATES: Final = "ACCEPTED,RUNNING"
 # What the RM does with containers that no longer fit after a shrink. Leaving it out means 0, which kills them; any
 # value >= 0 sticks to the node, so that even a later shrink with -1 kills. Never anything but -1.
 KEEP_CONTAINERS: Final = -1
-EXCERPT: Final = 200  # characters of an unexpected answer that go into the error
-
-
-class YarnError(HeddleError):
-    """The RM did not answer, refused, or answered with something that cannot be read. Carries URL and status."""
-
-    def __init__(self, url: str, what: str, status: int | None = None) -> None:
-        self.url = url
-        self.status = status  # None: there was no HTTP answer
-        super().__init__(f"{url}: {what}" if status is None else f"{url}: HTTP {status}: {what}")
 
 
 class RmClient:
-    """Talks to one ResourceManager. `user` is sent as user.name, which is all that simple authentication asks for."""
+    """Talks to one ResourceManager, or to whichever of several is active.
+
+    `user` is sent as user.name, which is all that simple authentication asks for.
+    """
 
     def __init__(self, address: str, *, timeout_s: float = 10.0, user: str | None = None) -> None:
-        parts = urlsplit(address if "//" in address else f"http://{address}")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise YarnError(address, "not the http(s) address of a ResourceManager")
-        self.address = f"{parts.scheme}://{parts.netloc}"
-        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        self._connection = kind(
-            parts.hostname, parts.port or (8090 if parts.scheme == "https" else 8088), timeout=timeout_s
-        )
+        self._wire = Wire(address, timeout_s)
         self._user = user
+
+    @property
+    def address(self) -> str:
+        """What it was told, put in order."""
+        return self._wire.address
 
     def __enter__(self) -> RmClient:
         return self
@@ -52,7 +43,7 @@ class RmClient:
         self.close()
 
     def close(self) -> None:
-        self._connection.close()
+        self._wire.close()
 
     def get(self, path: str, **query: str) -> dict[str, Any]:
         """Any page that answers with JSON: of the RM outside /ws/v1/cluster, or of another daemon at this address."""
@@ -163,41 +154,19 @@ class RmClient:
     ) -> dict[str, Any]:
         asked = {**(query or {}), **({"user.name": self._user} if self._user else {})}
         target = root + path + (f"?{urlencode(asked, safe=',')}" if asked else "")
-        url = self.address + target
         headers = {"Accept": "application/json"}
         if body is not None:
             headers["Content-Type"] = "application/json"
         if xml is not None:
             headers = {"Content-Type": "application/xml"}
         sent = xml if body is None else json.dumps(body)
-        status, text = self._exchange(method, target, url, sent, headers)
-        if not 200 <= status < 300:
-            raise YarnError(url, text[:EXCERPT] or "no explanation", status)
+        url, text = self._wire.exchange(method, target, sent, headers)
         if xml is not None or (empty_answer and not text):  # what is told in XML is answered by a sentence
             return {}
         try:
             answer = json.loads(text)
         except ValueError:
-            raise YarnError(url, f"not JSON: {text[:EXCERPT]!r}", status) from None
+            raise YarnError(url, f"not JSON: {text[:EXCERPT]!r}", OK) from None
         if not isinstance(answer, dict):
-            raise YarnError(url, f"not a JSON object: {text[:EXCERPT]!r}", status)
+            raise YarnError(url, f"not a JSON object: {text[:EXCERPT]!r}", OK)
         return answer
-
-    def _exchange(
-        self, method: str, target: str, url: str, body: str | None, headers: dict[str, str]
-    ) -> tuple[int, str]:
-        reused = self._connection.sock is not None
-        while True:
-            try:
-                self._connection.request(method, target, body, headers)
-                response = self._connection.getresponse()
-                return response.status, response.read().decode("utf-8", "replace")
-            except TimeoutError as error:
-                self._connection.close()
-                raise YarnError(url, f"no answer in time ({error})") from error
-            except (OSError, HTTPException) as error:
-                self._connection.close()
-                # A kept connection may have been dropped while idle. Every call here can be made twice without harm.
-                if not reused:
-                    raise YarnError(url, f"cannot be reached ({type(error).__name__}: {error})") from error
-                reused = False

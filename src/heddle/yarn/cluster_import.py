@@ -9,7 +9,8 @@ from typing import Any
 from heddle.model.cluster import Node, Queue
 from heddle.model.resources import BASE_RESOURCES, MILLI
 from heddle.traces.cluster_import.imported import ImportedQueues, Leftovers
-from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.client import RmClient
+from heddle.yarn.wire import YarnError
 
 _ALIVE = ("RUNNING", "UNHEALTHY")
 _ORDERS = ("fifo", "fair", "drf")

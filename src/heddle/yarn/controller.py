@@ -17,7 +17,7 @@ from heddle.model.plan import Plan
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
-from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.client import RmClient
 from heddle.yarn.decider import Decider
 from heddle.yarn.differ import Change
 from heddle.yarn.knobs import DEAD_BAND, WHOLE, from_outside, turns_of, worth_posting
@@ -27,6 +27,7 @@ from heddle.yarn.snapshot import NodeSeen, Size, Snapshot, take_snapshot
 from heddle.yarn.steering.limits import Cause, Guards, Limits, keep_one_large
 from heddle.yarn.steering.turning import Turn, Turner
 from heddle.yarn.verdicts import Verdict
+from heddle.yarn.wire import YarnError
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Step:
     observe_s: float  # polling and reading, wall time
     decide_s: float  # from two snapshots to a plan
     act_s: float
+    metrics_age_ms: dict[str, int]  # for how long a node's figures have not moved
 
 
 @dataclass(frozen=True)
@@ -118,10 +120,12 @@ class Controller:
         observed = perf_counter()
         changes, plan = self._decider.decide(snapshot)
         decided = perf_counter()
+        ages_ms = self._guards.look(snapshot.nodes.values(), snapshot.at_ms)
         turns = self._turner.turn(turns_of(plan, self.live), seen, self.settings.shadow)
         resizes = self._act(snapshot, plan)
         acted = perf_counter()
-        return Step(snapshot, changes, plan, resizes, turns, observed - began, decided - observed, acted - decided)
+        spans_s = observed - began, decided - observed, acted - decided
+        return Step(snapshot, changes, plan, resizes, turns, *spans_s, metrics_age_ms=ages_ms)
 
     def _as_found(self, seen: Snapshot) -> Snapshot:
         """Levers see the priorities that applications came with, not those that we gave them."""

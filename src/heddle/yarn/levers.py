@@ -28,6 +28,7 @@ from heddle.yarn.growing import Growing
 from heddle.yarn.live_view import N_RESOURCES, Batch, LiveView
 
 Rows = npt.NDArray[np.int64]
+Handles = tuple[ViewHandle, StateHandle]
 
 
 _call_about = calling(3 + 1)  # view, state, params, then integers
@@ -173,9 +174,15 @@ class LiveLevers:
 
     def _tell(self, question: Question, view: View, batch: Batch) -> None:
         if batch.kind in self._levers[question].listens:
+            self._tell_of(question, self._handles(question, view), batch)
+
+    def _tell_of(self, question: Question, about: Handles, batch: Batch) -> None:
+        if batch.kind in self._levers[question].listens:
             hook = self._hooks[f"{question}_event"]
-            handles = ViewHandle(view), StateHandle(self._memory[question].state())
-            self._loops.tell(hook, *handles, self._params[question], batch.kind, batch.rows)
+            self._loops.tell(hook, *about, self._params[question], batch.kind, batch.rows)
+
+    def _handles(self, question: Question, view: View) -> Handles:
+        return ViewHandle(view), StateHandle(self._memory[question].state())
 
     def pass_time(self, live: LiveView, since_ms: int) -> None:
         """Levers that ask for it hear that time has passed since the last poll, as in the simulator: if requests wait.
@@ -197,8 +204,9 @@ class LiveLevers:
         jobs, stages, nodes = live.live_jobs(), live.waiting_stages(), np.arange(len(view.node))
         resources = np.arange(N_RESOURCES)
         if self._has(Question.PARTITION, "pool"):
-            pools = self._each("pool", Question.PARTITION, view, jobs)
+            pools = self._each("pool", Question.PARTITION, self._handles(Question.PARTITION, view), jobs)
             view.job["pool"][jobs] = pools
+            live.add_up()  # what pools hold goes by who is in them
             answers["job_pools"] = dict(zip(jobs.tolist(), pools.tolist(), strict=True))
             answers["pool_limits"] = self._pairs(
                 "limit", Question.PARTITION, view, np.arange(len(view.pool)), resources
@@ -211,7 +219,7 @@ class LiveLevers:
             # The simulator's rule for a node: whole increments, never below what is allocated.
             answers["node_totals"] = np.maximum(totals // self._increment * self._increment, view.node["allocated"])
         if self._has(Question.ORDERING, "key"):
-            keys = self._each("key", Question.ORDERING, view, stages)
+            keys = self._each("key", Question.ORDERING, self._handles(Question.ORDERING, view), stages)
             answers["request_keys"] = dict(zip(stages.tolist(), keys.tolist(), strict=True))
         if self._has(Question.PLACEMENT, "allows"):
             there = np.flatnonzero(view.node["alive"])
@@ -229,29 +237,40 @@ class LiveLevers:
         reasons: dict[int, Reason] = {}
         supposed: list[tuple[int, int]] = []
         before = self._memory[Question.ADMISSION].copy()
-        for job in held_back[turn].tolist():
-            reasons[job] = Reason(int(self._each("admits", Question.ADMISSION, live.view, np.array([job]))[0]))
-            if reasons[job] is Reason.NONE:
-                supposed.append((job, live.most_free_node()))
-                event = live.suppose_started(*supposed[-1], 1)
-                if live.view.job_spec["has_am"][job]:
-                    self._tell(Question.ADMISSION, live.view, Batch(EVENT_ALLOCATED, np.array([event], np.int64)))
+        # One pair of handles for all: nothing grows meanwhile, and making them costs more than asking.
+        about = self._handles(Question.ADMISSION, live.view)
+        waiting, at_once = held_back[turn], 1
+        while len(waiting):
+            # Those up to the first that may start see the same view, so they can be asked together.
+            said = self._each("admits", Question.ADMISSION, about, waiting[:at_once])
+            admitted = np.flatnonzero(said == Reason.NONE)
+            asked = int(admitted[0]) + 1 if len(admitted) else len(said)
+            for job, reason in zip(waiting[:asked].tolist(), said[:asked].tolist(), strict=True):
+                reasons[job] = Reason(reason)
+            if len(admitted):
+                self._suppose_started(live, about, int(waiting[asked - 1]), supposed)
+            waiting, at_once = waiting[asked:], 1 if len(admitted) else 2 * at_once
         for job, node in supposed:
             live.suppose_started(job, node, -1)
         self._memory[Question.ADMISSION] = before
         return reasons
 
+    def _suppose_started(self, live: LiveView, about: Handles, job: int, supposed: list[tuple[int, int]]) -> None:
+        supposed.append((job, live.most_free_node()))
+        event = live.suppose_started(*supposed[-1], 1)
+        if live.view.job_spec["has_am"][job]:
+            self._tell_of(Question.ADMISSION, about, Batch(EVENT_ALLOCATED, np.array([event], np.int64)))
+
     def _has(self, question: Question, hook: str) -> bool:
         return hook in self._levers[question].hooks
 
-    def _each(self, hook: str, question: Question, view: View, rows: Rows) -> Rows:
+    def _each(self, hook: str, question: Question, about: Handles, rows: Rows) -> Rows:
         answers = np.zeros(len(rows), np.int64)
-        state, params = StateHandle(self._memory[question].state()), self._params[question]
-        self._loops.ask_each(self._hooks[hook], ViewHandle(view), state, params, rows, answers)
+        self._loops.ask_each(self._hooks[hook], *about, self._params[question], rows, answers)
         return answers
 
     def _pairs(self, hook: str, question: Question, view: View, rows: Rows, columns: Rows) -> Rows:
         answers = np.zeros((len(rows), len(columns)), np.int64)
-        state, params = StateHandle(self._memory[question].state()), self._params[question]
-        self._loops.ask_pairs(self._hooks[hook], ViewHandle(view), state, params, rows, columns, answers)
+        about, params = self._handles(question, view), self._params[question]
+        self._loops.ask_pairs(self._hooks[hook], *about, params, rows, columns, answers)
         return answers

@@ -130,7 +130,11 @@ class LiveView:
         self._am_held.rows[job] += amount
         if node != NOTHING:
             self._node.rows["allocated"][node] += amount
-        self._add_up()
+        # The sums of add_up(), moved by this one job: with a thousand that wait, adding up anew would take seconds.
+        self._queues.suppose_started(self._job.rows[job], amount, sign)
+        self._pool["allocated"][self._job.rows["pool"][job]] += amount
+        self._clock["am_allocated"][0] += amount
+        self._clock["running_jobs"] += sign
         return node, int(self._job_spec.rows["first_stage"][job]), NOTHING, 0
 
     def sight(self, snapshot: Snapshot) -> None:
@@ -155,7 +159,7 @@ class LiveView:
         for kind, group in groupby(changes, key=lambda change: change.kind):
             apply = appliers[kind]
             rows = np.array([apply(change, snapshot) for change in group], np.int64)
-            self._add_up()
+            self.add_up()
             yield Batch(kind, rows)
             if kind in (EVENT_FINISHED, EVENT_STOPPED):
                 for container in rows[:, 2].tolist():
@@ -163,7 +167,7 @@ class LiveView:
         self._end_jobs(snapshot)
         for app in snapshot.apps.values():
             self._read_app(app, snapshot.at_ms)
-        self._add_up()
+        self.add_up()
 
     # One function per kind of event: changes the view, returns the event's row.
 
@@ -331,7 +335,8 @@ class LiveView:
             self._job.rows["waiting"][job] = 0
             self._stages.close_job(job)
 
-    def _add_up(self) -> None:
+    def add_up(self) -> None:
+        """All sums over jobs, from their rows."""
         live, job = self.live_jobs(), self._job.rows
         self._queues.add_up(job, self._am_held.rows, live)
         self._pool["allocated"] = 0

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from heddle.model.errors import RunRefused
-from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.client import RmClient
 from heddle.yarn.mapreduce import MapReduceClient
 from heddle.yarn.mixture import MapReduceJob, RealJob
 from heddle.yarn.replay.plan import ReplayJob
 from heddle.yarn.replay.submit import Submitter
+from heddle.yarn.wire import YarnError
 
 POLL_S: Final = 0.5
 PATIENCE_S: Final = 120.0  # with a ResourceManager that does not answer

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from heddle.model.resources import MILLI
-from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.client import RmClient
+from heddle.yarn.wire import YarnError
 
 ANY_NODE: Final = "*"
 IN_SERVICE: Final = ("NEW", "RUNNING", "DECOMMISSIONING")

@@ -2,12 +2,14 @@
 
 Rounds go forth and back (A B, B A, ...), so that a drift of the machine does not favour one. Every run that has ended
 is in a journal: a trial that was interrupted goes on behind it. `stock` is YARN left alone; every other policy is
-steered live by a process of its own, as an operator would.
+steered live by a process of its own, as an operator would. What happened in a run, its record and what the controller
+decided, is in a folder of its own.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import signal
 import subprocess
 import sys
@@ -16,18 +18,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final
 
 from heddle.model.errors import BadInput, CheckFailed
+from heddle.policy.parse import parse_policy
 from heddle.yarn.client import RmClient
+from heddle.yarn.levers import charging_young
 from heddle.yarn.mixture import RealJob
 from heddle.yarn.replay.plan import ReplayJob
 from heddle.yarn.run_jobs import GAVE_UP, JobRun, Workplace, run_jobs
 from heddle.yarn.snapshot import read_nodes
 from heddle.yarn.trace.journal import Journal
+from heddle.yarn.trace.recording import recording
 
 STOCK: Final = ("stock", "stock again")  # twice, to see how much two equal things differ
-READY_WITHIN_S: Final = 60.0
+READY_WITHIN_S: Final = 240.0  # the first time levers are compiled, which takes long on a busy machine
+YOUNG_S: Final = 10  # how long the controller counts new containers in full
 SETTLE_S: Final = 5.0  # between runs: the last AMs go, the nodes report nothing in use
 
 
@@ -37,6 +44,7 @@ class TrialRun:
 
     `peak_used_share`: most that containers really held of a node's own size. With `stuck_jobs`, which had not ended
     when the run was given up, makespan and completion are lower bounds: those jobs count as if they had ended then.
+    `jct_s`: completion time of each job, by name.
     """
 
     round: int
@@ -47,6 +55,7 @@ class TrialRun:
     failed_jobs: int
     stuck_jobs: int
     peak_used_share: float
+    jct_s: dict[str, float]
 
 
 def over_reserved(
@@ -112,47 +121,68 @@ def run_trial(
 def _one(jobs: list[RealJob], number: int, policy: str, place: Workplace, folder: Path, give_up_s: float) -> TrialRun:
     own = {node.id: node.total for node in read_nodes(place.client.nodes(), place.client.address).values()}
     peak = 0.0
+    mine = folder / run_name(number, policy)
+    with recording(place.client, lambda _: None, own_machine=True) as kept:
 
-    def look() -> None:
-        nonlocal peak
-        for node in read_nodes(place.client.nodes(), place.client.address).values():
-            peak = max(peak, node.containers_memory_mb / own[node.id][0])
+        def look() -> None:
+            nonlocal peak
+            kept.poll()
+            for node in read_nodes(place.client.nodes(), place.client.address).values():
+                peak = max(peak, node.containers_memory_mb / own[node.id][0])
 
-    with _steered(policy, number, place.client, folder):
-        runs = run_jobs(jobs, place, lambda _: None, look, give_up_s)
+        with _steered(policy, place.client, mine):
+            runs = run_jobs(jobs, place, lambda _: None, look, give_up_s)
+        apps = {run.app_id for run in runs}
+        kept.write(
+            apps, mine / "record", policy=_in_full(policy), workload=folder.name, started_by=["heddle", *sys.argv[1:]]
+        )
     return _summed(number, policy, runs, peak, give_up_s)
+
+
+def run_name(number: int, policy: str) -> str:
+    """The folder of one run."""
+    return f"round-{number + 1}-" + re.sub(r"[^A-Za-z0-9.=-]+", "_", policy).strip("_")
+
+
+def _in_full(policy: str) -> str:
+    """What a simulation of the run has to be given as its policy."""
+    return "stock" if policy in STOCK else str(charging_young(parse_policy(policy), 1000 * YOUNG_S, 1000))
 
 
 def _summed(number: int, policy: str, runs: list[JobRun], peak: float, give_up_s: float) -> TrialRun:
     begun = [run for run in runs if run.submitted_at_ms is not None]
     stuck = [run for run in runs if run.outcome == GAVE_UP]
     given_up_ms = min(run.submitted_at_ms or 0 for run in begun) + round(1000 * give_up_s) if stuck and begun else 0
-    spans = [(run.submitted_at_ms or 0, run.finished_at_ms or given_up_ms) for run in begun]
+    spans = {run.name: (run.submitted_at_ms or 0, run.finished_at_ms or given_up_ms) for run in begun}
     if not spans:
         raise CheckFailed([f"no job ran: {runs[0].diagnostics}"])
-    makespan_ms = max(end for _, end in spans) - min(start for start, _ in spans)
+    makespan_ms = max(end for _, end in spans.values()) - min(start for start, _ in spans.values())
+    jct_s = {name: (end - start) / 1000 for name, (start, end) in spans.items()}
     return TrialRun(
         round=number,
         policy=policy,
         makespan_s=makespan_ms / 1000,
-        jct_mean_s=sum(end - start for start, end in spans) / len(spans) / 1000,
+        jct_mean_s=fmean(jct_s.values()),
         jobs=len(runs),
         failed_jobs=sum(run.outcome not in ("SUCCEEDED", GAVE_UP) for run in runs),
         stuck_jobs=len(stuck),
         peak_used_share=round(peak, 3),
+        jct_s=jct_s,
     )
 
 
 @contextmanager
-def _steered(policy: str, number: int, client: RmClient, folder: Path) -> Iterator[None]:
+def _steered(policy: str, client: RmClient, folder: Path) -> Iterator[None]:
     """A controller in a process of its own, ended as Ctrl-C would; what it decided stays in the folder."""
     if policy in STOCK:
         yield
         return
-    decisions, log = folder / f"round-{number + 1}-decisions.jsonl", folder / f"round-{number + 1}.log"
+    folder.mkdir(parents=True, exist_ok=True)
+    decisions, log = folder / "decisions.jsonl", folder / "controller.log"
     decisions.unlink(missing_ok=True)
     command = [sys.executable, "-c", "from heddle.cli.main import main; main()", "yarn", "steer", "--mode", "live"]
     command += ["--rm", client.address, "--policy", policy, "--record", str(decisions)]
+    command += ["--young", str(YOUNG_S)]
     with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output) as steering:
         try:
             _wait_for_decisions(steering, decisions, log)

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
-from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.client import RmClient
 from heddle.yarn.local.configuration import conf_folder, node_conf_folder, write_configuration
 from heddle.yarn.local.folders import cluster_folder, cluster_names, only_one, state_folder
 from heddle.yarn.local.jars import hadoop_home, is_fetched, lib_of
 from heddle.yarn.local.java import JVM_FLAGS, find_java
 from heddle.yarn.local.layout import Layout, refuse_taken_ports
 from heddle.yarn.local.processes import Process, processes_of, refuse_without_proc, start, stop
+from heddle.yarn.wire import YarnError
 
 STATE_FILE: Final = "cluster.json"
 READY_FILE: Final = "ready"  # there once everything was healthy

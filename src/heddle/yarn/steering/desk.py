@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from heddle.model.errors import BadInput
+from heddle.model.errors import BadInput, RunRefused
 from heddle.yarn.local.folders import only_one, state_folder
 from heddle.yarn.snapshot import Size
 
@@ -90,7 +90,18 @@ class Desk:
         )
 
     def save(self, baseline: Baseline) -> None:
-        """Durable when it returns: written beside, synced, renamed, and the folder synced."""
+        """Durable when it returns: written beside, synced, renamed, and the folder synced.
+
+        RunRefused where that cannot be (a full disk): then nothing may be changed either.
+        """
+        try:
+            self._write(baseline)
+        except OSError as error:
+            raise RunRefused(
+                f"{self.baseline_file}: cannot be written ({error.strerror or error}), so nothing may be changed"
+            ) from None
+
+    def _write(self, baseline: Baseline) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         fresh = self.baseline_file.with_suffix(".partial")
         with fresh.open("w") as file:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -53,6 +53,24 @@ class Guards:
         """A change that is under way: it comes true after the answer, and may even if no answer comes."""
         self._expected[node] = (*self._expected.get(node, ())[-1:], size)
 
+    def look(self, nodes: Iterable[NodeSeen], now_ms: int) -> dict[str, int]:
+        """For how long the figures of each node have not moved.
+
+        A node whose NodeManager hangs stays in the RM's list with its last figures, which then never change.
+        """
+        ages_ms = {}
+        for node in nodes:
+            figures = (
+                node.used_memory_mb,
+                node.physical_cores_used,
+                node.containers_memory_mb,
+                node.container_vcores_used,
+            )
+            if node.id not in self._metrics or self._metrics[node.id][0] != figures:
+                self._metrics[node.id] = figures, now_ms
+            ages_ms[node.id] = now_ms - self._metrics[node.id][1]
+        return ages_ms
+
     def judge(self, node: NodeSeen, decided: Size, own: Size, now_ms: int) -> tuple[Size, Cause]:
         """The size that a node may get, and why. `own`: its size without us. Sizes only ever keep what is allocated."""
         limits = self._limits
@@ -73,13 +91,8 @@ class Guards:
         return wanted, cause
 
     def _is_stale(self, node: NodeSeen, now_ms: int) -> bool:
-        """A node whose NodeManager hangs stays in the RM's list with its last figures, which then never change."""
-        metrics = (node.used_memory_mb, node.physical_cores_used, node.containers_memory_mb, node.container_vcores_used)
-        before = self._metrics.get(node.id)
-        if before is None or before[0] != metrics:
-            self._metrics[node.id] = metrics, now_ms
-            return False
-        return self._limits.stale_ms is not None and now_ms - before[1] > self._limits.stale_ms
+        age_ms = self.look([node], now_ms)[node.id]
+        return self._limits.stale_ms is not None and age_ms > self._limits.stale_ms
 
     def _is_full(self, node: NodeSeen, own: Size) -> bool:
         shares = (node.memory_share or 0.0, node.containers_memory_mb / max(1, own[MEMORY]))

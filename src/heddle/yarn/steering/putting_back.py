@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from heddle.model.resources import MEMORY, MILLI, VCORES
-from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.client import RmClient
 from heddle.yarn.snapshot import NodeSeen, Size, read_apps, read_nodes
 from heddle.yarn.steering.desk import Found
+from heddle.yarn.wire import YarnError
 
 PROOF_TRIES: Final = 10
 PROOF_EVERY_S: Final = 0.3

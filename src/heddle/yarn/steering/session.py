@@ -16,14 +16,15 @@ from typing import Final
 
 from heddle.model.errors import CheckFailed, RunRefused
 from heddle.policy.policy import Policy
-from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.client import RmClient
 from heddle.yarn.controller import Controller, Settings, Step
 from heddle.yarn.snapshot import NodeSeen, Size, read_nodes, read_queues
 from heddle.yarn.steering.desk import Baseline, Desk, Found
 from heddle.yarn.steering.limits import Cause, Guards
 from heddle.yarn.steering.putting_back import PutBack, in_words, put_back, sizes_of_nodemanagers, still_owed
-from heddle.yarn.steering.turning import Turner, refuse_where_knobs_are_missing
+from heddle.yarn.steering.turning import Turner, missing_knobs
 from heddle.yarn.steering.watchdog import start_watchdog, watchdog_lives
+from heddle.yarn.wire import YarnError
 
 LAST_TRIES: Final = 3
 
@@ -111,11 +112,11 @@ class Session:
             turner=self._turner,
         )
         nodes = read_nodes(self._client.nodes(), self._client.address)
+        if not self._begun:
+            self._check_knobs()
         if self._live:
             if not self._begun:
                 self._refuse_strange_sizes(nodes)
-                queues = read_queues(self._client.scheduler(), self._client.address)
-                refuse_where_knobs_are_missing(self._client, self._policy, queues)
             # A node that is known keeps its size as first known: after a restart of the RM it comes back as we made it.
             self._found = self._found | Found(sizes={node.id: node.total for node in nodes.values()})
             self._save()
@@ -136,6 +137,14 @@ class Session:
             _prove(done)
             # Nodes that are away are still owed their size.
             self._found = self._owed = still_owed(done)
+
+    def _check_knobs(self) -> None:
+        """Live, a YARN without the knobs that the policy turns is refused; in shadow mode it is said."""
+        queues = read_queues(self._client.scheduler(), self._client.address)
+        if missing := missing_knobs(self._client, self._policy, queues):
+            if self._live:
+                raise RunRefused(missing)
+            self._say(f"note: live, this would be refused: {missing}")
 
     def _refuse_strange_sizes(self, nodes: dict[str, NodeSeen]) -> None:
         if self._terms.accept_sizes:

@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from heddle.model.errors import RunRefused
 from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
-from heddle.yarn.client import RmClient, YarnError
+from heddle.yarn.client import RmClient
 from heddle.yarn.knobs import HIGHEST_PRIORITY, Turns, has_opinion, pool_leaves
 from heddle.yarn.snapshot import QueueSeen, Snapshot
 from heddle.yarn.steering.desk import Found
 from heddle.yarn.steering.putting_back import settings_of_queues
 from heddle.yarn.verdicts import Verdict
+from heddle.yarn.wire import YarnError
 
 AM_SHARE: Final = "maximum-am-resource-percent"
 GUARANTEE: Final = "capacity"
@@ -41,8 +41,8 @@ class Turn:
     problem: str = ""
 
 
-def refuse_where_knobs_are_missing(client: RmClient, policy: Policy, queues: tuple[QueueSeen, ...]) -> None:
-    """RunRefused if this YARN does not have the knobs that the policy turns, saying what would give it them."""
+def missing_knobs(client: RmClient, policy: Policy, queues: tuple[QueueSeen, ...]) -> str:
+    """Which knobs that the policy turns this YARN does not have, and what would give it them; empty: it has them."""
     levers = policy.by_question
     missing = []
     if has_opinion(levers[Question.ADMISSION]) or has_opinion(levers[Question.PARTITION]):
@@ -53,7 +53,7 @@ def refuse_where_knobs_are_missing(client: RmClient, policy: Policy, queues: tup
                 f"queues cannot be changed live ({error}): it needs the Capacity scheduler and, in yarn-site.xml,"
                 f" {_STORE}=memory"
             )
-    if has_opinion(levers[Question.ORDERING]) and not int(client.setting(_PRIORITIES) or 0):
+    if has_opinion(levers[Question.ORDERING]) and not _most_priority(client):
         missing.append(f"applications have no priorities: set {_PRIORITIES} to {HIGHEST_PRIORITY} in yarn-site.xml")
     pools = pool_leaves(policy)
     below_root = {queue.name for queue in queues if queue.name.count(".") == 1}
@@ -62,8 +62,14 @@ def refuse_where_knobs_are_missing(client: RmClient, policy: Policy, queues: tup
             f"{levers[Question.PARTITION].name} shares the cluster between {' and '.join(pools)}: these, and no others,"
             f" must be the queues below root in capacity-scheduler.xml (there are {', '.join(sorted(below_root))})"
         )
-    if missing:
-        raise RunRefused("; ".join(missing))
+    return "; ".join(missing)
+
+
+def _most_priority(client: RmClient) -> int:
+    try:
+        return int(client.setting(_PRIORITIES) or 0)
+    except (YarnError, ValueError):  # an RM that does not show its configuration
+        return 0
 
 
 class Turner:
@@ -71,11 +77,14 @@ class Turner:
 
     def __init__(self, client: RmClient, remember: Callable[[Found], None], forget: Callable[[Found], None]) -> None:
         self._client, self._remember, self._forget = client, remember, forget
-        self._set_queues: QueueSettings = {}  # by us
+        # By us: what was there and what was asked for. A change that was refused, or is yet to come true, leaves the
+        # one, otherwise the other is there; anything else is somebody's.
+        self._set_queues: dict[str, dict[str, tuple[str | None, ...]]] = {}
         self._found_queues: QueueSettings = {}
-        self._set: dict[str, dict[str, Any]] = {"leaves": {}, "priorities": {}}
+        self._set: dict[str, dict[str, tuple[Any, ...]]] = {"leaves": {}, "priorities": {}}
         self._found: dict[str, dict[str, Any]] = {"leaves": {}, "priorities": {}}
         self._foreign: set[tuple[str, str]] = set()
+        self._said: QueueSettings = {}  # in shadow mode, where settings cannot be read: what was last decided
 
     def found_priorities(self) -> Mapping[str, int]:
         """Of the applications whose priority we have set, the one that they had."""
@@ -93,7 +102,7 @@ class Turner:
         """In one change of the configuration: shares of neighbours must add up at every moment."""
         if not wanted:
             return []
-        now = settings_of_queues(self._client, wanted)
+        now = self._settings_now(wanted, shadow)
         self._leave_to_others(now)
         changes = {
             queue: {key: value for key, value in settings.items() if _differs(now[queue][key], value)}
@@ -109,11 +118,24 @@ class Turner:
             self._remember(Found(queues=first))
             verdict, problem = self._try(lambda: self._client.change_queues(changes))
             for queue, settings in changes.items():
-                self._set_queues.setdefault(queue, {}).update(settings)
+                either = {key: (now[queue][key], value) for key, value in settings.items()}
+                self._set_queues.setdefault(queue, {}).update(either)
         return [
             Turn("queues", queue, {key: now[queue][key] for key in settings}, settings, verdict, problem)
             for queue, settings in changes.items()
         ]
+
+    def _settings_now(self, wanted: QueueSettings, shadow: bool) -> QueueSettings:
+        """As the RM says. One that does not let us read them (no mutable store, no right to) is no reason not to show
+        decisions: then they are compared with the last ones."""
+        try:
+            return settings_of_queues(self._client, wanted)
+        except YarnError as error:
+            if not shadow or error.status is None:
+                raise
+        now = {queue: {key: self._said.get(queue, {}).get(key) for key in keys} for queue, keys in wanted.items()}
+        self._said = wanted
+        return now
 
     def _leave_to_others(self, now: QueueSettings) -> None:
         """A restarted RM has what its file says, which is what we found; anything else is somebody's."""
@@ -121,8 +143,9 @@ class Turner:
             found = self._found_queues[queue]
             strange = [
                 key
-                for key, value in settings.items()
-                if key in now.get(queue, {}) and _differs(now[queue][key], value) and now[queue][key] != found[key]
+                for key, either in settings.items()
+                if key in now.get(queue, {})
+                and all(_differs(now[queue][key], value) for value in (*either, found[key]))
             ]
             if strange and ("queues", queue) not in self._foreign:
                 self._foreign.add(("queues", queue))
@@ -141,7 +164,8 @@ class Turner:
 
     def _turn_app(self, what: str, app: str, value: Any, now: Any) -> Turn:
         ours, found = self._set[what], self._found[what]
-        if app in ours and not _same(now, ours[app]) and now != found[app] and (what, app) not in self._foreign:
+        strange = app in ours and not any(_same(now, value) for value in (*ours[app], found[app]))
+        if strange and (what, app) not in self._foreign:
             self._foreign.add((what, app))
             self._forget(Found(**{what: {app: found[app]}}))
         if (what, app) in self._foreign:
@@ -150,7 +174,7 @@ class Turner:
         self._remember(Found(**{what: {app: found[app]}}))
         change = self._client.move if what == "leaves" else self._client.set_priority
         verdict, problem = self._try(lambda: change(app, value))
-        ours[app] = value
+        ours[app] = now, value
         return Turn(what, app, now, value, verdict, problem)
 
     def _try(self, change: Callable[[], object]) -> tuple[Verdict, str]:
