@@ -114,4 +114,5 @@ def _go_on(sim, stage, task, n, since_ms):  # type: ignore[no-untyped-def]
     node_changed(sim, n)
     if sim.setting["logging"][0]:
         slot["asked_at_ms"][s] = since_ms
+        slot["allocated_place"][s] = next_place(sim)  # after the node was made large enough for it
         slot["started_place"][s] = next_place(sim)
