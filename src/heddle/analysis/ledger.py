@@ -7,8 +7,9 @@ hardware: it is taken off the idle reservations and shown apart, as is use beyon
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import polars as pl
@@ -22,6 +23,8 @@ from heddle.model.errors import BadInput
 from heddle.model.resources import display_name
 from heddle.model.workload import INNER
 from heddle.record.run import Run
+
+Amounts = TypeVar("Amounts", Ints, Floats)
 
 _BEFORE_RESERVED: Final = ("away", "background", "outside")
 LINES: Final = (
@@ -128,11 +131,7 @@ class _Gathered:
     oversold: Ints  # promises beyond the hardware
 
     def ledger(self) -> Ledger:
-        amounts, over = dict(self.lines.sums), self.oversold.copy()
-        for name in reversed(RESERVED_LINES):  # what could not really be promised was idle first of all
-            taken = np.minimum(over, amounts[name])
-            amounts[name] = amounts[name] - taken
-            over = over - taken
+        amounts = _without_oversold(self.lines.sums, self.oversold)
         memos = {"oversold": self.oversold, "beyond": self.beyond}
         return Ledger(
             resources=self.run.resources,
@@ -153,11 +152,7 @@ class _Gathered:
             if not capacity:
                 continue
             levels = self.lines.over_time(r)
-            over = np.maximum(0.0, sum(levels.values()) - capacity)
-            for line in reversed(RESERVED_LINES):
-                taken = np.minimum(over, levels[line])
-                levels[line] = levels[line] - taken
-                over = over - taken
+            levels = _without_oversold(levels, np.maximum(0.0, sum(levels.values()) - capacity))
             shares[name] = {line: levels[line] / capacity for line in LINES}
         return LedgerOverTime((self.edges_ms - self.begin) / 1000, shares)
 
@@ -172,6 +167,16 @@ def _gathered(run: Run, bins: int | None) -> _Gathered:
     beyond = reserved_capacity(run, attempts, lines)
     oversold = free_capacity(run, attempts, lines, begin, end)
     return _Gathered(run, begin, end, edges_ms, lines, attempts, beyond, oversold)
+
+
+def _without_oversold(amounts: Mapping[str, Amounts], over: Amounts) -> dict[str, Amounts]:
+    """The lines less what could not really be promised: that was idle first of all."""
+    left = dict(amounts)
+    for name in reversed(RESERVED_LINES):
+        taken = np.minimum(over, left[name])
+        left[name] = left[name] - taken
+        over = over - taken
+    return left
 
 
 def _capacity(run: Run) -> Ints:

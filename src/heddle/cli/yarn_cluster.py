@@ -5,7 +5,9 @@ from __future__ import annotations
 import getpass
 import signal
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from heddle.model.errors import BadInput
 
@@ -13,6 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from heddle.yarn.client import RmClient
+
+Rm = Annotated[
+    str | None,
+    typer.Option("--rm", help="Address of a ResourceManager, or of several, with commas [default: a local cluster's]."),
+]
+Name = Annotated[str | None, typer.Option("--name", help="A cluster of `heddle yarn up` [default: local].")]
 
 
 def address_of(rm: str | None, name: str | None) -> str:

@@ -10,19 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
-from heddle.cli.yarn_cluster import client_of, interruptible
+from heddle.cli.yarn_cluster import Name, Rm, client_of, interruptible
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from heddle.yarn.run_jobs import Workplace
-
-Rm = Annotated[
-    str | None,
-    typer.Option("--rm", help="Address of a ResourceManager, or of several, with commas [default: a local cluster's]."),
-]
-Name = Annotated[str | None, typer.Option("--name", help="A cluster of `heddle yarn up` [default: local].")]
 
 
 def run(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from heddle.cli.output import DONE, Json, is_quiet, print_json, say
-from heddle.cli.yarn_cluster import client_of, until_told
+from heddle.cli.yarn_cluster import Name, Rm, client_of, until_told
 from heddle.model.errors import BadInput, RunRefused
 
 if TYPE_CHECKING:
@@ -21,12 +21,6 @@ if TYPE_CHECKING:
     from heddle.cli.steer_view import SteerView
     from heddle.yarn.steering.metrics_page import SteeringMetrics
     from heddle.yarn.trace.journal import Journal
-
-Rm = Annotated[
-    str | None,
-    typer.Option("--rm", help="Address of a ResourceManager, or of several, with commas [default: a local cluster's]."),
-]
-Name = Annotated[str | None, typer.Option("--name", help="A cluster of `heddle yarn up` [default: local].")]
 
 
 def steer(

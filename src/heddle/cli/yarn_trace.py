@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from heddle.cli.output import DONE, Json, print_json, say
-from heddle.cli.yarn_cluster import client_of, until_told
+from heddle.cli.yarn_cluster import Name, Rm, client_of, until_told
 
 Seconds = Annotated[float | None, typer.Option("--for", min=0.1, help="End after so many seconds [default: never].")]
 
@@ -69,11 +69,8 @@ def _peak_rss_mb() -> int | None:
 
 def observe(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the journal and the record go.")],
-    rm: Annotated[
-        str | None,
-        typer.Option("--rm", help="Address of a ResourceManager, or of several, with commas [default: a local one]."),
-    ] = None,
-    name: Annotated[str | None, typer.Option("--name", help="A cluster of `heddle yarn up` [default: local].")] = None,
+    rm: Rm = None,
+    name: Name = None,
     every_s: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two polls.")] = 1.0,
     for_s: Seconds = None,
     until_idle: Annotated[
