@@ -48,6 +48,10 @@ class OneNode(HandMade):
         self.tell(EVENT_FINISHED, 0, 0, container, self.ages.pop(container))
         self.view.node["first_container"][0] = self.view.container["next"][container]
 
+    def set_parameter(self, name: str, value: int) -> None:
+        place = [parameter.name for parameter in self.lever.parameters].index(name)
+        self.params[place] = 1000 * value
+
     @property
     def available(self) -> int:
         return self.ask("total", 0, MEMORY) - int(self.view.node["allocated"][0, MEMORY])
@@ -114,9 +118,16 @@ def test_a_young_container_that_ends_leaves_nothing_of_its_reservation() -> None
     node = OneNode(young_reports=5)
     node.begin()
     node.report(100, times=2)
-    assert node.available == 300  # 800 - 400 - 100
+    assert node.available == 400  # 800 - 400: what it uses by now is not counted twice
     node.end()
     assert node.available == 700
+
+
+def test_a_young_container_that_uses_more_than_it_reserves_counts_with_what_it_uses() -> None:
+    node = OneNode(young_reports=3)
+    node.begin()
+    node.report(900)
+    assert node.available == -100  # 800 - 900, and not 800 - 900 - 400
 
 
 @pytest.mark.parametrize("batches", [(1, 1, 1), (3,), (1, 2), (2, 1)])
@@ -157,3 +168,26 @@ def test_the_gain_to_expect() -> None:
         after += 800 - node.available
         node.report(0)
     assert mean_of_own + after / 30 / 400 == pytest.approx(0.762, abs=0.01)
+
+
+def test_how_long_containers_are_young_may_change_while_they_are() -> None:
+    node = OneNode(young_reports=5)
+    node.begin()
+    node.report(100, times=2)
+    node.set_parameter("young_reports", 3)
+    node.report(100)
+    assert node.available == 400  # charged now: E = 100 + 400, of which no more counts than it reserves
+    node.set_parameter("young_reports", 9)  # too late for this one: E = 300 after a report
+    node.report(100)
+    assert node.available == 500
+    node.end()
+    assert node.available == 700  # 300 - 400 / 2: one report after it was charged
+
+
+def test_shortened_below_what_a_container_has_seen_it_is_charged_at_its_next_report() -> None:
+    node = OneNode(young_reports=9)
+    node.begin()
+    node.report(100, times=4)
+    node.set_parameter("young_reports", 2)
+    node.report(100, times=2)  # 500 after the first, 300 after the second
+    assert node.available == 500

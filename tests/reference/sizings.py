@@ -94,7 +94,13 @@ class UsageFeedback(Sizing):
 
     def prediction(self, world: World, node: Node) -> Vector:
         young = world.sum_shapes([run for run in world.containers(node) if self._is_young(run)])
-        return tuple(self._estimate(world, node, r) + young[r] for r in range(world.n_resources))
+        expected = tuple(self._estimate(world, node, r) + young[r] for r in range(world.n_resources))
+        if self.young == 0:
+            return expected
+        used = containers_use(world, node) if node.report else world.zero
+        last = (self.states.get((node, r), (0, 0, 0))[1] for r in range(world.n_resources))
+        reserved = world.allocated_node(node)
+        return tuple(min(p, u + max(0, a - c)) for p, u, a, c in zip(expected, last, reserved, used, strict=True))
 
     def _available(self, world: World, node: Node) -> Vector:
         predicted = self.prediction(world, node)

@@ -75,6 +75,8 @@ class SteerView:
         headings = ("node", "reserved MB", "used MB", "promised MB", "wanted MB", "decision", "metrics since")
         spans = (f"{word} {decision[f'{part}_ms']:.0f} ms" for word, part in SPANS)
         summary = f"{decision['applications']} applications, {decision['containers']} containers; {', '.join(spans)}"
+        if decision["in_full_s"] is not None:
+            summary += f"; new containers count in full for {decision['in_full_s']:.0f} s"
         left = len(nodes) - len(rows)
         return [Text(summary), table(headings, rows), *([Text(f"and {left} more nodes")] if left > 0 else [])]
 

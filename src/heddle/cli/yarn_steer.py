@@ -35,7 +35,11 @@ def steer(
     for_s: Annotated[float | None, typer.Option("--for", min=0.1, help="End after so many seconds.")] = None,
     young_s: Annotated[
         float,
-        typer.Option("--young", min=0, help="So long a new container counts with all it reserves (usage-feedback)."),
+        typer.Option(
+            "--young",
+            min=0,
+            help="A new container counts with all it reserves so long; longer where starts are slow (usage-feedback).",
+        ),
     ] = 10,
     overcommit: Annotated[float, typer.Option(min=1, help="Promise at most this many times a node's own size.")] = 4,
     rise: Annotated[float, typer.Option(min=0.01, help="Grow at most by this share of a node's own size a step.")] = 1,
@@ -98,8 +102,15 @@ def steer(
             say(f"note: {said}")
         only = frozenset(node) if node else None
         limits = Limits(overcommit, rise, round(1000 * stale_s), pressure, only, keep_largest=True)
-        settings = Settings(dead_band=(dead_band_mb, 1000), shadow=mode == "shadow", limits=limits)
-        chosen = charging_young(chosen, round(1000 * young_s), settings.report_ms)
+        young_ms = round(1000 * young_s)
+        charging = charging_young(chosen, young_ms, Settings.report_ms)
+        settings = Settings(
+            dead_band=(dead_band_mb, 1000),
+            shadow=mode == "shadow",
+            limits=limits,
+            in_full_ms=young_ms if charging != chosen else 0,
+        )
+        chosen = charging
         terms = Terms(lease_s, getpass.getuser(), accept_sizes)
         journal = Journal(record, say) if record is not None else None
         metrics = SteeringMetrics(str(chosen), mode) if metrics_port is not None else None

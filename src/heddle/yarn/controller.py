@@ -24,6 +24,7 @@ from heddle.yarn.knobs import DEAD_BAND, WHOLE, from_outside, turns_of, worth_po
 from heddle.yarn.levers import LiveLevers
 from heddle.yarn.live_view import CapacityOf, LiveView
 from heddle.yarn.snapshot import NodeSeen, Size, Snapshot, take_snapshot
+from heddle.yarn.start_delay import StartDelay
 from heddle.yarn.steering.limits import Cause, Guards, Limits, keep_one_large
 from heddle.yarn.steering.turning import Turn, Turner
 from heddle.yarn.verdicts import Verdict
@@ -55,6 +56,7 @@ class Step:
     decide_s: float  # from two snapshots to a plan
     act_s: float
     metrics_age_ms: dict[str, int]  # for how long a node's figures have not moved
+    in_full_ms: int | None  # for how long new containers count in full, where that is learnt
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class Settings:
     dead_band: Size = DEAD_BAND  # smaller changes than this are not posted
     shadow: bool = True
     limits: Limits = field(default_factory=Limits)
+    in_full_ms: int = 0  # learn for how long new containers count in full, at least so long; 0: the policy says it
 
     def __post_init__(self) -> None:
         if self.report_ms <= 0:
@@ -109,7 +112,9 @@ class Controller:
             calculator=settings.calculator,
             own_size_of=own_size_of,
         )
-        self._decider = Decider(LiveLevers(from_outside(policy), settings.increment), self.live, settings.report_ms)
+        self._levers = LiveLevers(from_outside(policy), settings.increment)
+        self._decider = Decider(self._levers, self.live, settings.report_ms)
+        self._starts = StartDelay(settings.in_full_ms) if settings.in_full_ms else None
 
     def step(self) -> Step:
         """One poll, one decision. Raises YarnError, with nothing changed, if the RM cannot be polled."""
@@ -119,13 +124,23 @@ class Controller:
         snapshot = self._as_found(seen)
         observed = perf_counter()
         changes, plan = self._decider.decide(snapshot)
+        in_full_ms = self._learn_starts(snapshot, changes)
         decided = perf_counter()
         ages_ms = self._guards.look(snapshot.nodes.values(), snapshot.at_ms)
         turns = self._turner.turn(turns_of(plan, self.live), seen, self.settings.shadow)
         resizes = self._act(snapshot, plan)
         acted = perf_counter()
         spans_s = observed - began, decided - observed, acted - decided
-        return Step(snapshot, changes, plan, resizes, turns, *spans_s, metrics_age_ms=ages_ms)
+        return Step(snapshot, changes, plan, resizes, turns, *spans_s, metrics_age_ms=ages_ms, in_full_ms=in_full_ms)
+
+    def _learn_starts(self, snapshot: Snapshot, changes: list[Change]) -> int | None:
+        """For how long containers count in full from now on: as long as they take to start here."""
+        if self._starts is None:
+            return None
+        self._starts.learn(snapshot, changes)
+        in_full_ms = self._starts.in_full_ms(snapshot.at_ms)
+        self._levers.charge_young(-(-in_full_ms // self.settings.report_ms))
+        return in_full_ms
 
     def _as_found(self, seen: Snapshot) -> Snapshot:
         """Levers see the priorities that applications came with, not those that we gave them."""

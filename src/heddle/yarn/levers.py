@@ -8,7 +8,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from numba import njit, types
 from heddle.model.errors import RunRefused
 from heddle.model.plan import Plan
 from heddle.model.reasons import Reason
+from heddle.model.resources import MILLI
 from heddle.model.view import EVENT_ALLOCATED, EVENT_NAMES, EVENT_TICK, JOB_ARRIVED, LeverState, View
 from heddle.policy.compile import HOOKS, hook_addresses, hooks_of
 from heddle.policy.handles import ParamsHandle, ParamsType, StateHandle, StateType, ViewHandle, ViewType
@@ -26,6 +27,8 @@ from heddle.policy.policy import Policy, Setup
 from heddle.yarn.differ import OBSERVABLE
 from heddle.yarn.growing import Growing
 from heddle.yarn.live_view import N_RESOURCES, Batch, LiveView
+
+YOUNG: Final = "young_reports"
 
 Rows = npt.NDArray[np.int64]
 Handles = tuple[ViewHandle, StateHandle]
@@ -108,8 +111,8 @@ def charging_young(policy: Policy, young_ms: int, report_ms: int) -> Policy:
 
 
 def _charging_young(lever: Lever, reports: int) -> Lever:
-    can = any(parameter.name == "young_reports" for parameter in lever.parameters)
-    return lever.with_values({"young_reports": reports}) if can and "young_reports" not in lever.values else lever
+    can = any(parameter.name == YOUNG for parameter in lever.parameters)
+    return lever.with_values({YOUNG: reports}) if can and YOUNG not in lever.values else lever
 
 
 class _Memory:
@@ -152,6 +155,13 @@ class LiveLevers:
         self._memory = {question: _Memory(lever) for question, lever in self._levers.items()}
         self._increment = np.array(increment, np.int64)
         self._loops = compiled_loops()
+
+    def charge_young(self, reports: int) -> None:
+        """From now on new containers count in full for so many reports, with levers that do so at all."""
+        for question, lever in self._levers.items():
+            for at, parameter in enumerate(lever.parameters):
+                if parameter.name == YOUNG and lever.parameter(YOUNG):
+                    self._params[question].params[at] = MILLI * reports
 
     def prepare(self, view: View) -> None:
         """Lets the levers fill their state. Once, when the nodes are known and nothing has happened."""

@@ -16,8 +16,11 @@ one said was available, less what it allocated there since: one to two reports l
 before a report has told of it: the master does not know how much of the reservation was still counted.
 
 Two improvements that are not in the paper. `young_reports=y`: a container counts in full, beside E, for its first y
-reports, and (2) takes place then: one that has just been launched uses nothing yet. `forget`: at the end of a container
-its own smoothed use goes with what (4) takes; the paper leaves it in E, where it decays.
+reports, and (2) takes place then: one that has just been launched uses nothing yet. What it does use by then is in E
+too, so never more is expected than what is in use and all that is reserved beyond it: a node promises no less than by
+reservation. On a live cluster y follows how long containers take to start, so what matters is when each was charged,
+not what y is by now. `forget`: at the end of a container its own smoothed use goes with what (4) takes; the paper
+leaves it in E, where it decays.
 """
 
 from __future__ import annotations
@@ -39,8 +42,9 @@ HEADROOM_AT, SIDE_AT, YOUNG_AT, FORGET_AT = 1, 2, 3, 4  # places of parameters
 # what was allocated after it; the same of the report before.
 E0, USED, AGE, YOUNG, SAID, SAID_BEFORE, SINCE, SINCE_BEFORE, PER_RESOURCE = 0, 1, 2, 3, 4, 5, 6, 7, 8
 REPORTS = PER_RESOURCE * MAX_RESOURCES
-# Columns of state.container: reports that it saw; then of its smoothed use, per resource, what E0, USED, AGE are of E
-SEEN, SMOOTHED, PER_SMOOTHED = 0, 1, 3
+# Columns of state.container: reports that it saw, and had seen when it was young no more (0: it still is, if y > 0);
+# then of its smoothed use, per resource, what E0, USED, AGE are of E
+SEEN, GREW_UP_AT, SMOOTHED, PER_SMOOTHED = 0, 1, 2, 3
 
 
 def prepare(setup: Setup) -> npt.NDArray[np.int64]:
@@ -73,8 +77,10 @@ def smoothed_use(state, container, r):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def is_container(view, row):  # type: ignore[no-untyped-def]
+def is_young(view, state, params, row):  # type: ignore[no-untyped-def]
     """Tasks inside an executor have rows too, but nothing was ever allocated for them."""
+    if params[YOUNG_AT] == 0 or state.container[row, GREW_UP_AT] > 0:
+        return False
     return view.stage_spec["kind"][view.container["stage"][row]] != INNER
 
 
@@ -88,6 +94,9 @@ def set_estimate(state, node, r, amount):  # type: ignore[no-untyped-def]
 def available_now(view, state, params, node, r):  # type: ignore[no-untyped-def]
     """By the estimate as it is now."""
     expected = estimate(state, node, r) + state.node[node, PER_RESOURCE * r + YOUNG]
+    if params[YOUNG_AT] > 0:
+        idle = view.node["allocated"][node, r] - view.node["containers_used"][node, r]
+        expected = min(expected, view.node["used"][node, r] + max(0, idle))
     if params[HEADROOM_AT] == 0:
         return view.node["allowance"][node, r] - expected
     by_containers = view.node["allowance"][node, r] - view.node["containers_used"][node, r]  # (5)
@@ -110,7 +119,9 @@ def take_reports(view, state, params, node, count):  # type: ignore[no-untyped-d
         stage = view.container["stage"][container]
         seen = state.container[container, SEEN] + count
         state.container[container, SEEN] = seen
-        grows_up = params[YOUNG_AT] > 0 and seen * 1000 == params[YOUNG_AT] and is_container(view, container)
+        grows_up = seen * 1000 >= params[YOUNG_AT] and is_young(view, state, params, container)
+        if grows_up:
+            state.container[container, GREW_UP_AT] = seen
         for r in range(view.shape["demand"].shape[1]):
             if grows_up:  # (2), now that it is not young any more
                 demand = view.shape["demand"][view.stage_spec["shape"][stage], r]
@@ -132,9 +143,8 @@ def reports_until_change(view, state, params, node, count):  # type: ignore[no-u
     """How many of so many equal reports can be taken at once: until a container is young no more."""
     container = view.node["first_container"][node] if params[YOUNG_AT] > 0 else -1
     while container >= 0:
-        left = params[YOUNG_AT] // 1000 - state.container[container, SEEN]
-        if left > 0 and is_container(view, container):
-            count = min(count, left)
+        if is_young(view, state, params, container):
+            count = min(count, max(1, params[YOUNG_AT] // 1000 - state.container[container, SEEN]))
         container = view.container["next"][container]
     return count
 
@@ -171,22 +181,21 @@ def observe(view, state, params, kind, node, stage, container, value):  # type: 
     if kind == EVENT_NODE_LOST:
         state.node[node, REPORTS] = 0
         return 0
-    young = params[YOUNG_AT] // 1000
     for r in range(view.shape["demand"].shape[1]):
         demand = view.shape["demand"][view.stage_spec["shape"][stage], r]
         if kind == EVENT_ALLOCATED:
             state.node[node, PER_RESOURCE * r + SINCE] += demand
             state.node[node, PER_RESOURCE * r + SINCE_BEFORE] += demand
-        if kind == EVENT_ALLOCATED and young > 0:
+        if kind == EVENT_ALLOCATED and params[YOUNG_AT] > 0:
             state.node[node, PER_RESOURCE * r + YOUNG] += demand
         elif kind == EVENT_ALLOCATED:
             set_estimate(state, node, r, estimate(state, node, r) + demand)  # (2)
         else:
             rest = 0
-            if value < young:
+            if is_young(view, state, params, container):
                 state.node[node, PER_RESOURCE * r + YOUNG] -= demand
             else:
-                rest = faded(state, demand, value - young)  # (4)
+                rest = faded(state, demand, value - state.container[container, GREW_UP_AT])  # (4)
             if params[FORGET_AT] != 0:
                 rest += smoothed_use(state, container, r)
             set_estimate(state, node, r, max(0, estimate(state, node, r) - rest))

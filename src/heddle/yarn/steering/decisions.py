@@ -26,6 +26,7 @@ def decision_of(step: Step, policy: str, mode: str) -> dict[str, Any]:
         "applications": len(step.snapshot.apps),
         "containers": len(step.snapshot.containers),
         "nodes": nodes,
+        "in_full_s": None if step.in_full_ms is None else round(step.in_full_ms / 1000, 1),
         "knobs": [{**asdict(turn), "verdict": str(turn.verdict)} for turn in step.turns],
         "observe_ms": round(1000 * step.observe_s, 1),
         "decide_ms": round(1000 * step.decide_s, 1),

@@ -66,6 +66,9 @@ class SteeringMetrics:
         yield from _family("heddle_steer_step_seconds", "gauge", "How long the last step took.", parts)
         yield from _family("heddle_applications", "gauge", "Live applications.", [({}, last["applications"])])
         yield from _family("heddle_containers", "gauge", "Live containers.", [({}, last["containers"])])
+        in_full: list[tuple[dict[str, str], float]] = [] if last["in_full_s"] is None else [({}, last["in_full_s"])]
+        about = "For how long new containers count with all they reserve."
+        yield from _family("heddle_steer_in_full_seconds", "gauge", about, in_full)
         for name, field, about in _OF_NODES:
             known = [({"node": node["node"]}, node[field]) for node in last["nodes"] if node[field] is not None]
             yield from _family(name, "gauge", about, known)
