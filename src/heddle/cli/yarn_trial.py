@@ -6,6 +6,7 @@ import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,7 +17,8 @@ from heddle.cli.yarn_run import workplace_of
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from heddle.analysis.real_trial import Spread
+    from heddle.analysis.real_trial import PolicyShown, Spread
+    from heddle.analysis.steady_gain import SteadyGain
     from heddle.yarn.trial import TrialRun
 
 
@@ -82,12 +84,14 @@ def trial(
     with interruptible(), workplace_of(None, name, None) as place:
         runs = run_trial(work, policies, rounds, place, Journal(out / "trial.jsonl", say), plan, say, give_up_s)
     summary = shown_policies(runs, policies)
+    expected = [] if workload else _expected(summary, runs, out, times, task_s)
     if report is not None:
         command = shlex.join(["heddle", *sys.argv[1:]])
         write_page(report, trial_html(what, rounds, summary, shown_jobs(runs), _running(out, runs), command))
         say(f"wrote {report}")
     if json:
-        print_json({**plan, "summary": [asdict(one) for one in summary], "runs": [asdict(run) for run in runs]})
+        document = {**plan, "expected": [asdict(one) for one in expected]}
+        print_json({**document, "summary": [asdict(one) for one in summary], "runs": [asdict(run) for run in runs]})
     else:
         rows = [
             (
@@ -98,6 +102,8 @@ def trial(
         ]  # fmt: skip
         headings = ("policy", "makespan", "change", "completion", "failed", "stuck", "peak use")
         print_tables([table(headings, rows, title=f"{what}, {rounds} rounds on a real YARN")])
+        for one in expected:
+            print(one.sentence)
     return FAILED if any(run.failed_jobs for run in runs) else DONE
 
 
@@ -124,6 +130,27 @@ def _running(out: Path, runs: list[TrialRun]) -> dict[str, Any]:
     last = max(run.round for run in runs)
     records = {run.policy: out / run_name(run.round, run.policy) / "record" for run in runs if run.round == last}
     return {policy: running_over_time(read_record(path)) for policy, path in records.items() if path.exists()}
+
+
+def _expected(summary: list[PolicyShown], runs: list[TrialRun], out: Path, times: int, task_s: int) -> list[SteadyGain]:
+    """What usage feedback should gain on the built-in workload, which is as the algebra has it."""
+    from heddle.analysis.steady_gain import SteadyGain, steady_gain
+    from heddle.policy.lever import Question
+    from heddle.policy.levers.usage_feedback import USAGE_FEEDBACK
+    from heddle.policy.parse import parse_policy
+    from heddle.yarn.trial import STOCK, counted_in_full_s, run_name
+
+    found = []
+    for one in summary[1:]:
+        lever = None if one.policy in STOCK else parse_policy(one.policy).by_question[Question.SIZING]
+        if lever is None or lever.name != USAGE_FEEDBACK.name or one.makespan_change_pct is None:
+            continue
+        fixed_s = float(lever.parameter("young_reports"))  # a report a second
+        learnt = [counted_in_full_s(out / run_name(run.round, run.policy)) for run in runs if run.policy == one.policy]
+        in_full_s = fmean(fixed_s if each is None else each for each in learnt)
+        gain = steady_gain(times, task_s, float(lever.parameter("damping")), in_full_s)
+        found.append(SteadyGain(one.policy, in_full_s, gain, -one.makespan_change_pct.mean / 100))
+    return found
 
 
 def _mean(value: Spread) -> str:

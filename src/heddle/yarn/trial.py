@@ -29,12 +29,13 @@ from heddle.yarn.mixture import RealJob
 from heddle.yarn.replay.plan import ReplayJob
 from heddle.yarn.run_jobs import GAVE_UP, JobRun, Workplace, run_jobs
 from heddle.yarn.snapshot import read_nodes
-from heddle.yarn.trace.journal import Journal
+from heddle.yarn.trace.journal import Journal, read_lines
 from heddle.yarn.trace.recording import recording
 
 STOCK: Final = ("stock", "stock again")  # twice, to see how much two equal things differ
 READY_WITHIN_S: Final = 240.0  # the first time levers are compiled, which takes long on a busy machine
 YOUNG_S: Final = 10  # how long the controller counts new containers in full
+DECISIONS: Final = "decisions.jsonl"
 SETTLE_S: Final = 5.0  # between runs: the last AMs go, the nodes report nothing in use
 
 
@@ -133,8 +134,9 @@ def _one(jobs: list[RealJob], number: int, policy: str, place: Workplace, folder
         with _steered(policy, place.client, mine):
             runs = run_jobs(jobs, place, lambda _: None, look, give_up_s)
         apps = {run.app_id for run in runs}
+        spelled_out = _spelled_out(policy, mine)
         kept.write(
-            apps, mine / "record", policy=_in_full(policy), workload=folder.name, started_by=["heddle", *sys.argv[1:]]
+            apps, mine / "record", policy=spelled_out, workload=folder.name, started_by=["heddle", *sys.argv[1:]]
         )
     return _summed(number, policy, runs, peak, give_up_s)
 
@@ -144,9 +146,18 @@ def run_name(number: int, policy: str) -> str:
     return f"round-{number + 1}-" + re.sub(r"[^A-Za-z0-9.=-]+", "_", policy).strip("_")
 
 
-def _in_full(policy: str) -> str:
+def _spelled_out(policy: str, folder: Path) -> str:
     """What a simulation of the run has to be given as its policy."""
-    return "stock" if policy in STOCK else str(charging_young(parse_policy(policy), 1000 * YOUNG_S, 1000))
+    if policy in STOCK:
+        return STOCK[0]
+    return str(charging_young(parse_policy(policy), round(1000 * (counted_in_full_s(folder) or 0)), 1000))
+
+
+def counted_in_full_s(folder: Path) -> float | None:
+    """For how long new containers counted in full in this run, on average; None: the controller did not learn it."""
+    steps = read_lines(folder / DECISIONS)
+    learnt = [step["in_full_s"] for step in steps if step["containers"] and step["in_full_s"] is not None]
+    return fmean(learnt) if learnt else None
 
 
 def _summed(number: int, policy: str, runs: list[JobRun], peak: float, give_up_s: float) -> TrialRun:
@@ -178,7 +189,7 @@ def _steered(policy: str, client: RmClient, folder: Path) -> Iterator[None]:
         yield
         return
     folder.mkdir(parents=True, exist_ok=True)
-    decisions, log = folder / "decisions.jsonl", folder / "controller.log"
+    decisions, log = folder / DECISIONS, folder / "controller.log"
     decisions.unlink(missing_ok=True)
     command = [sys.executable, "-c", "from heddle.cli.main import main; main()", "yarn", "steer", "--mode", "live"]
     command += ["--rm", client.address, "--policy", policy, "--record", str(decisions)]
