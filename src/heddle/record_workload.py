@@ -16,10 +16,16 @@ import polars as pl
 from heddle.model.cluster import Cluster, Node, Queue, Timing
 from heddle.model.errors import BadInput
 from heddle.model.workload import AM, TASKS, Workload
+from heddle.record.manifest import LIVE_SOURCE
 from heddle.record.run import Run
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
 
 SLACK_MS: Final = 2000  # two polls: an end is seen that much later than it was, at most
+
+
+def is_real(run: Run) -> bool:
+    """Whether it was observed, not simulated."""
+    return bool(run.manifest["workload"]["about"].get("source") == LIVE_SOURCE)
 
 
 def workload_of(run: Run) -> Workload:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from heddle.cli.main import run as command
-from heddle.experiments.fidelity import Overheads, fidelity, overheads_of
+from heddle.experiments.fidelity import fidelity
+from heddle.experiments.replaying import Overheads, overheads_of
 from heddle.model.cluster import YARN, Cluster, Timing
 from heddle.model.errors import BadInput
 from heddle.record.files import write_record

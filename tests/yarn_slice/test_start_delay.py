@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from heddle.yarn.controller import Controller, Step
-from heddle.yarn.start_delay import MOST_MS, WINDOW_MS
+from heddle.yarn.start_delay import MOST_MS, SETTLED_MS, WINDOW_MS
 
 from .conftest import Clock
 from .fake_rm import FakeRm
@@ -78,9 +78,24 @@ def test_an_am_that_does_not_register_is_a_sign_too(
     slow.state = "ACCEPTED"
     cluster.wait(2)
     cluster.show(200)  # its memory shows soon
-    assert cluster.wait(16).in_full_ms == 2 * 17_000
+    assert cluster.wait(16).in_full_ms == 17_000
     slow.state = "RUNNING"
-    assert cluster.wait(30).in_full_ms == 2 * 18_000  # that long it took
+    assert cluster.wait(30).in_full_ms == 18_000  # that long it took
+
+
+def test_memory_that_goes_on_rising_is_one_too(rm: FakeRm, control: Callable[..., Controller], clock: Clock) -> None:
+    """A container fills its memory by and by: as long as it does, it counts in full."""
+    cluster = Watched(rm, control, clock)
+    rm.allocate(cluster.app, "a:1", 3072, 1)
+    cluster.wait(3)
+    for second in range(40):
+        cluster.show(150 + 50 * second)
+        done = cluster.step()
+        assert cluster.promised_mb(done) <= 4096 + 156
+    assert done.in_full_ms == 42_000 + SETTLED_MS
+    cluster.wait(12)
+    cluster.show(3000)  # grown, long after it has started
+    assert cluster.wait(2).in_full_ms == 42_000 + SETTLED_MS
 
 
 def test_old_signs_are_forgotten_and_those_that_never_come_are_limited(

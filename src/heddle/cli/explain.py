@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heddle.cli.inputs import compile_with_message
 from heddle.cli.output import Json, print_json, print_tables, say, table
-from heddle.cli.rerun import inputs_of
+from heddle.cli.rerun import simulated_again
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from heddle.analysis.changes import Changes
     from heddle.analysis.explain import Explained, Span
     from heddle.record.run import Run
 
@@ -26,7 +28,9 @@ _SPANS = 14  # the longest are shown in words; --json has all
 
 
 def explain(
-    record: Annotated[Path, typer.Argument(metavar="RECORD", help="What `heddle simulate --record` wrote.")],
+    record: Annotated[
+        Path, typer.Argument(metavar="RECORD", help="What `heddle simulate --record` or `heddle yarn observe` wrote.")
+    ],
     job: Annotated[
         str | None, typer.Argument(metavar="[JOB]", help="Name or number [default: lists the most delayed jobs].")
     ] = None,
@@ -37,7 +41,10 @@ def explain(
         str | None, typer.Option(help="With --versus: where the record's workload is, if it has moved.")
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option("--cluster", "-c", help="With --versus: the record's cluster, if it has moved.")
+        str | None,
+        typer.Option(
+            "--cluster", "-c", help="With --versus: the record's cluster, if it has moved; of a real one, its queues."
+        ),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write all spans of the job into this HTML file; needs a JOB.")
@@ -47,7 +54,9 @@ def explain(
     """Explain why a job took as long as it did.
 
     Its life is cut into spans: waiting (with the reason that the scheduler logged), partly waiting, starting, running.
-    The longest are told in words with what stood in the way; --json has all of them.
+    The longest are told in words with what stood in the way; --json has all of them. With --versus and no job: what
+    would have changed for every one. A record of a real YARN is then simulated as it was, and with the policy turning
+    the knobs that YARN has: what a controller in shadow mode would have brought about.
 
     \b
     Examples:
@@ -55,7 +64,9 @@ def explain(
       heddle explain my-run
       heddle explain my-run spark-29
       heddle explain my-run spark-29 --versus drf --report spark-29.html
+      heddle explain monday --versus usage-feedback
     """
+    from heddle.analysis.changes import changes
     from heddle.analysis.explain import explain as explain_job
     from heddle.analysis.explain import find_job, most_delayed
     from heddle.analysis.explain_detail import detail
@@ -64,38 +75,50 @@ def explain(
     from heddle.report.page import write_page
 
     run = read_record(record)
+    if job is None and report is not None:
+        raise BadInput.of("JOB", "name the job that --report is about")
+    again = [] if versus is None else simulated_again(run, versus, workload, cluster)
     if job is None:
-        if report is not None or versus is not None:
-            raise BadInput.of("JOB", "name the job that --report and --versus are about")
-        _list([explain_job(run, one) for one in most_delayed(run, _LISTED)], json)
+        if again:
+            _print_changes(changes(run, again), json)
+        else:
+            _list([explain_job(run, one) for one in most_delayed(run, _LISTED)], json)
         return
     explained = explain_job(run, find_job(run, job))
-    other_run = None if versus is None else _again(run, versus, workload, cluster)
-    other = None if other_run is None else explain_job(other_run, explained.job)
+    others = [explain_job(one.run, one.job_of[explained.job]) for one in again if explained.job in one.job_of]
+    lives = [explained, *others]
     if report is not None:
-        lives = [explained] if other is None else [explained, other]
         command = shlex.join(["heddle", *sys.argv[1:]])
         write_page(report, explained_html(lives, partial(detail, run, explained), command))
         say(f"wrote {report}")
     if json:
-        print_json(explained.as_json() | ({} if other is None else {"versus": other.as_json()}))
+        as_it_was = {"as_it_was": others[0].as_json()} if len(others) > 1 else {}
+        print_json(explained.as_json() | as_it_was | ({"versus": others[-1].as_json()} if others else {}))
         return
     print_tables([_spans_table(run, explained)])
     _print_lost(explained)
-    print_tables([_causes_table(explained, other)])
-    if other is not None:
-        print(_difference(explained, other))
+    print_tables([_causes_table(lives)])
+    if others:
+        print(_difference(*lives[-2:]))
 
 
-def _again(run: Run, policy: str, workload: str | None, cluster: str | None) -> Run:
-    """The same jobs, cluster and seed under another policy."""
-    from heddle.policy.parse import parse_policy
-    from heddle.run import simulate
+def _print_changes(found: Changes, json: bool) -> None:
+    """Every job: how long it took, and would take."""
+    if json:
+        print_json(asdict(found))
+        return
+    shown = sorted(found.jobs, key=lambda one: one.taken_s[-1] - one.taken_s[-2])
+    rows = [(one.name, *map(_seconds, one.taken_s), _percent(one.taken_s)) for one in shown]
+    rows += [(what, *map(_seconds, sums), _percent(sums)) for what, sums in found.sums.items()]
+    print_tables([table(("job", *found.policies, "change"), rows, title="what would have changed, the most first")])
 
-    chosen = parse_policy(policy)
-    loaded, on = inputs_of(run, workload, cluster)
-    compile_with_message([chosen], len(on.resources))
-    return simulate(loaded, on, chosen, seed=run.manifest["seed"], record=True, executor=run.manifest["executor"])
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:,.1f} s"
+
+
+def _percent(of: Sequence[float]) -> str:
+    return f"{100 * (of[-1] / of[-2] - 1):+.1f} %" if of[-2] else ""
 
 
 def _list(lives: list[Explained], json: bool) -> None:
@@ -145,17 +168,11 @@ def _print_lost(life: Explained) -> None:
         print(f"lost: {attempts} ended as {outcome.replace('_', ' ')} after {_s(run_ms)} of running; they ran again")
 
 
-def _causes_table(life: Explained, other: Explained | None) -> Table:
-    causes = dict.fromkeys([*life.causes_ms, *(other.causes_ms if other else ())])
-    headings = ["where the time went", life.policy]
-    rows = [[cause, _s(life.causes_ms.get(cause, 0))] for cause in causes]
-    rows.append(["all", _s(life.taken_ms)])
-    if other is not None:
-        headings.append(other.policy)
-        for cause, row in zip(causes, rows, strict=False):
-            row.append(_s(other.causes_ms.get(cause, 0)))
-        rows[-1].append(_s(other.taken_ms))
-    return table(headings, rows)
+def _causes_table(lives: Sequence[Explained]) -> Table:
+    causes = dict.fromkeys(cause for life in lives for cause in life.causes_ms)
+    rows = [[cause, *(_s(life.causes_ms.get(cause, 0)) for life in lives)] for cause in causes]
+    rows.append(["all", *(_s(life.taken_ms) for life in lives)])
+    return table(["where the time went", *(life.policy for life in lives)], rows)
 
 
 def _difference(life: Explained, other: Explained) -> str:

@@ -1,16 +1,67 @@
-"""The workload and cluster of a record, found again so that it can be simulated anew."""
+"""What a record tells of, simulated anew: its own workload and cluster, or those that a real run lets one infer."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from heddle.cli.inputs import cluster_for, read_all
+from heddle.cli.inputs import cluster_for, compile_with_message, read_all
 from heddle.model.errors import BadInput, Problem
 
 if TYPE_CHECKING:
     from heddle.model.cluster import Cluster
     from heddle.model.workload import Workload
     from heddle.record.run import Run
+
+
+@dataclass(frozen=True)
+class Again:
+    """A run whose jobs are those of a record. `job_of`: a job's number in the record -> its number here."""
+
+    run: Run
+    job_of: dict[int, int]
+
+
+def simulated_again(run: Run, policy: str, workload: str | None, cluster: str | None) -> list[Again]:
+    """The record's jobs under another policy. Of a real run also, first, as it was: like is held against like."""
+    from heddle.record_workload import is_real
+
+    if is_real(run):
+        if workload is not None:
+            raise BadInput.of("--workload", "a record of a real run holds its own workload")
+        return _real_again(run, policy, cluster)
+    from heddle.policy.parse import parse_policy
+    from heddle.run import simulate
+
+    chosen = parse_policy(policy)
+    loaded, on = inputs_of(run, workload, cluster)
+    compile_with_message([chosen], len(on.resources))
+    seed, executor = run.manifest["seed"], run.manifest["executor"]
+    other = simulate(loaded, on, chosen, seed=seed, record=True, executor=executor)
+    return [Again(other, {job: job for job in run.jobs["job"].to_list()})]
+
+
+def _real_again(run: Run, policy: str, cluster: str | None) -> list[Again]:
+    """By the knobs that YARN has, as `heddle yarn steer` would have turned them."""
+    from heddle.experiments.replaying import overheads_of, replay_of
+    from heddle.policy.parse import parse_policy
+    from heddle.record_workload import job_name
+    from heddle.traces.clusters import load_cluster
+    from heddle.yarn.levers import YOUNG_MS, charging_young
+
+    on = None if cluster is None else load_cluster(cluster)
+    replay = replay_of(run, overheads_of(run), on)
+    chosen = charging_young(parse_policy(policy), YOUNG_MS, replay.cluster.timing.usage_report_ms)
+    compile_with_message([chosen], len(replay.cluster.resources))
+    found = []
+    for name, as_said in ((run.manifest["policy"], run.manifest["policy"]), (str(chosen), policy)):
+        other = replay.under(name, record=True)
+        number = dict(zip(other.jobs["name"].to_list(), other.jobs["job"].to_list(), strict=True))
+        job_of = {
+            row["job"]: number[job_name(row)] for row in run.jobs.iter_rows(named=True) if job_name(row) in number
+        }
+        found.append(Again(replace(other, manifest=other.manifest | {"policy": f"{as_said}, simulated"}), job_of))
+    return found
 
 
 def inputs_of(run: Run, workload: str | None, cluster: str | None) -> tuple[Workload, Cluster]:

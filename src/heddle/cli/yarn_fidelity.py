@@ -33,7 +33,7 @@ def fidelity(
       heddle yarn fidelity monday --calibrate sunday --cluster cluster.yaml
     """
     from heddle.experiments.fidelity import fidelity as predict
-    from heddle.experiments.fidelity import overheads_of
+    from heddle.experiments.replaying import overheads_of
     from heddle.record.files import read_record
     from heddle.traces.clusters import load_cluster
 

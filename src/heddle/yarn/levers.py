@@ -29,6 +29,7 @@ from heddle.yarn.growing import Growing
 from heddle.yarn.live_view import N_RESOURCES, Batch, LiveView
 
 YOUNG: Final = "young_reports"
+YOUNG_MS: Final = 10_000  # what usually covers launch, report and the filling of memory
 
 Rows = npt.NDArray[np.int64]
 Handles = tuple[ViewHandle, StateHandle]

@@ -19,7 +19,7 @@ import polars as pl
 from heddle.model.reasons import JobOutcome, Outcome, Reason
 from heddle.model.resources import BASE_RESOURCES
 from heddle.model.workload import AM, TASKS
-from heddle.record.manifest import FORMAT_VERSION
+from heddle.record.manifest import FORMAT_VERSION, LIVE_SOURCE
 from heddle.record.run import Run
 from heddle.record.schema import Table, tables
 from heddle.yarn.snapshot import Size
@@ -87,7 +87,7 @@ def record_of(
         "policy": policy,
         "seed": 0,
         "executor": "yarn-knobs",
-        "workload": {"name": workload, "hash": _digest([app.id for app in apps]), "about": {"source": "a live YARN"}},
+        "workload": {"name": workload, "hash": _digest([app.id for app in apps]), "about": {"source": LIVE_SOURCE}},
         "cluster": {
             "name": "live", "hash": _digest(nodes), "nodes": len(nodes), "resources": list(BASE_RESOURCES),
         },

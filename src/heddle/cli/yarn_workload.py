@@ -1,0 +1,63 @@
+"""`heddle yarn workload`: what ran on a real YARN, as a workload."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heddle.cli.output import DONE, Json, print_json, say
+from heddle.model.errors import BadInput
+
+
+def workload(
+    record: Annotated[Path, typer.Argument(metavar="RECORD", help="A record of `heddle yarn observe`.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The workload to write, a .parquet file.")],
+    calibrate: Annotated[
+        Path | None, typer.Option(help="What AMs take to start, from this record [default: from the same one].")
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Its queues, as `heddle cluster import --rm` writes them [default: equal ones, no limits]."),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Make a workload of what ran on a real YARN, to simulate it under other policies or to run it again.
+
+    Each container becomes a task that takes as long and uses as much as it did; the cluster is written beside it.
+
+    \b
+    Examples:
+      heddle yarn workload monday -o monday.parquet
+      heddle compare monday.parquet -p capacity -p usage-feedback --executor yarn-knobs --report monday.html
+      heddle yarn run monday.parquet
+    """
+    from heddle.experiments.replaying import overheads_of, replay_of
+    from heddle.record.files import read_record
+    from heddle.traces.clusters import dump_cluster, load_cluster
+    from heddle.traces.imports.store import beside
+    from heddle.traces.parquet import write_parquet
+
+    if output.suffix != ".parquet":
+        raise BadInput.of(str(output), "the name must end in .parquet", field="--output")
+    run = read_record(record)
+    overheads = overheads_of(run if calibrate is None else read_record(calibrate))
+    replay = replay_of(run, overheads, None if cluster is None else load_cluster(cluster))
+    left_out = run.jobs.height - replay.workload.n_jobs
+    beside(output, "cluster.yaml").write_text(dump_cluster(replay.cluster), encoding="utf-8")
+    write_parquet(replay.workload, output)
+    found = {
+        "jobs": replay.workload.n_jobs,
+        "tasks": replay.workload.n_tasks,
+        "jobs_without_containers": left_out,
+        "out": str(output),
+        "cluster": str(beside(output, "cluster.yaml")),
+    }
+    if json:
+        print_json(found)
+        return DONE
+    say(f"wrote {output}: {found['jobs']} jobs, {found['tasks']} tasks; the cluster is in {found['cluster']}")
+    if left_out:
+        say(f"note: {left_out} jobs without a container that ended are not in it")
+    return DONE

@@ -1,0 +1,77 @@
+"""A record of a real run, simulated as it was and under another policy. Here the real run is a simulated one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heddle.cli.main import run
+from heddle.model.cluster import YARN
+from heddle.record.files import write_record
+from heddle.record.manifest import LIVE_SOURCE
+from heddle.run import simulate
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
+from heddle.traces.clusters import uniform_cluster
+
+
+@pytest.fixture(scope="module")
+def observed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Jobs that reserve four times what they use, on a cluster that has room for a third of them at a time."""
+    tasks = [TaskSpec(60_000, constant(256, 20))] * 6
+    jobs = [
+        JobSpec(f"job-{number}", 200 * number, [StageSpec("t", (1024, 1000), tasks)], am=(256, 0), am_use=(100, 0))
+        for number in range(6)
+    ]
+    cluster = replace(uniform_cluster(3, 4096, 16), timing=replace(YARN, launch_ms=0, am_start_ms=3000))
+    found = simulate(build("burst", jobs), cluster, "capacity+am-share(percent=0.5)", record=True)
+    about = found.manifest["workload"] | {"about": {"source": LIVE_SOURCE}}
+    path = tmp_path_factory.mktemp("observed") / "record"
+    write_record(replace(found, manifest=found.manifest | {"policy": "stock", "workload": about}), path)
+    return str(path)
+
+
+def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert run([*arguments, "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_what_shadow_mode_would_have_changed(observed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, "explain", observed, "--versus", "usage-feedback")
+    assert found["policies"] == ["stock", "stock, simulated", "usage-feedback, simulated"]
+    assert [job["name"] for job in found["jobs"]] == [f"job-{number}" for number in range(6)]
+    _, as_it_was_s, steered_s = found["sums"]["makespan"]
+    assert steered_s < 0.9 * as_it_was_s
+    assert run(["explain", observed, "--versus", "usage-feedback"]) == 0
+    assert "what would have changed" in capsys.readouterr().out
+
+
+def test_one_job_beside_itself(observed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, "explain", observed, "job-5", "--versus", "usage-feedback")
+    assert found["versus"]["taken_s"] < found["as_it_was"]["taken_s"]
+    report = tmp_path / "job.html"
+    assert run(["explain", observed, "job-5", "--versus", "usage-feedback", "--report", str(report)]) == 0
+    assert "usage-feedback, simulated" in report.read_text()
+    assert "it is done" in capsys.readouterr().out
+
+
+def test_its_own_workload_is_all_it_takes(observed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", observed, "--versus", "drf", "--workload", "mix"]) == 2
+    assert "holds its own workload" in capsys.readouterr().err
+
+
+def test_as_a_workload_it_can_be_compared(observed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "monday.parquet"
+    made = document(capsys, "yarn", "workload", observed, "-o", str(out))
+    assert (made["jobs"], made["tasks"], made["jobs_without_containers"]) == (6, 36, 0)
+    by_knobs = ("--executor", "yarn-knobs", "--seeds", "2")
+    found = document(capsys, "compare", str(out), "-p", "capacity", "-p", "usage-feedback", *by_knobs)
+    makespans = {one["policy"]: one["makespan_s"] for one in found["runs"]}
+    assert makespans["usage-feedback"] < makespans["capacity"]
+    assert run(["yarn", "workload", observed, "-o", str(tmp_path / "monday.csv")]) == 2
+    assert "must end in .parquet" in capsys.readouterr().err
