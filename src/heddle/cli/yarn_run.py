@@ -36,8 +36,8 @@ def run(
     """Run a workload as real containers on a real YARN and wait for its end.
 
     Each task becomes a container that holds the memory and burns the CPU that the workload says it uses, for as long as
-    it says. Nodes need python3 and Java 17. A .yaml may also list MapReduce programs (docs/yarn.md). Exit code 1 means
-    that a job failed. Interrupting it kills what it submitted.
+    it says. Nodes need python3 and Java 17. A .yaml may also list MapReduce and Spark programs (docs/yarn.md). Exit
+    code 1 means that a job failed. Interrupting it kills what it submitted.
 
     \b
     Examples:
@@ -108,7 +108,7 @@ def workplace_of(rm: str | None, name: str | None, staging: Path | None) -> Iter
             return
         cluster = find_cluster(name or "local")
         jar = master_jar(cluster.layout.hadoop)
-        yield Workplace(client, staging or cluster.folder / "staging", jar, cluster.class_path())
+        yield Workplace(client, staging or cluster.folder / "staging", jar, cluster)
 
 
 def _seconds(value: float | None) -> str:
