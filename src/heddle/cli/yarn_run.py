@@ -57,7 +57,7 @@ def run(
         if record is None:
             done = run_jobs(jobs, place, say)
         else:
-            with recording(place.client, say, own_machine=rm is None) as kept:
+            with recording(place.client, say, own_machine=rm is None, history=place.history) as kept:
                 done = run_jobs(jobs, place, say, kept.poll)
                 mine, started_by = {job.app_id for job in done}, ["heddle", *sys.argv[1:]]
                 kept.write(mine, record, policy="stock", workload=workload, started_by=started_by)

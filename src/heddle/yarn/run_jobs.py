@@ -67,6 +67,11 @@ class Workplace:
     master_jar: Path
     cluster: LocalCluster | None = None  # whose configuration the clients of Hadoop and Spark take
 
+    @property
+    def history(self) -> str | None:
+        """Where the cluster's history server answers, as far as is known."""
+        return None if self.cluster is None else self.cluster.layout.history
+
 
 def run_jobs(
     jobs: list[RealJob],
