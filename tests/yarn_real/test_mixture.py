@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from heddle.model.errors import BadInput, RunRefused
-from heddle.yarn.mixture import MapReduceJob, load_real_jobs
+from heddle.yarn.mixture import MapReduceJob, SparkJob, load_real_jobs
+from heddle.yarn.programs import spark
+from heddle.yarn.programs.client_process import ClientProcess
 
 
 def written(tmp_path: Path, text: str) -> str:
@@ -50,6 +52,55 @@ def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
     assert [problem.field for problem in bad.value.problems] == ["kind", "speed", "at_s", "program", "after"]
 
 
+def test_spark_jobs_have_the_shape_of_the_others(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("")
+    jobs, _ = load_real_jobs(
+        written(
+            tmp_path,
+            "jobs:\n"
+            "  - {kind: spark, program: sleep, arguments: [4, 100], options: {spark.ui.enabled: true}}\n"
+            "  - {kind: spark, application: mine.py, arguments: ['{work}/in', 3], after: sleep-1, queue: root.a}\n",
+        )
+    )
+    assert jobs == [
+        SparkJob("sleep-1", 0, "root.default", "sleep", ("4", "100"), (("spark.ui.enabled", "true"),), ()),
+        SparkJob("mine-2", 0, "root.a", "mine", ("{work}/in", "3"), (), (0,), tmp_path / "mine.py"),
+    ]
+    assert jobs[1].arguments_in(Path("/run")) == ["file:///run/in", "3"]
+
+
+def test_everything_wrong_with_spark_jobs_is_said(tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as bad:
+        load_real_jobs(
+            written(
+                tmp_path,
+                "jobs:\n"
+                "  - {kind: spark, program: [pi]}\n"
+                "  - {kind: spark, program: pi, arguments: [4]}\n"
+                "  - {kind: spark, program: sort, arguments: [4, -1], options: {executor.cores: 2}}\n"
+                "  - {kind: spark, application: nowhere.py}\n"
+                "  - {kind: spark, application: jobs.yaml, program: pi, arguments: [1, 1]}\n"
+                "  - {kind: mapreduce, program: pi, application: jobs.yaml}\n",
+            )
+        )
+    fields = ["program", "arguments", "arguments", "options", "application", "application", "application"]
+    assert [problem.field for problem in bad.value.problems] == fields
+    assert "two whole numbers above 0 (tasks, darts of each), not [4]" in bad.value.problems[1].what
+
+
+def test_without_pyspark_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark, "find_spec", lambda _: None)
+    with pytest.raises(RunRefused, match=r"pip install 'heddle\[spark\]'"):
+        spark.spark_home()
+
+
+def test_why_a_client_failed_is_found_in_its_log(tmp_path: Path) -> None:
+    said = 'starting\nException in thread "main" java.lang.Oops: too big\n\tat somewhere\nbye\n'
+    client = ClientProcess("It", ["sh", "-c", f"printf '{said}'; exit 3"], {}, tmp_path, tmp_path / "log")
+    client._process.wait()
+    assert client.failed() == 'It ended with 3: Exception in thread "main" java.lang.Oops: too big'
+
+
 def test_what_only_spark_can_run_is_refused() -> None:
     with pytest.raises(RunRefused, match="executors"):
         load_real_jobs("mix")
@@ -59,5 +110,14 @@ def test_the_file_that_the_docs_show_can_be_read(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "yarn.md").read_text()
     (text,) = re.findall(r"```yaml\n(.*?)```", page, flags=re.DOTALL)
     (tmp_path / "tasks.csv").write_text("job,submit_ms,duration_ms,vcores,memory_mb\na,0,1000,1,512\n")
+    (tmp_path / "mine.py").write_text("")
     jobs, _ = load_real_jobs(written(tmp_path, text))
-    assert [job.name for job in jobs] == ["a", "gen", "terasort-3", "pi-4"]
+    assert [job.name for job in jobs] == ["a", "gen", "terasort-3", "pi-4", "sleep-5", "mine-6"]
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parents[2] / "examples" / "yarn").glob("*.yaml")), ids=lambda path: path.stem
+)
+def test_the_examples_can_be_read(path: Path) -> None:
+    jobs, _ = load_real_jobs(str(path))
+    assert jobs

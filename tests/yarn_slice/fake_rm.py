@@ -59,6 +59,9 @@ class FakeApp:
     containers: dict[str, FakeContainer] = field(default_factory=dict)
     asks: list[tuple[int, int, int, int]] = field(default_factory=list)  # priority, memory, vcores, containers
     finished_at_ms: int = 0
+    kind: str = "TEST"
+    memory_mb_seconds: int = 0
+    vcore_seconds: int = 0
 
     @property
     def id(self) -> str:
@@ -169,11 +172,12 @@ class FakeRm:
         for app in self.apps.values():
             app.containers.pop(name, None)
 
-    def end_app(self, app: FakeApp, final_status: str = "SUCCEEDED") -> None:
+    def end_app(self, app: FakeApp, final_status: str = "SUCCEEDED", lingering: bool = False) -> None:
+        """`lingering`: its containers are still there for a while, as an AM's is."""
         app.state = "FINISHED" if final_status == "SUCCEEDED" else final_status
         app.final_status = final_status
         app.finished_at_ms = self.now_ms
-        app.containers, app.asks = {}, []
+        app.containers, app.asks = app.containers if lingering else {}, []
 
     def lose(self, node: str) -> None:
         self.nodes[node].lost = True
@@ -265,9 +269,9 @@ class FakeRm:
             "startedTime": CLUSTER_AT_MS + app.number,
             "finishedTime": app.finished_at_ms,
             "elapsedTime": self.now_ms - CLUSTER_AT_MS - app.number,
-            "applicationType": "TEST",
-            "memorySeconds": 0,
-            "vcoreSeconds": 0,
+            "applicationType": app.kind,
+            "memorySeconds": app.memory_mb_seconds,
+            "vcoreSeconds": app.vcore_seconds,
             "amContainerLogs": f"http://h:8042/node/containerlogs/container_{CLUSTER_AT_MS}_{app.number:04d}_01_000001/ann",
             "runningContainers": len(app.containers),
             "unmanagedApplication": False,

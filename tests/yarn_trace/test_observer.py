@@ -84,7 +84,7 @@ def test_an_rm_that_does_not_answer_costs_nothing(rm: FakeRm, client: RmClient, 
     with pytest.raises(YarnError):
         observer.poll()
     assert (tmp_path / "j").read_bytes() == before
-    assert observer.running() == 1
+    assert observer.running() == {app.id}
 
 
 def test_a_resized_node_is_an_event(rm: FakeRm, client: RmClient, tmp_path: Path) -> None:
@@ -97,3 +97,55 @@ def test_a_resized_node_is_an_event(rm: FakeRm, client: RmClient, tmp_path: Path
     assert run.events is not None
     sizes = run.events.filter(run.events["kind"].cast(str) == "size_memory_mb")
     assert sizes["value"].to_list() == [6144]
+
+
+def test_an_am_that_outlives_its_application_holds_its_container(rm: FakeRm, client: RmClient, tmp_path: Path) -> None:
+    """YARN goes on counting it, and so must the record."""
+    app = rm.add_app()
+    rm.start_am(app, "a:1", 512, 1)
+    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
+    observer.poll()
+    rm.now_ms = CLUSTER_AT_MS + 10_000
+    rm.end_app(app, lingering=True)
+    rm.now_ms += 1000
+    observer.poll()
+    assert observer.running() == {app.id}
+    app.containers, app.memory_mb_seconds = {}, 5888
+    rm.now_ms += 1000
+    observer.poll()
+    assert observer.running() == set()
+    run = record_of(observer.seen, policy="stock", workload="w", started_by=["test"])
+    assert run.jobs["ended_at_ms"].to_list() == [9999]
+    assert run.attempts["ended_at_ms"].to_list() == [11_499]  # between 11 and 12 s
+    assert run.manifest["totals"]["yarn_reserved_by_job_ms"] == {"0": [5_888_000, 0]}
+
+
+def test_what_an_absent_observer_did_not_see_end_ended_with_its_application(
+    rm: FakeRm, client: RmClient, tmp_path: Path
+) -> None:
+    app = rm.add_app()
+    rm.start_am(app, "a:1", 512, 1)
+    rm.now_ms = CLUSTER_AT_MS + 1000
+    Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms).poll()
+    rm.now_ms = CLUSTER_AT_MS + 10_000
+    rm.end_app(app)
+    rm.now_ms = CLUSTER_AT_MS + 900_000
+    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
+    observer.poll()
+    (am,) = observer.seen.containers.values()
+    assert am.ended_between_ms == (CLUSTER_AT_MS + 10_000, CLUSTER_AT_MS + 15_000)
+
+
+def test_a_container_that_comes_back_had_not_ended(rm: FakeRm, client: RmClient, tmp_path: Path) -> None:
+    """A restarted RM hears of running containers one by one."""
+    app = rm.add_app()
+    am = rm.start_am(app, "a:1", 512, 1)
+    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
+    observer.poll()
+    there, app.containers = app.containers, {}
+    rm.now_ms += 1000
+    observer.poll()
+    assert observer.seen.containers[am].ended_at_ms is not None
+    app.containers = there
+    observer.poll()
+    assert observer.seen.containers[am].ended_at_ms is None

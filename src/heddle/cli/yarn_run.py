@@ -36,8 +36,8 @@ def run(
     """Run a workload as real containers on a real YARN and wait for its end.
 
     Each task becomes a container that holds the memory and burns the CPU that the workload says it uses, for as long as
-    it says. Nodes need python3 and Java 17. A .yaml may also list MapReduce programs (docs/yarn.md). Exit code 1 means
-    that a job failed. Interrupting it kills what it submitted.
+    it says. Nodes need python3 and Java 17. A .yaml may also list MapReduce and Spark programs (docs/yarn.md). Exit
+    code 1 means that a job failed. Interrupting it kills what it submitted.
 
     \b
     Examples:
@@ -57,7 +57,7 @@ def run(
         if record is None:
             done = run_jobs(jobs, place, say)
         else:
-            with recording(place.client, say, own_machine=rm is None) as kept:
+            with recording(place.client, say, own_machine=rm is None, history=place.history) as kept:
                 done = run_jobs(jobs, place, say, kept.poll)
                 mine, started_by = {job.app_id for job in done}, ["heddle", *sys.argv[1:]]
                 kept.write(mine, record, policy="stock", workload=workload, started_by=started_by)
@@ -108,7 +108,7 @@ def workplace_of(rm: str | None, name: str | None, staging: Path | None) -> Iter
             return
         cluster = find_cluster(name or "local")
         jar = master_jar(cluster.layout.hadoop)
-        yield Workplace(client, staging or cluster.folder / "staging", jar, cluster.class_path())
+        yield Workplace(client, staging or cluster.folder / "staging", jar, cluster)
 
 
 def _seconds(value: float | None) -> str:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import getpass
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from heddle.cli.output import DONE, Json, print_json, say
 from heddle.cli.yarn_cluster import Name, Rm, client_of, until_told
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from heddle.yarn.client import RmClient
+    from heddle.yarn.trace.observer import Observer
+
+HISTORY_PATIENCE_S = 15.0  # with the histories of jobs that have ended, before an observation that is to end does so
 Seconds = Annotated[float | None, typer.Option("--for", min=0.1, help="End after so many seconds [default: never].")]
 
 
@@ -71,6 +80,9 @@ def observe(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the journal and the record go.")],
     rm: Rm = None,
     name: Name = None,
+    history: Annotated[
+        str | None, typer.Option(help="Address of the MapReduce history server [default: the local cluster's].")
+    ] = None,
     every_s: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two polls.")] = 1.0,
     for_s: Seconds = None,
     until_idle: Annotated[
@@ -82,11 +94,13 @@ def observe(
     """Observe a ResourceManager until interrupted, then write what happened as a run record.
 
     It goes on where an earlier observation of the same folder ended. The record, FOLDER/record, is what the simulator
-    writes too. --json prints the jobs with their containers. Reading is all that it needs to be allowed to do.
+    writes too. From the history server comes how the containers of MapReduce jobs ended; while it is away its jobs
+    wait, if need be for the next observation. --json prints the jobs with their containers. Reading is all that it
+    needs to be allowed to do.
 
     \b
     Examples:
-      heddle yarn observe monday --rm http://rm.example:8088
+      heddle yarn observe monday --rm http://rm.example:8088 --history http://history.example:19888
       heddle yarn observe monday --until-idle --samples worker1.jsonl --samples worker2.jsonl
     """
     from heddle.record.files import write_record
@@ -94,25 +108,10 @@ def observe(
     from heddle.yarn.trace.live_record import export, record_of
     from heddle.yarn.trace.observer import Observer
     from heddle.yarn.trace.tracker import use_of
-    from heddle.yarn.wire import YarnError
 
-    began_s = time.monotonic()
-    away = False
-    with client_of(rm, name) as client, until_told() as told:
+    with client_of(rm, name) as client, _history_client(history, rm, name) as server, until_told() as told:
         observer = Observer(client, Journal(folder / "journal.jsonl", say))
-        while not told and (for_s is None or time.monotonic() - began_s < for_s):
-            try:
-                observer.poll()
-                if away:
-                    say("the ResourceManager answers again")
-                away = False
-                if until_idle and observer.seen.apps and not observer.running():
-                    break
-            except YarnError as error:
-                if not away:
-                    say(f"{error}; trying again")
-                away = True
-            time.sleep(every_s)
+        _look_until(observer, server, told, every_s, for_s, until_idle)
     use = use_of(*(samples or ()))
     run = record_of(observer.seen, policy="stock", workload=folder.name, started_by=["heddle", *sys.argv[1:]], use=use)
     write_record(run, folder / "record")
@@ -120,3 +119,63 @@ def observe(
     if json:
         print_json(export(observer.seen, use))
     return DONE
+
+
+@contextmanager
+def _history_client(history: str | None, rm: str | None, name: str | None) -> Iterator[RmClient | None]:
+    """Talks to the history server; None with an --rm of which only that is known."""
+    from heddle.yarn.client import RmClient
+    from heddle.yarn.local.cluster import find_cluster
+    from heddle.yarn.trace.history import TIMEOUT_S, history_address
+
+    if history is None and rm is not None:
+        say("no --history: how the containers of MapReduce jobs ended is inferred")
+        yield None
+        return
+    address = find_cluster(name or "local").layout.history if history is None else history_address(history)
+    with RmClient(address, timeout_s=TIMEOUT_S, user=getpass.getuser()) as client:
+        yield client
+
+
+def _look_until(
+    observer: Observer, server: RmClient | None, told: list[int], every_s: float, for_s: float | None, until_idle: bool
+) -> None:
+    """Polls until told to end, until it is time, or until nothing runs."""
+    from heddle.yarn.trace.history import History
+
+    history = None if server is None else History(server, observer.journal, observer.seen)
+    masters, histories = _Away("the ResourceManager"), _Away("the history server")
+    began_s, idle_s = time.monotonic(), None
+    while not told and (for_s is None or time.monotonic() - began_s < for_s):
+        answered = masters.ask(observer.poll)
+        if history is not None:
+            histories.ask(history.poll)
+        if until_idle and answered and observer.seen.apps and not observer.running():
+            idle_s = idle_s or time.monotonic()
+            if history is None or not history.missing() or time.monotonic() - idle_s > HISTORY_PATIENCE_S:
+                break
+        time.sleep(every_s)
+    if history is not None and (missing := history.missing()):
+        say(f"no history yet of {len(missing)} MapReduce jobs; the next observation of this folder asks again")
+
+
+class _Away:
+    """Says once that a server does not answer, and once that it does again."""
+
+    def __init__(self, who: str) -> None:
+        self._who, self._away = who, False
+
+    def ask(self, poll: Callable[[], None]) -> bool:
+        from heddle.yarn.wire import YarnError
+
+        try:
+            poll()
+        except YarnError as error:
+            if not self._away:
+                say(f"{error}; trying again")
+            self._away = True
+            return False
+        if self._away:
+            say(f"{self._who} answers again")
+        self._away = False
+        return True

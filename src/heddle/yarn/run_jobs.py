@@ -17,8 +17,11 @@ from typing import Any, Final
 
 from heddle.model.errors import RunRefused
 from heddle.yarn.client import RmClient
-from heddle.yarn.mapreduce import MapReduceClient
-from heddle.yarn.mixture import MapReduceJob, RealJob
+from heddle.yarn.local.cluster import LocalCluster
+from heddle.yarn.mixture import ProgramJob, RealJob, SparkJob
+from heddle.yarn.programs.client_process import ClientProcess
+from heddle.yarn.programs.mapreduce import submit_mapreduce
+from heddle.yarn.programs.spark import cause_of_failure, spark_home, submit_spark
 from heddle.yarn.replay.plan import ReplayJob
 from heddle.yarn.replay.submit import Submitter
 from heddle.yarn.wire import YarnError
@@ -62,7 +65,12 @@ class Workplace:
     client: RmClient
     staging: Path
     master_jar: Path
-    class_path: str | None = None  # with the cluster's configuration, for Hadoop's own client
+    cluster: LocalCluster | None = None  # whose configuration the clients of Hadoop and Spark take
+
+    @property
+    def history(self) -> str | None:
+        """Where the cluster's history server answers, as far as is known."""
+        return None if self.cluster is None else self.cluster.layout.history
 
 
 def run_jobs(
@@ -76,8 +84,10 @@ def run_jobs(
 
     After `give_up_s` what is left of them is killed: such runs have the outcome GAVE_UP.
     """
-    if workplace.class_path is None and any(isinstance(job, MapReduceJob) for job in jobs):
-        raise RunRefused("MapReduce jobs need the configuration of the cluster: name a local cluster")
+    if workplace.cluster is None and any(isinstance(job, ProgramJob) for job in jobs):
+        raise RunRefused("MapReduce and Spark jobs need the configuration of the cluster: name a local cluster")
+    if any(isinstance(job, SparkJob) for job in jobs):
+        spark_home()
     workplace.staging.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="run-", dir=workplace.staging))
     folder.chmod(0o755)
@@ -102,9 +112,9 @@ class _Running:
     def __init__(self, jobs: list[RealJob], workplace: Workplace, folder: Path, say: Callable[[str], None]) -> None:
         self._jobs = jobs
         self._workplace, self._folder, self._say = workplace, folder, say
-        self.runs = [JobRun(job.name, "replay" if isinstance(job, ReplayJob) else "mapreduce") for job in jobs]
+        self.runs = [JobRun(job.name, _kind(job)) for job in jobs]
         self._submitter = Submitter(workplace.client, folder, workplace.master_jar)
-        self._clients: dict[int, MapReduceClient] = {}
+        self._clients: dict[int, ClientProcess] = {}
         self._submitted_s: dict[str, float] = {}
         self._began_s = time.monotonic()
         self._answered_s = self._began_s
@@ -139,8 +149,12 @@ class _Running:
             run.app_id = self._submitter.submit(job, number)
         else:
             log = self._folder / f"client-{number}.log"
-            assert self._workplace.class_path is not None
-            self._clients[number] = MapReduceClient(job, self._workplace.class_path, self._folder, log)
+            cluster = self._workplace.cluster
+            assert cluster is not None
+            if isinstance(job, SparkJob):
+                self._clients[number] = submit_spark(job, cluster, self._folder, log)
+            else:
+                self._clients[number] = submit_mapreduce(job, cluster, self._folder, log)
         run.outcome = "SUBMITTED"
 
     def _look(self) -> None:
@@ -169,10 +183,16 @@ class _Running:
             return
         run.finished_at_ms = int(app["finishedTime"])
         run.outcome = app["finalStatus"]
-        run.diagnostics = app.get("diagnostics", "").strip() if run.outcome != "SUCCEEDED" else ""
+        run.diagnostics = self._why(run, app) if run.outcome != "SUCCEEDED" else ""
         run.memory_mb_seconds, run.vcore_seconds = int(app["memorySeconds"]), int(app["vcoreSeconds"])
         left = sum(not other.ended for other in self.runs)
         self._say(f"{run.name}: {run.outcome.lower()} after {run.as_json()['jct_s']:.1f} s, {left} jobs left")
+
+    def _why(self, run: JobRun, app: dict[str, Any]) -> str:
+        told = str(app.get("diagnostics", "")).strip()
+        cluster = self._workplace.cluster
+        cause = cause_of_failure(cluster, app["id"]) if run.kind == "spark" and cluster is not None else None
+        return f"{cause}; {told}" if cause else told
 
     def age_s(self) -> float:
         return time.monotonic() - self._began_s
@@ -195,3 +215,9 @@ class _Running:
     def close(self) -> None:
         for client in self._clients.values():
             client.stop()
+
+
+def _kind(job: RealJob) -> str:
+    if isinstance(job, ReplayJob):
+        return "replay"
+    return "spark" if isinstance(job, SparkJob) else "mapreduce"

@@ -134,19 +134,19 @@ def take_snapshot(client: RmClient, at_ms: int, live_before: Iterable[str] = ())
 
 
 def read_nodes(answer: dict[str, Any], where: str) -> dict[str, NodeSeen]:
-    with _Reading(f"{where}: nodes"):
-        found = (_node(row) for row in _rows(answer, "nodes", "node"))
+    with Reading(f"{where}: nodes"):
+        found = (_node(row) for row in rows_under(answer, "nodes", "node"))
         return {node.id: node for node in found}
 
 
 def read_apps(answer: dict[str, Any], where: str) -> dict[str, AppSeen]:
-    with _Reading(f"{where}: apps"):
-        found = (_app(row) for row in _rows(answer, "apps", "app"))
+    with Reading(f"{where}: apps"):
+        found = (_app(row) for row in rows_under(answer, "apps", "app"))
         return {app.id: app for app in found}
 
 
 def read_containers(answer: dict[str, Any], app: AppSeen, where: str) -> dict[str, ContainerSeen]:
-    with _Reading(f"{where}: containers of {app.id}"):
+    with Reading(f"{where}: containers of {app.id}"):
         found = (_container(row, app) for row in _container_rows(answer) if row.get("containerState") != "COMPLETE")
         return {container.id: container for container in found}
 
@@ -158,14 +158,14 @@ def read_container_starts(answer: dict[str, Any]) -> dict[str, int]:
 
 def read_queues(answer: dict[str, Any], where: str) -> tuple[QueueSeen, ...]:
     """The Capacity scheduler's tree, parents first. Other schedulers have none that this version reads: only root."""
-    with _Reading(f"{where}: scheduler"):
+    with Reading(f"{where}: scheduler"):
         root = (answer.get("scheduler") or {}).get("schedulerInfo") or {}
         if root.get("type") != "capacityScheduler":
             return (QueueSeen("root", MILLI, MILLI),)
         return tuple(_queues(root, ""))
 
 
-class _Reading:
+class Reading:
     """Turns what goes wrong while a payload is read into an error that says which payload and which field."""
 
     def __init__(self, where: str) -> None:
@@ -181,7 +181,7 @@ class _Reading:
             raise YarnError(self._where, f"the answer cannot be read ({error})") from error
 
 
-def _rows(answer: Any, *keys: str) -> list[Any]:
+def rows_under(answer: Any, *keys: str) -> list[Any]:
     """The list under these keys; nothing at all, null and {} are an empty one, a lone object is a list of one."""
     for key in keys:
         if not isinstance(answer, dict):
@@ -193,7 +193,7 @@ def _rows(answer: Any, *keys: str) -> list[Any]:
 
 
 def _container_rows(answer: dict[str, Any]) -> list[Any]:
-    return _rows(answer.get("containers", answer), "container")
+    return rows_under(answer.get("containers", answer), "container")
 
 
 def _size(resource: Any) -> Size:
@@ -227,7 +227,7 @@ def _node(row: Any) -> NodeSeen:
 
 def _app(row: Any) -> AppSeen:
     asks: dict[tuple[int, Size], int] = {}
-    for request in _rows(row, "resourceRequests"):
+    for request in rows_under(row, "resourceRequests"):
         # The same containers are also listed by host and rack; "*" (or no name: a SchedulingRequest) is their number.
         if request.get("resourceName") in (ANY_NODE, None):
             kind = int(request["priority"]), _size(request["capability"])
@@ -281,5 +281,5 @@ def _queues(row: Any, above: str) -> Iterable[QueueSeen]:
         user_limit_factor_milli=round(MILLI * float(row.get("userLimitFactor", 1))),
         max_running_jobs=-1 if most >= 2**31 - 1 else most,
     )
-    for child in _rows(row, "queues", "queue"):
+    for child in rows_under(row, "queues", "queue"):
         yield from _queues(child, name)

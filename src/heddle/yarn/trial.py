@@ -122,7 +122,7 @@ def _one(jobs: list[RealJob], number: int, policy: str, place: Workplace, folder
     own = {node.id: node.total for node in read_nodes(place.client.nodes(), place.client.address).values()}
     peak = 0.0
     mine = folder / run_name(number, policy)
-    with recording(place.client, lambda _: None, own_machine=True) as kept:
+    with recording(place.client, lambda _: None, own_machine=True, history=place.history) as kept:
 
         def look() -> None:
             nonlocal peak

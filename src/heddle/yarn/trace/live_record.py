@@ -16,16 +16,17 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from heddle.model.reasons import JobOutcome, Outcome, Reason
+from heddle.model.reasons import Outcome, Reason
 from heddle.model.resources import BASE_RESOURCES
 from heddle.model.workload import AM, TASKS
 from heddle.record.manifest import FORMAT_VERSION, LIVE_SOURCE
 from heddle.record.run import Run
 from heddle.record.schema import Table, tables
 from heddle.yarn.snapshot import Size
-from heddle.yarn.trace.observer import AppLife, ContainerLife, Seen
+from heddle.yarn.trace.merging import with_histories
+from heddle.yarn.trace.outcomes import job_outcome, outcome_of, retried
+from heddle.yarn.trace.seen import AppLife, ContainerLife, Seen
 
-NOT_KNOWN: Final = -1
 # MapReduce's AM asks for maps, reduces and maps that failed with these priorities.
 _MAPREDUCE: Final = {20: "map", 10: "reduce", 5: "map again"}
 
@@ -57,6 +58,7 @@ def record_of(
 ) -> Run:
     """The record of everything that was seen. `use`: what containers used, by id, where a tracker sampled them."""
     known = tables(BASE_RESOURCES)
+    seen = with_histories(seen)
     apps = sorted(seen.apps.values(), key=lambda app: (app.submitted_at_ms, app.id))
     began_ms = apps[0].submitted_at_ms if apps else 0
     job_of = {app.id: number for number, app in enumerate(apps)}
@@ -73,14 +75,21 @@ def record_of(
         began_ms=began_ms,
     )
     use = use or {}
+    outcomes = [outcome_of(container, seen.apps[container.app]) for container in containers]
     attempts = [
-        _attempt(number, container, rows, seen.apps[container.app], use) for number, container in enumerate(containers)
+        _attempt(number, container, rows, seen.apps[container.app], use, outcomes[number])
+        for number, container in enumerate(containers)
     ]
     held = [(c.size, (c.ended_at_ms or seen.last_poll_ms) - c.began_at_ms) for c in containers]
     use_known = bool(containers) and all(c.id in use for c in containers if not c.is_am)
     ended = all(app.ended_at_ms is not None for app in apps)
     totals: list[Size] = [tuple(node["total"]) for node in seen.nodes.values()]
     nodes = _nodes(seen, rows)
+    counted = {
+        str(job_of[app.id]): [1000 * app.memory_mb_seconds, 1_000_000 * app.vcore_seconds]
+        for app in apps
+        if app.memory_mb_seconds is not None and app.vcore_seconds is not None
+    }
     manifest = {
         "format_version": FORMAT_VERSION,
         "heddle_version": version("heddle"),
@@ -102,12 +111,11 @@ def record_of(
         "use_known": use_known,
         "totals": {
             "reserved_ms": [sum(size[r] * ms for size, ms in held) for r in range(2)],
-            "yarn_reserved_ms": [
-                1000 * sum(app.memory_mb_seconds or 0 for app in apps),
-                1_000_000 * sum(app.vcore_seconds or 0 for app in apps),
-            ],
+            "yarn_reserved_ms": [sum(amounts[r] for amounts in counted.values()) for r in range(2)],
+            "yarn_reserved_by_job_ms": counted,
             "used_ms": [sum(use[c.id][r] for c in containers if c.id in use) if use_known else None for r in range(2)],
-            "crashed_tasks": 0, "killed_tasks": 0, "retried_tasks": 0, "preempted_tasks": 0,
+            "crashed_tasks": 0, "killed_tasks": outcomes.count(Outcome.LIMIT_KILLED),
+            "retried_tasks": sum(retried(c) for c in containers), "preempted_tasks": outcomes.count(Outcome.PREEMPTED),
             "allocations": len(containers),
             "moved_bytes": None, "cross_rack_bytes": None, "local_bytes": None, "fetch_ms": None,
         },
@@ -140,7 +148,7 @@ def _jobs(apps: list[AppLife], containers: list[ContainerLife], rows: _Rows) -> 
             _after(rows.began_ms, [c.began_at_ms for c in mine if c.is_am]),
             _after(rows.began_ms, [c.began_at_ms for c in tasks]),
             None if app.ended_at_ms is None else app.ended_at_ms - rows.began_ms,
-            _outcome(app).name.lower(), len(tasks), longest_ms,
+            job_outcome(app).name.lower(), len(tasks), longest_ms,
         )  # fmt: skip
 
 
@@ -148,26 +156,17 @@ def _after(began_ms: int, instants: list[int]) -> int | None:
     return min(instants) - began_ms if instants else None
 
 
-def _outcome(app: AppLife) -> JobOutcome:
-    if app.ended_at_ms is None:
-        return JobOutcome.UNFINISHED
-    return JobOutcome.FINISHED if app.final_status == "SUCCEEDED" else JobOutcome.FAILED
-
-
 def _attempt(
-    number: int, container: ContainerLife, rows: _Rows, app: AppLife, use: Mapping[str, Use]
+    number: int, container: ContainerLife, rows: _Rows, app: AppLife, use: Mapping[str, Use], outcome: int
 ) -> tuple[Any, ...]:
-    if container.ended_at_ms is None or _outcome(app) is not JobOutcome.FINISHED:
-        outcome = NOT_KNOWN
-    else:
-        outcome = Outcome.RELEASED if container.is_am else Outcome.FINISHED
     began = container.began_at_ms - rows.began_ms
+    started = container.began_at_ms if container.started_at_ms is None else container.started_at_ms
     asked = app.submitted_at_ms if container.is_am else container.asked_at_ms
     return (
         number, rows.job[container.app], rows.stage[_kind(container)], 0, AM if container.is_am else TASKS,
-        rows.node[container.node], asked - rows.began_ms, began, began,
+        rows.node[container.node], asked - rows.began_ms, began, started - rows.began_ms,
         None if container.ended_at_ms is None else container.ended_at_ms - rows.began_ms,
-        int(outcome), rows.shape[container.size], *use.get(container.id, (None, None)),
+        outcome, rows.shape[container.size], *use.get(container.id, (None, None)),
         None, None, None, None,  # what it fetched
     )  # fmt: skip
 
@@ -204,7 +203,7 @@ def _events(seen: Seen, apps: list[AppLife], rows: _Rows) -> list[tuple[Any, ...
         at_ms = app.submitted_at_ms - rows.began_ms
         made.append((at_ms, "job_arrived", job, -1, -1, why, at_ms, None))
         if app.ended_at_ms is not None:
-            made.append((app.ended_at_ms - rows.began_ms, "job_ended", job, -1, -1, why, int(_outcome(app)), None))
+            made.append((app.ended_at_ms - rows.began_ms, "job_ended", job, -1, -1, why, int(job_outcome(app)), None))
     for at_ms, node, total in seen.sizes:
         for r, resource in enumerate(BASE_RESOURCES):
             made.append((at_ms - rows.began_ms, f"size_{resource}", -1, -1, rows.node[node], why, total[r], None))
@@ -223,9 +222,19 @@ def _digest(of: Any) -> str:
 def export(seen: Seen, use: Mapping[str, Use]) -> dict[str, Any]:
     """Jobs with their containers, as one JSON document; instants in ms since 1970, use null where unknown."""
     of_app: dict[str, list[dict[str, Any]]] = {app: [] for app in seen.apps}
-    for container in seen.containers.values():
+    for container in with_histories(seen).containers.values():
         memory_mb_ms, millicores_ms = use.get(container.id, (None, None))
         of_app.setdefault(container.app, []).append(
             {**asdict(container), "used_memory_mb_ms": memory_mb_ms, "used_vcores_milli_ms": millicores_ms}
         )
-    return {"jobs": [{**asdict(app), "containers": of_app[app.id]} for app in seen.apps.values()]}
+    return {
+        "jobs": [
+            {**asdict(app), "counters": _counters(seen, app.id), "containers": of_app[app.id]}
+            for app in seen.apps.values()
+        ]
+    }
+
+
+def _counters(seen: Seen, app: str) -> dict[str, int] | None:
+    """Of a job's history; null where there is none."""
+    return seen.histories[app].counters if app in seen.histories else None

@@ -2,38 +2,68 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
 from heddle.record.files import write_record
 from heddle.yarn.client import RmClient
+from heddle.yarn.trace.history import TIMEOUT_S, History
 from heddle.yarn.trace.journal import Journal
 from heddle.yarn.trace.live_record import record_of
 from heddle.yarn.trace.observer import Observer
 from heddle.yarn.trace.tracker import Tracker, use_of
+from heddle.yarn.wire import YarnError
+
+LAST_WORDS_S: Final = 10.0  # how long containers may take to go, and histories to come, when the jobs have ended
+LOOK_EVERY_S: Final = 0.5
 
 
 class Recording:
-    """Call poll() along, write() at the end. `own_machine`: containers run here, so that their use can be sampled."""
+    """Call poll() along, write() at the end. `own_machine`: containers run here, so that their use can be sampled.
 
-    def __init__(self, client: RmClient, scratch: Path, say: Callable[[str], None], *, own_machine: bool) -> None:
-        self._observer = Observer(client, Journal(scratch / "journal.jsonl", say))
+    `history` talks to the cluster's history server, where there is one.
+    """
+
+    def __init__(
+        self,
+        client: RmClient,
+        scratch: Path,
+        say: Callable[[str], None],
+        *,
+        own_machine: bool,
+        history: RmClient | None,
+    ) -> None:
+        journal = Journal(scratch / "journal.jsonl", say)
+        self._say = say
+        self._observer = Observer(client, journal)
         self._samples = scratch / "samples.jsonl"
         self._tracker = Tracker(Journal(self._samples, say)) if own_machine else None
+        self._history = None if history is None else History(history, journal, self._observer.seen)
 
     def poll(self) -> None:
         self._observer.poll()
         if self._tracker is not None:
             self._tracker.sample()
+        if self._history is not None:
+            try:
+                self._history.poll()
+            except YarnError as error:
+                self._say(f"{error}; trying again")
 
     def write(
         self, apps: Collection[str | None], folder: Path, *, policy: str, workload: str, started_by: list[str]
     ) -> None:
         """The record of these applications; others that ran meanwhile are left out."""
-        self._observer.poll()
+        deadline = time.monotonic() + LAST_WORDS_S
+        self.poll()
+        while self._awaited() & set(apps) and time.monotonic() < deadline:
+            time.sleep(LOOK_EVERY_S)
+            self.poll()
         if self._tracker is not None:
             self._tracker.write_all()
         use = use_of(self._samples) if self._tracker is not None else {}
@@ -41,9 +71,17 @@ class Recording:
         mine = replace(seen, apps={name: app for name, app in seen.apps.items() if name in apps})
         write_record(record_of(mine, policy=policy, workload=workload, started_by=started_by, use=use), folder)
 
+    def _awaited(self) -> set[str]:
+        """Applications that still hold containers, or whose history is not there yet."""
+        return self._observer.running() | set(self._history.missing() if self._history is not None else ())
+
 
 @contextmanager
-def recording(client: RmClient, say: Callable[[str], None], *, own_machine: bool) -> Iterator[Recording]:
+def recording(
+    client: RmClient, say: Callable[[str], None], *, own_machine: bool, history: str | None = None
+) -> Iterator[Recording]:
     """A recording whose journals last as long as it does."""
-    with TemporaryDirectory() as scratch:
-        yield Recording(client, Path(scratch), say, own_machine=own_machine)
+    with ExitStack() as opened:
+        scratch = Path(opened.enter_context(TemporaryDirectory()))
+        server = None if history is None else opened.enter_context(RmClient(history, timeout_s=TIMEOUT_S))
+        yield Recording(client, scratch, say, own_machine=own_machine, history=server)

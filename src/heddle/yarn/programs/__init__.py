@@ -1,0 +1,1 @@
+"""Real MapReduce and Spark programs, each submitted by a client of its own framework."""
