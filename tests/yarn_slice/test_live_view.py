@@ -189,30 +189,6 @@ def test_vetoes_of_a_users_lever_are_in_the_plan(rm: FakeRm, client: RmClient, c
     assert rm.posts == []
 
 
-def test_supposing_that_a_job_started_moves_the_same_sums_as_adding_up_anew(
-    rm: FakeRm, control: Callable[..., Controller]
-) -> None:
-    rm.add_node("a:1", 8192, 8)
-    controller = control("dress")
-    running, waiting = rm.add_app(), rm.add_app(user="bob", queue="batch")
-    rm.start_am(running, "a:1", 512, 1)
-    running.asks, waiting.asks = [(20, 1024, 1, 2)], [(0, 1024, 2, 1)]
-    controller.step()
-    live = controller.live
-
-    def sums() -> list[bytes]:
-        view = live.view
-        return [rows.tobytes() for rows in (view.clock, view.node, view.queue, view.member, view.pool, view.job)]
-
-    before, job = sums(), live.job_row[waiting.id]
-    live.suppose_started(job, 0, 1)
-    supposed = sums()
-    live.add_up()
-    assert sums() == supposed != before
-    live.suppose_started(job, 0, -1)
-    assert sums() == before
-
-
 def test_of_many_that_wait_each_counts_for_those_behind_it(rm: FakeRm, control: Callable[..., Controller]) -> None:
     """However many are asked together."""
     rm.add_node("a:1", 8192, 8)

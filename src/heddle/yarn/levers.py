@@ -24,6 +24,7 @@ from heddle.policy.handles import ParamsHandle, ParamsType, StateHandle, StateTy
 from heddle.policy.lever import Lever, Question
 from heddle.policy.native import calling
 from heddle.policy.policy import Policy, Setup
+from heddle.yarn.admitting import compiled_admitting
 from heddle.yarn.differ import OBSERVABLE
 from heddle.yarn.growing import Growing
 from heddle.yarn.live_view import N_RESOURCES, Batch, LiveView
@@ -155,7 +156,7 @@ class LiveLevers:
         }
         self._memory = {question: _Memory(lever) for question, lever in self._levers.items()}
         self._increment = np.array(increment, np.int64)
-        self._loops = compiled_loops()
+        self._loops, self._admit_in_turn = compiled_loops(), compiled_admitting()
 
     def charge_young(self, reports: int) -> None:
         """From now on new containers count in full for so many reports, with levers that do so at all."""
@@ -185,11 +186,7 @@ class LiveLevers:
 
     def _tell(self, question: Question, view: View, batch: Batch) -> None:
         if batch.kind in self._levers[question].listens:
-            self._tell_of(question, self._handles(question, view), batch)
-
-    def _tell_of(self, question: Question, about: Handles, batch: Batch) -> None:
-        if batch.kind in self._levers[question].listens:
-            hook = self._hooks[f"{question}_event"]
+            hook, about = self._hooks[f"{question}_event"], self._handles(question, view)
             self._loops.tell(hook, *about, self._params[question], batch.kind, batch.rows)
 
     def _handles(self, question: Question, view: View) -> Handles:
@@ -242,35 +239,16 @@ class LiveLevers:
 
     def _admission(self, live: LiveView, jobs: Rows) -> dict[int, Reason]:
         """Asks about the jobs that have not started, first to go first; each that may start counts for those behind."""
-        rows = live.view.job
+        rows, question = live.view.job, Question.ADMISSION
         held_back = jobs[rows["state"][jobs] == JOB_ARRIVED]
-        turn = np.lexsort((held_back, -rows["priority"][held_back]))
-        reasons: dict[int, Reason] = {}
-        supposed: list[tuple[int, int]] = []
-        before = self._memory[Question.ADMISSION].copy()
-        # One pair of handles for all: nothing grows meanwhile, and making them costs more than asking.
-        about = self._handles(Question.ADMISSION, live.view)
-        waiting, at_once = held_back[turn], 1
-        while len(waiting):
-            # Those up to the first that may start see the same view, so they can be asked together.
-            said = self._each("admits", Question.ADMISSION, about, waiting[:at_once])
-            admitted = np.flatnonzero(said == Reason.NONE)
-            asked = int(admitted[0]) + 1 if len(admitted) else len(said)
-            for job, reason in zip(waiting[:asked].tolist(), said[:asked].tolist(), strict=True):
-                reasons[job] = Reason(reason)
-            if len(admitted):
-                self._suppose_started(live, about, int(waiting[asked - 1]), supposed)
-            waiting, at_once = waiting[asked:], 1 if len(admitted) else 2 * at_once
-        for job, node in supposed:
-            live.suppose_started(job, node, -1)
-        self._memory[Question.ADMISSION] = before
-        return reasons
-
-    def _suppose_started(self, live: LiveView, about: Handles, job: int, supposed: list[tuple[int, int]]) -> None:
-        supposed.append((job, live.most_free_node()))
-        event = live.suppose_started(*supposed[-1], 1)
-        if live.view.job_spec["has_am"][job]:
-            self._tell_of(Question.ADMISSION, about, Batch(EVENT_ALLOCATED, np.array([event], np.int64)))
+        in_turn = held_back[np.lexsort((held_back, -rows["priority"][held_back]))]
+        answers = np.zeros(len(in_turn), np.int64)
+        before = self._memory[question].copy()
+        event = self._hooks["admission_event"] if EVENT_ALLOCATED in self._levers[question].listens else 0
+        about, params = self._handles(question, live.view), self._params[question]
+        self._admit_in_turn(self._hooks["admits"], event, *about, params, in_turn, answers)
+        self._memory[question] = before
+        return dict(zip(in_turn.tolist(), map(Reason, answers.tolist()), strict=True))
 
     def _has(self, question: Question, hook: str) -> bool:
         return hook in self._levers[question].hooks

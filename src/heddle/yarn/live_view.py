@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heddle.model.cluster import Calculator
-from heddle.model.resources import MEMORY, VCORES
+from heddle.model.resources import VCORES
 from heddle.model.view import (
     EVENT_ALLOCATED,
     EVENT_ARRIVED,
@@ -115,27 +115,6 @@ class LiveView:
         shape = self._stages.spec.rows["shape"][self._job_spec.rows["first_stage"][job]]
         demand: npt.NDArray[np.int64] = self._stages.shape.rows["demand"][shape]
         return demand
-
-    def most_free_node(self) -> int:
-        """Of the nodes that are there, the one with the most memory free; -1: none is."""
-        node = self._node.rows
-        free = np.where(node["alive"] > 0, node["total"][:, MEMORY] - node["allocated"][:, MEMORY], NOTHING)
-        return int(free.argmax()) if (node["alive"] > 0).any() else NOTHING
-
-    def suppose_started(self, job: int, node: int, sign: int) -> EventRow:
-        """The view counts a job that waits to start as running, its AM as allocated on the node (-1: no longer)."""
-        amount = sign * self.am_demand(job)
-        self._job.rows["state"][job] = JOB_ADMITTED if sign > 0 else JOB_ARRIVED
-        self._job.rows["allocated"][job] += amount
-        self._am_held.rows[job] += amount
-        if node != NOTHING:
-            self._node.rows["allocated"][node] += amount
-        # The sums of add_up(), moved by this one job: with a thousand that wait, adding up anew would take seconds.
-        self._queues.suppose_started(self._job.rows[job], amount, sign)
-        self._pool["allocated"][self._job.rows["pool"][job]] += amount
-        self._clock["am_allocated"][0] += amount
-        self._clock["running_jobs"] += sign
-        return node, int(self._job_spec.rows["first_stage"][job]), NOTHING, 0
 
     def sight(self, snapshot: Snapshot) -> None:
         """Takes in what is no event: the time, new nodes, totals, queues. Comes before absorb()."""

@@ -84,19 +84,6 @@ class QueueRows:
             for name in ("allocated", "waiting"):
                 queue[name][above] += queue[name][row]
 
-    def suppose_started(self, job: npt.NDArray[Any], am: npt.NDArray[np.int64], sign: int) -> None:
-        """The sums of add_up(), as if this job had just started with an AM of so much (or had not, by sign)."""
-        queue, leaf = self.queue.rows, int(job["queue"])
-        queue["am_allocated"][leaf] += am
-        queue["running_jobs"][leaf] += sign
-        if am.any():
-            queue["running_ams"][leaf] += sign
-        self.member.rows["allocated"][job["member"]] += am
-        row = leaf
-        while row >= 0:
-            queue["allocated"][row] += am
-            row = int(queue["parent"][row])
-
     def _add(self, name: str) -> int:
         row = self.queue.add()
         self._row[name] = row
