@@ -38,7 +38,11 @@ CAPACITY = {
     "type": "capacityScheduler", "capacity": 100.0, "queueName": "root",
     "queues": {"queue": [
         {"queueName": "prod", "queuePath": "root.prod", "capacity": 60.0, "maxCapacity": 100.0, "userLimit": 50,
-         "userLimitFactor": 2.0, "orderingPolicyInfo": "fair", "maxParallelApps": 2147483647, "state": "RUNNING"},
+         "userLimitFactor": 2.0, "orderingPolicyInfo": "fair", "maxParallelApps": 2147483647, "state": "RUNNING",
+         "capacities": {"queueCapacitiesByPartition": [
+             {"partitionName": "gpu", "maxAMLimitPercentage": 90.0},
+             {"partitionName": "", "maxAMLimitPercentage": 25.0},
+         ]}},
         {"queueName": "dev", "queuePath": "root.dev", "capacity": 40.0, "maxCapacity": 70.0, "state": "STOPPED",
          "queues": {"queue": [{"queueName": "x", "queuePath": "root.dev.x", "capacity": 100.0, "maxCapacity": 100.0}]}},
     ]},
@@ -119,7 +123,8 @@ def test_a_resource_manager_tells_nodes_and_capacity_queues(
     assert [one.name for one in made.queues][-1] == "root.dev.x"
     assert "not running" in left["node n3:45454"]
     assert "root.dev.state" in left
-    assert any("AM shares" in setting for setting in left)
+    assert (prod.am_share_permille, made.queues[-1].am_share_permille) == (250, -1), "-1: an older RM does not tell it"
+    assert any("resource calculator" in setting for setting in left)
 
 
 @pytest.mark.parametrize("rm", [FAIR], indirect=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
 
 from heddle.cli.main import run
 from heddle.model.cluster import YARN
-from heddle.record.files import write_record
+from heddle.record.files import cluster_beside_record, write_record
 from heddle.record.manifest import LIVE_SOURCE
 from heddle.run import simulate
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
@@ -75,3 +76,14 @@ def test_as_a_workload_it_can_be_compared(observed: str, tmp_path: Path, capsys:
     assert makespans["usage-feedback"] < makespans["capacity"]
     assert run(["yarn", "workload", observed, "-o", str(tmp_path / "monday.csv")]) == 2
     assert "must end in .parquet" in capsys.readouterr().err
+
+
+def test_queues_beside_the_record_are_taken(observed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One AM at a time: a tenth of the cluster's memory holds four of them."""
+    free = document(capsys, "explain", observed, "--versus", "usage-feedback")["sums"]["makespan"][1]
+    copied = copytree(observed, tmp_path / "record")
+    cluster_beside_record(copied).write_text(
+        "nodes: [{count: 3, capacity: {memory_mb: 4096, vcores: 16}}]\nqueues: {default: {am_share_percent: 2.5}}\n"
+    )
+    found = document(capsys, "explain", str(copied), "--versus", "usage-feedback")["sums"]["makespan"][1]
+    assert found > 1.3 * free

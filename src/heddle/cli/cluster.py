@@ -75,11 +75,10 @@ def import_cluster(
 def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Cluster, ImportedQueues, list[Left]]:
     from dataclasses import replace
 
-    from heddle.model.cluster import YARN, Cluster
-    from heddle.traces.cluster_import.imported import read_queues_xml
+    from heddle.traces.cluster_import.imported import read_queues_xml, with_queues
     from heddle.traces.clusters import load_cluster
     from heddle.yarn.client import RmClient
-    from heddle.yarn.cluster_import import nodes_of, queues_of
+    from heddle.yarn.cluster_import import nodes_of, of_nodes, queues_of
 
     if (rm is None) == (nodes is None):
         what = "say either --rm (a ResourceManager) or --nodes (40x65536x24): one of them has the nodes"
@@ -94,7 +93,7 @@ def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Clu
             found, resources, untold = nodes_of(client)
             left += untold.found
             imported = queues_of(client) if file is None else None
-        base = Cluster(nodes=found, resources=resources, exclusive=resources[2:], increment=(1,) * len(resources))
+        base = of_nodes(found, resources)
     else:
         base, imported = load_cluster(nodes or ""), None
     if imported is None:
@@ -106,21 +105,8 @@ def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Clu
         "policy": imported.scheduler,
         "not_modelled": [str(one) for one in left],
     }
-    made = replace(
-        base,
-        queues=tuple(replace(one, min_share=_padded(one.min_share, len(base.resources))) for one in imported.queues),
-        calculator=imported.calculator,
-        off_switch_per_heartbeat=imported.off_switch_per_heartbeat,
-        timing=YARN,
-        name=file.stem if file is not None else "imported",
-        about=about,
-    )
-    return made, imported, left
-
-
-def _padded(amounts: tuple[int, ...], n_resources: int) -> tuple[int, ...]:
-    """Memory and vcores are what schedulers' files speak of; nothing of the rest."""
-    return amounts and (*amounts, *(0,) * (n_resources - len(amounts)))
+    made = replace(with_queues(base, imported), about=about)
+    return (made if file is None else replace(made, name=file.stem)), imported, left
 
 
 def _write(output: Path, text: str) -> None:

@@ -64,7 +64,7 @@ def explain(
       heddle explain my-run
       heddle explain my-run spark-29
       heddle explain my-run spark-29 --versus drf --report spark-29.html
-      heddle explain monday --versus usage-feedback
+      heddle explain monday/record --versus usage-feedback
     """
     from heddle.analysis.changes import changes
     from heddle.analysis.explain import explain as explain_job
@@ -77,7 +77,7 @@ def explain(
     run = read_record(record)
     if job is None and report is not None:
         raise BadInput.of("JOB", "name the job that --report is about")
-    again = [] if versus is None else simulated_again(run, versus, workload, cluster)
+    again = [] if versus is None else simulated_again(record, run, versus, workload, cluster)
     if job is None:
         if again:
             _print_changes(changes(run, again), json)

@@ -9,6 +9,8 @@ from heddle.cli.inputs import cluster_for, compile_with_message, read_all
 from heddle.model.errors import BadInput, Problem
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from heddle.model.cluster import Cluster
     from heddle.model.workload import Workload
     from heddle.record.run import Run
@@ -22,14 +24,16 @@ class Again:
     job_of: dict[int, int]
 
 
-def simulated_again(run: Run, policy: str, workload: str | None, cluster: str | None) -> list[Again]:
+def simulated_again(
+    record: Path, run: Run, policy: str, workload: str | None = None, cluster: str | None = None
+) -> list[Again]:
     """The record's jobs under another policy. Of a real run also, first, as it was: like is held against like."""
     from heddle.record_workload import is_real
 
     if is_real(run):
         if workload is not None:
             raise BadInput.of("--workload", "a record of a real run holds its own workload")
-        return _real_again(run, policy, cluster)
+        return _real_again(run, policy, queues_for(record, cluster))
     from heddle.policy.parse import parse_policy
     from heddle.run import simulate
 
@@ -41,16 +45,24 @@ def simulated_again(run: Run, policy: str, workload: str | None, cluster: str | 
     return [Again(other, {job: job for job in run.jobs["job"].to_list()})]
 
 
-def _real_again(run: Run, policy: str, cluster: str | None) -> list[Again]:
+def queues_for(record: Path, cluster: str | None) -> Cluster | None:
+    """The cluster with the queues of a real run: as named, or as written when it was observed; None: not known."""
+    from heddle.record.files import cluster_beside_record
+    from heddle.traces.clusters import load_cluster
+
+    beside = cluster_beside_record(record)
+    named = cluster or (str(beside) if beside.is_file() else None)
+    return None if named is None else load_cluster(named)
+
+
+def _real_again(run: Run, policy: str, cluster: Cluster | None) -> list[Again]:
     """By the knobs that YARN has, as `heddle yarn steer` would have turned them."""
     from heddle.experiments.replaying import overheads_of, replay_of
     from heddle.policy.parse import parse_policy
     from heddle.record_workload import job_name
-    from heddle.traces.clusters import load_cluster
     from heddle.yarn.levers import YOUNG_MS, charging_young
 
-    on = None if cluster is None else load_cluster(cluster)
-    replay = replay_of(run, overheads_of(run), on)
+    replay = replay_of(run, overheads_of(run), cluster)
     chosen = charging_young(parse_policy(policy), YOUNG_MS, replay.cluster.timing.usage_report_ms)
     compile_with_message([chosen], len(replay.cluster.resources))
     found = []

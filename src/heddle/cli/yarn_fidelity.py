@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from heddle.cli.output import DONE, Json, print_json, print_tables, table
+from heddle.cli.rerun import queues_for
 
 
 def fidelity(
@@ -16,7 +17,7 @@ def fidelity(
     calibrate: Annotated[Path, typer.Option(help="Another record of the same cluster, for AM start and end of jobs.")],
     cluster: Annotated[
         str | None,
-        typer.Option(help="Its queues, as `heddle cluster import --rm` writes them [default: equal ones, no limits]."),
+        typer.Option(help="Its queues, by `heddle cluster import --rm` [default: cluster.yaml beside the record]."),
     ] = None,
     policy: Annotated[
         str | None, typer.Option("--policy", "-p", help="What ran [default: as the record says]; stock: YARN alone.")
@@ -29,15 +30,13 @@ def fidelity(
 
     \b
     Examples:
-      heddle cluster import --rm http://localhost:8088 -o cluster.yaml
-      heddle yarn fidelity monday --calibrate sunday --cluster cluster.yaml
+      heddle yarn fidelity monday/record --calibrate sunday/record
     """
     from heddle.experiments.fidelity import fidelity as predict
     from heddle.experiments.replaying import overheads_of
     from heddle.record.files import read_record
-    from heddle.traces.clusters import load_cluster
 
-    on = load_cluster(cluster) if cluster is not None else None
+    on = queues_for(record, cluster)
     found = predict(read_record(record), overheads_of(read_record(calibrate)), on, policy)
     if json:
         print_json(asdict(found))

@@ -107,6 +107,7 @@ def observe(
     from heddle.yarn.trace.journal import Journal
     from heddle.yarn.trace.live_record import export, record_of
     from heddle.yarn.trace.observer import Observer
+    from heddle.yarn.trace.recording import write_cluster_beside
     from heddle.yarn.trace.tracker import use_of
 
     with client_of(rm, name) as client, _history_client(history, rm, name) as server, until_told() as told:
@@ -115,6 +116,8 @@ def observe(
     use = use_of(*(samples or ()))
     run = record_of(observer.seen, policy="stock", workload=folder.name, started_by=["heddle", *sys.argv[1:]], use=use)
     write_record(run, folder / "record")
+    with client_of(rm, name) as client:
+        write_cluster_beside(folder / "record", client, say)
     say(f"{run.jobs.height} jobs, {run.attempts.height} containers; wrote the record {folder / 'record'}")
     if json:
         print_json(export(observer.seen, use))

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from heddle.cli.output import DONE, Json, print_json, say
+from heddle.cli.rerun import queues_for
 from heddle.model.errors import BadInput
 
 
@@ -19,7 +20,7 @@ def workload(
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(help="Its queues, as `heddle cluster import --rm` writes them [default: equal ones, no limits]."),
+        typer.Option(help="Its queues, by `heddle cluster import --rm` [default: cluster.yaml beside the record]."),
     ] = None,
     json: Json = False,
 ) -> int:
@@ -29,13 +30,13 @@ def workload(
 
     \b
     Examples:
-      heddle yarn workload monday -o monday.parquet
+      heddle yarn workload monday/record -o monday.parquet
       heddle compare monday.parquet -p capacity -p usage-feedback --executor yarn-knobs --report monday.html
       heddle yarn run monday.parquet
     """
     from heddle.experiments.replaying import overheads_of, replay_of
     from heddle.record.files import read_record
-    from heddle.traces.clusters import dump_cluster, load_cluster
+    from heddle.traces.clusters import dump_cluster
     from heddle.traces.imports.store import beside
     from heddle.traces.parquet import write_parquet
 
@@ -43,7 +44,7 @@ def workload(
         raise BadInput.of(str(output), "the name must end in .parquet", field="--output")
     run = read_record(record)
     overheads = overheads_of(run if calibrate is None else read_record(calibrate))
-    replay = replay_of(run, overheads, None if cluster is None else load_cluster(cluster))
+    replay = replay_of(run, overheads, queues_for(record, cluster))
     left_out = run.jobs.height - replay.workload.n_jobs
     beside(output, "cluster.yaml").write_text(dump_cluster(replay.cluster), encoding="utf-8")
     write_parquet(replay.workload, output)

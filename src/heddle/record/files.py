@@ -82,6 +82,11 @@ def is_record(folder: Path) -> bool:
     return isinstance(manifest, dict) and {"format_version", "heddle_version", "files"} <= manifest.keys()
 
 
+def cluster_beside_record(record: Path) -> Path:
+    """Where the cluster of an observed run is described: what a record itself does not hold."""
+    return record.with_name("cluster.yaml")
+
+
 def _file_name(table: Table) -> str:
     return f"{table.name}.parquet"
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from heddle.model.cluster import Node, Queue
+from heddle.model.cluster import Cluster, Node, Queue
 from heddle.model.resources import BASE_RESOURCES, MILLI
-from heddle.traces.cluster_import.imported import ImportedQueues, Leftovers
+from heddle.traces.cluster_import.imported import ImportedQueues, Leftovers, with_queues
 from heddle.yarn.client import RmClient
 from heddle.yarn.wire import YarnError
 
@@ -42,6 +42,16 @@ def nodes_of(client: RmClient) -> tuple[tuple[Node, ...], tuple[str, ...], Lefto
     return tuple(nodes), resources, left
 
 
+def live_cluster(client: RmClient) -> Cluster:
+    """Both, as a cluster to simulate on."""
+    nodes, resources, _ = nodes_of(client)
+    return with_queues(of_nodes(nodes, resources), queues_of(client))
+
+
+def of_nodes(nodes: tuple[Node, ...], resources: tuple[str, ...]) -> Cluster:
+    return Cluster(nodes=nodes, resources=resources, exclusive=resources[2:], increment=(1,) * len(resources))
+
+
 def queues_of(client: RmClient) -> ImportedQueues:
     """The queue tree as /scheduler shows it; what that answer does not hold is named."""
     info = (client.scheduler().get("scheduler") or {}).get("schedulerInfo") or {}
@@ -67,6 +77,7 @@ def _capacity(info: Mapping[str, Any]) -> ImportedQueues:
             said["user_limit_factor_milli"] = round(MILLI * _number(row.get("userLimitFactor"), 1))
             order = (row.get("orderingPolicyInfo") or "").lower()
             said["order"] = order if order in _ORDERS else ""
+            said["am_share_permille"] = _am_share_permille(row)
         most = row.get("maxParallelApps")
         if isinstance(most, int) and 0 < most < 2**31 - 1:
             said["max_running_jobs"] = most
@@ -79,8 +90,16 @@ def _capacity(info: Mapping[str, Any]) -> ImportedQueues:
     for row in _list(info, "queues", "queue"):
         walk(row, "root")
     why = "not in the RM's answer: import capacity-scheduler.xml to have them taken over or listed"
-    left.add("AM shares, resource calculator, assignments per heartbeat, ACLs, mappings", "unknown", why)
+    left.add("resource calculator, assignments per heartbeat, ACLs, mappings", "unknown", why)
     return ImportedQueues("capacity", tuple(queues), "memory", 1, tuple(left.found))
+
+
+def _am_share_permille(row: Mapping[str, Any]) -> int:
+    """Of a leaf, without labels; -1 where an older RM does not tell it."""
+    for partition in _list(row, "capacities", "queueCapacitiesByPartition"):
+        if partition.get("partitionName", "") == "":
+            return _permille(partition.get("maxAMLimitPercentage"), -1)
+    return -1
 
 
 def _fair(info: Mapping[str, Any]) -> ImportedQueues:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from heddle.model.cluster import Calculator, Queue
+from heddle.model.cluster import YARN, Calculator, Cluster, Queue
 from heddle.model.errors import BadInput
 
 
@@ -33,6 +33,23 @@ class ImportedQueues:
     calculator: Calculator = "memory"
     off_switch_per_heartbeat: int = 0
     left: tuple[Left, ...] = ()
+
+
+def with_queues(nodes: Cluster, imported: ImportedQueues) -> Cluster:
+    """A cluster of these nodes with these queues, in YARN's own rhythm."""
+
+    def padded(amounts: tuple[int, ...]) -> tuple[int, ...]:
+        # Memory and vcores are what schedulers' files speak of; nothing of the rest.
+        return amounts and (*amounts, *(0,) * (len(nodes.resources) - len(amounts)))
+
+    return replace(
+        nodes,
+        queues=tuple(replace(one, min_share=padded(one.min_share)) for one in imported.queues),
+        calculator=imported.calculator,
+        off_switch_per_heartbeat=imported.off_switch_per_heartbeat,
+        timing=YARN,
+        name="imported",
+    )
 
 
 @dataclass

@@ -10,8 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from heddle.record.files import write_record
+from heddle.record.files import cluster_beside_record, write_record
+from heddle.traces.clusters import dump_cluster
 from heddle.yarn.client import RmClient
+from heddle.yarn.cluster_import import live_cluster
 from heddle.yarn.trace.history import TIMEOUT_S, History
 from heddle.yarn.trace.journal import Journal
 from heddle.yarn.trace.live_record import record_of
@@ -39,7 +41,7 @@ class Recording:
         history: RmClient | None,
     ) -> None:
         journal = Journal(scratch / "journal.jsonl", say)
-        self._say = say
+        self._client, self._say = client, say
         self._observer = Observer(client, journal)
         self._samples = scratch / "samples.jsonl"
         self._tracker = Tracker(Journal(self._samples, say)) if own_machine else None
@@ -70,10 +72,21 @@ class Recording:
         seen = self._observer.seen
         mine = replace(seen, apps={name: app for name, app in seen.apps.items() if name in apps})
         write_record(record_of(mine, policy=policy, workload=workload, started_by=started_by, use=use), folder)
+        write_cluster_beside(folder, self._client, self._say)
 
     def _awaited(self) -> set[str]:
         """Applications that still hold containers, or whose history is not there yet."""
         return self._observer.running() | set(self._history.missing() if self._history is not None else ())
+
+
+def write_cluster_beside(record: Path, client: RmClient, say: Callable[[str], None]) -> None:
+    """The cluster's queues and their AM shares, which a record cannot tell and simulating it needs."""
+    try:
+        text = dump_cluster(live_cluster(client))
+    except YarnError as error:
+        say(f"{error}: without the cluster's queues a simulation of this record takes them to be equal")
+        return
+    cluster_beside_record(record).write_text(text, encoding="utf-8")
 
 
 @contextmanager
