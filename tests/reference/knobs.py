@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from heddle.model.draw import draw
-from heddle.model.reasons import JobOutcome
+from heddle.model.draw import STREAM_NODE_HEARTBEAT, draw
+from heddle.model.reasons import JobOutcome, Outcome
 from heddle.model.resources import MEMORY, VCORES
 from heddle.model.workload import INNER
 
@@ -92,8 +92,11 @@ class Knobs:
         if now % self.poll_ms == 0:
             chance = draw(self.world.seed, STREAM_OBSERVATION, FIRST_LOSS + now // self.poll_ms) % 10000
             if chance >= self.observation.loss_permyriad:
+                there = self.world.runs
+                self.world.runs = there + self._untold()
                 self._look()
                 self.due.append((now + self.observation.lag_ms, self._decide()))
+                self.world.runs = there
         return self._take_effect() or moved
 
     def _take_effect(self) -> bool:
@@ -104,6 +107,19 @@ class Knobs:
 
     # Looking
 
+    def _untold(self) -> list[Run]:
+        """Containers of the last tick that have finished, which no heartbeat of their node has told yet."""
+        interval = self.world.cluster.timing.node_heartbeat_ms
+        found = []
+        for run in self.seen if interval else []:
+            ended = run.record.ended_at_ms
+            if run.record.outcome is Outcome.FINISHED and ended is not None:
+                phase = draw(self.world.seed, STREAM_NODE_HEARTBEAT, run.node.number) % interval
+                told_at = ended + (phase - ended) % interval
+                if told_at >= self.world.now and run.node.alive and not run.task.job.ended:
+                    found.append(run)
+        return found
+
     def _look(self) -> None:
         """Tells the sizing lever what happened between two ticks."""
         world, now = self.world, self.world.now
@@ -111,12 +127,12 @@ class Knobs:
         alive = [node for node in world.nodes if node.alive]
         # What is on a node that was lost in between ends after the others; the order matters to no lever.
         for run in self.seen:
-            if not run.live:
+            if run not in here:
                 self.sizing.on_end(world, run)
                 self.done[run.task.stage] += self._ended_well(run)
         report_ms = world.cluster.timing.usage_report_ms
         passed = 0 if self.last_tick is None or report_ms == 0 else now // report_ms - self.last_tick // report_ms
-        still_there = [run for run in self.seen if run.live]
+        still_there = [run for run in self.seen if run in here]
         world.runs, everything = [run for run in world.runs if run in still_there or run.executor], world.runs
         for node in alive:
             for _ in range(passed if node in self.alive else 1):

@@ -68,7 +68,7 @@ class OutsidePolicy:
         self.moves_to = pool_leaves(policy)
         self._seed, self._observation = seed, cluster.observation
         self._poll_ms = cluster.observation.poll_ms or DEFAULT_POLL_MS
-        self._sight = Sight(workload, queues.names, [node.rack for node in nodes], [node.label for node in nodes])
+        self._sight = Sight(workload, cluster, queues.names)
         self._knobs = Knobs(queues, stock.by_question[Question.ORDERING])
 
         def capacity_of(seen: NodeSeen) -> Size:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from heddle.model.cluster import Cluster
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.view import JOB_ADMITTED, JOB_ARRIVED, JOB_FAILED
 from heddle.model.workload import AM, EXECUTORS, TASKS, Workload
-from heddle.sim.arrays import LAUNCHING, Sim
+from heddle.sim.arrays import DONE, LAUNCHING, Sim
 from heddle.yarn.snapshot import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Size, Snapshot
 
 
@@ -35,11 +36,17 @@ def _size(amounts: npt.NDArray[np.int64]) -> Size:
 
 
 class Sight:
-    """Looks at one run. Priorities are those that jobs were submitted with, whatever was set since."""
+    """Looks at one run. Priorities are those that jobs were submitted with, whatever was set since.
 
-    def __init__(self, workload: Workload, queue_names: tuple[str, ...], racks: list[str], labels: list[str]) -> None:
+    A ResourceManager learns that a container has finished from the next heartbeat of its node, and then gives the room
+    away in the same breath: until then it shows the container, and nobody outside ever sees that room free.
+    """
+
+    def __init__(self, workload: Workload, cluster: Cluster, queue_names: tuple[str, ...]) -> None:
         self._workload = workload
-        self._queue_names, self._racks, self._labels = queue_names, racks, labels
+        self._queue_names = queue_names
+        self._racks, self._labels = [node.rack for node in cluster.nodes], [node.label for node in cluster.nodes]
+        self._heartbeat_ms = cluster.timing.node_heartbeat_ms
         self._containers: dict[tuple[int, int], ContainerSeen] = {}  # (task, attempt): those of the last look
         self._live: set[int] = set()
 
@@ -113,7 +120,21 @@ class Sight:
         for row, task, attempt in zip(held.tolist(), tasks.tolist(), attempts.tolist(), strict=True):
             seen = before.get((task, attempt)) or self._container(container[row], task, attempt)
             self._containers[task, attempt] = seen
+        for (task, attempt), seen in before.items() if self._heartbeat_ms else ():
+            finished = sim.task["state"][task] == DONE and sim.task["attempts"][task] == attempt + 1
+            if finished and self._is_untold(sim, int(sim.task["ended_at_ms"][task]), seen):
+                self._containers[task, attempt] = seen
         return {seen.id: seen for seen in self._containers.values()}
+
+    def _is_untold(self, sim: Sim, ended_at_ms: int, seen: ContainerSeen) -> bool:
+        """Whether no heartbeat has told yet that this container has finished. What an ended job had is gone."""
+        node = node_number(seen.node)
+        if not sim.shown.node["alive"][node] or app_number(seen.app) not in self._live:
+            return False
+        # Heartbeats of this very instant come after the look.
+        before_now = int(sim.shown.clock["now_ms"][0]) - 1
+        since_ms = (before_now - int(sim.node_run["heartbeat_phase_ms"][node])) % self._heartbeat_ms
+        return bool(ended_at_ms > before_now - since_ms)
 
     def _container(self, row: Any, task: int, attempt: int) -> ContainerSeen:
         stage = int(row["stage"])

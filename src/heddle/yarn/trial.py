@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any, Final
 
 from heddle.model.errors import BadInput, CheckFailed
@@ -153,10 +153,10 @@ def _spelled_out(policy: str, folder: Path) -> str:
 
 
 def counted_in_full_s(folder: Path) -> float | None:
-    """For how long new containers counted in full in this run, on average; None: the controller did not learn it."""
+    """For how long new containers counted in full in this run, mostly; None: the controller did not learn it."""
     steps = read_lines(folder / DECISIONS)
     learnt = [step["in_full_s"] for step in steps if step["containers"] and step["in_full_s"] is not None]
-    return fmean(learnt) if learnt else None
+    return median(learnt) if learnt else None
 
 
 def _summed(number: int, policy: str, runs: list[JobRun], peak: float, give_up_s: float) -> TrialRun:
