@@ -75,6 +75,7 @@ def test_everything_wrong_with_spark_jobs_is_said(tmp_path: Path) -> None:
             written(
                 tmp_path,
                 "jobs:\n"
+                "  - {kind: [spark]}\n"
                 "  - {kind: spark, program: [pi]}\n"
                 "  - {kind: spark, program: pi, arguments: [4]}\n"
                 "  - {kind: spark, program: sort, arguments: [4, -1], options: {executor.cores: 2}}\n"
@@ -83,9 +84,9 @@ def test_everything_wrong_with_spark_jobs_is_said(tmp_path: Path) -> None:
                 "  - {kind: mapreduce, program: pi, application: jobs.yaml}\n",
             )
         )
-    fields = ["program", "arguments", "arguments", "options", "application", "application", "application"]
+    fields = ["kind", "program", "arguments", "arguments", "options", "application", "application", "application"]
     assert [problem.field for problem in bad.value.problems] == fields
-    assert "two whole numbers above 0 (tasks, darts of each), not [4]" in bad.value.problems[1].what
+    assert "two whole numbers above 0 (tasks, darts of each), not [4]" in bad.value.problems[2].what
 
 
 def test_without_pyspark_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from heddle.yarn.client import RmClient
 from heddle.yarn.trace.journal import Journal, read_lines
 from heddle.yarn.trace.remote_tracker import NAME, PERIOD, RemoteTracker
 from heddle.yarn.trace.tallies import use_of
+from heddle.yarn.wire import YarnError
 from yarn_slice.fake_rm import FakeRm
 
 ONE, TWO = "container_1700000000000_0001_01_000002", "container_1700000000000_0001_01_000003"
@@ -109,6 +110,16 @@ def test_one_that_does_not_answer_does_not_stop_the_others(
     tracker._asked_s -= 60  # nodes are looked at anew from time to time
     tracker.sample()
     assert tracker.containers == 2
+
+
+def test_nodes_are_sampled_while_the_rm_is_away(workers: list[FakeRm], tracker: RemoteTracker) -> None:
+    tracker.sample()
+    show(workers[0], bean(ONE, 300.0, 50.0))
+    workers[2].instead["/nodes"] = 500, "down"
+    tracker._asked_s -= 60
+    with pytest.raises(YarnError):
+        tracker.sample()
+    assert tracker.containers == 1
 
 
 def test_the_command(workers: list[FakeRm], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

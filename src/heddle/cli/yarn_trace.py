@@ -59,9 +59,12 @@ def track(
     with until_told() as told, _sampler(remote, rm, name, Journal(samples, say)) as sampler:
         began_s, began_cpu_s = time.monotonic(), time.process_time()
         taken = most = 0
-        rm_away = _Away("the ResourceManager")
+        masters = _Away("the ResourceManager")
         while not told and (for_s is None or time.monotonic() - began_s < for_s):
-            rm_away.ask(sampler.sample)
+            if remote:
+                masters.ask(sampler.sample)
+            else:
+                sampler.sample()
             taken, most = taken + 1, max(most, sampler.containers)
             # By the clock, not by adding up: a slow sample must not push all later ones.
             time.sleep(max(0.0, began_s + taken * every_s - time.monotonic()))
@@ -176,14 +179,16 @@ def _look_until(
 
     history = None if server is None else History(server, observer.journal, observer.seen)
     masters, histories = _Away("the ResourceManager"), _Away("the history server")
-    began_s, idle_s = time.monotonic(), None
+    began_s = busy_s = time.monotonic()
     while not told and (for_s is None or time.monotonic() - began_s < for_s):
         answered = masters.ask(observer.poll)
         if history is not None:
             histories.ask(history.poll)
-        if until_idle and answered and observer.seen.apps and not observer.running():
-            idle_s = idle_s or time.monotonic()
-            if history is None or not history.missing() or time.monotonic() - idle_s > HISTORY_PATIENCE_S:
+        if not (answered and observer.seen.apps and not observer.running()):
+            busy_s = time.monotonic()
+        elif until_idle:
+            patient = time.monotonic() - busy_s < HISTORY_PATIENCE_S
+            if history is None or not history.missing() or not patient:
                 break
         time.sleep(every_s)
     if history is not None and (missing := history.missing()):

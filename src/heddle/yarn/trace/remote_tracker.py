@@ -69,9 +69,16 @@ class RemoteTracker:
             worker.client.close()
 
     def sample(self) -> None:
-        """YarnError if the ResourceManager does not answer, RunRefused if no NodeManager has such metrics."""
+        """Raises YarnError if the RM does not answer (the nodes that are known are sampled all the same).
+
+        RunRefused: no NodeManager has such metrics.
+        """
+        away: YarnError | None = None
         if time.monotonic() - self._asked_s >= NODES_EVERY_S:
-            self._find_workers()
+            try:
+                self._find_workers()
+            except YarnError as error:
+                away = error
         asked = [worker for worker in self._workers.values() if not worker.why_not]
         answers = list(self._pool.map(_reports, asked))
         now_s, now_ms = time.monotonic(), int(time.time() * 1000)
@@ -88,15 +95,17 @@ class RemoteTracker:
         for name, worker in self._workers.items():
             if worker in asked and worker.why_not:
                 self._say(f"{name}: {worker.why_not}; trying again")
+        if away is not None:
+            raise away
 
     def write_all(self) -> None:
         self._tallies.write_all()
 
     def _find_workers(self) -> None:
         """Asks the RM for its nodes, and new ones, or those with which something was wrong, for their settings."""
+        self._asked_s = time.monotonic()
         nodes = read_nodes(self._client.nodes(), self._client.address)
         scheme = urlsplit(self._client.address).scheme
-        self._asked_s = time.monotonic()
         for name in self._workers.keys() - nodes.keys():
             self._workers.pop(name).client.close()
         doubtful = []
