@@ -1,7 +1,5 @@
 """The ledger adds up to capacity x time, to the last MB-millisecond, and puts things where they belong."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -144,17 +142,6 @@ def test_executors_over_time() -> None:
         for line in ledger.lines:
             mean = drawn.shares[resource][line.name].mean()
             assert mean == pytest.approx(line.amounts[r] / ledger.total[r], abs=0.005), line.name
-
-
-def test_a_live_record_is_reconciled_with_yarns_own_sums() -> None:
-    run = simulate(make_workload("burst", 0), suggested_cluster("burst"), parse_policy("fifo"), record=True)
-    assert waste_ledger(run).document()["yarn"] is None
-    reserved = run.manifest["totals"]["reserved_ms"]
-    theirs = run.manifest["totals"] | {"yarn_reserved_ms": [round(amount / 1.01) for amount in reserved]}
-    found = waste_ledger(replace(run, manifest=run.manifest | {"totals": theirs})).document()["yarn"]
-    assert isinstance(found, dict)
-    assert found["memory"]["off"] == pytest.approx(0.01, abs=1e-6)
-    assert found["vcores"]["record_ms"] == reserved[1]
 
 
 def test_what_still_waits_in_a_deadlock_was_pending() -> None:

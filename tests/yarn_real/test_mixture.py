@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from heddle.model.errors import BadInput, RunRefused
+from heddle.yarn.local.cluster import LocalCluster
+from heddle.yarn.local.layout import Layout
 from heddle.yarn.mixture import MapReduceJob, SparkJob, load_real_jobs
 from heddle.yarn.programs import spark
 from heddle.yarn.programs.client_process import ClientProcess
@@ -75,6 +77,7 @@ def test_everything_wrong_with_spark_jobs_is_said(tmp_path: Path) -> None:
             written(
                 tmp_path,
                 "jobs:\n"
+                "  - {kind: [spark]}\n"
                 "  - {kind: spark, program: [pi]}\n"
                 "  - {kind: spark, program: pi, arguments: [4]}\n"
                 "  - {kind: spark, program: sort, arguments: [4, -1], options: {executor.cores: 2}}\n"
@@ -83,15 +86,27 @@ def test_everything_wrong_with_spark_jobs_is_said(tmp_path: Path) -> None:
                 "  - {kind: mapreduce, program: pi, application: jobs.yaml}\n",
             )
         )
-    fields = ["program", "arguments", "arguments", "options", "application", "application", "application"]
+    fields = ["kind", "program", "arguments", "arguments", "options", "application", "application", "application"]
     assert [problem.field for problem in bad.value.problems] == fields
-    assert "two whole numbers above 0 (tasks, darts of each), not [4]" in bad.value.problems[1].what
+    assert "two whole numbers above 0 (tasks, darts of each), not [4]" in bad.value.problems[2].what
 
 
 def test_without_pyspark_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark, "find_spec", lambda _: None)
     with pytest.raises(RunRefused, match=r"pip install 'heddle\[spark\]'"):
         spark.spark_home()
+
+
+def test_what_a_driver_died_of_is_found_in_its_log(tmp_path: Path) -> None:
+    cluster = LocalCluster("x", tmp_path, Layout())
+    assert spark.cause_of_failure(cluster, "application_1_0001") is None
+    logs = tmp_path / "node1" / "logs" / "application_1_0001" / "container_1_0001_01_000001"
+    logs.mkdir(parents=True)
+    (logs / "stdout").write_text(
+        "Traceback (most recent call last):\n  File 'mine.py'\npy4j.Error: a stage failed\n"
+        "Traceback (most recent call last):\n  File 'worker.py'\nZeroDivisionError: by zero\n\n\tat java.Thread.run\n"
+    )
+    assert spark.cause_of_failure(cluster, "application_1_0001") == "ZeroDivisionError: by zero"
 
 
 def test_why_a_client_failed_is_found_in_its_log(tmp_path: Path) -> None:

@@ -135,7 +135,8 @@ def test_policies_of_a_trial() -> None:
 
 def test_what_the_controller_learnt_is_in_the_policy_that_the_record_names(tmp_path: Path) -> None:
     decisions = Journal(tmp_path / trial.DECISIONS)
-    for containers, in_full_s in ((0, 99.0), (3, 10.0), (3, 15.0), (3, 12.5)):  # before anything runs it does not matter
+    # Before anything runs it does not matter.
+    for containers, in_full_s in ((0, 99.0), (3, 10.0), (3, 15.0), (3, 12.5)):
         decisions.add({"containers": containers, "in_full_s": in_full_s})
     decisions.flush()
     assert trial.counted_in_full_s(tmp_path) == 12.5

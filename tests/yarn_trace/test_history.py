@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from heddle.model.errors import BadInput
 from heddle.model.reasons import Outcome
 from heddle.yarn.client import RmClient
 from heddle.yarn.trace import history as history_module
@@ -181,3 +182,5 @@ def test_the_port_of_a_history_server() -> None:
     assert history_address("history.example") == "http://history.example:19888"
     assert history_address("https://history.example") == "https://history.example:19890"
     assert history_address("http://history.example:80") == "http://history.example:80"
+    with pytest.raises(BadInput, match="no address"):
+        history_address("history.example:web")

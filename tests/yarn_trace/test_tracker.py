@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from heddle.yarn.trace.journal import Journal
-from heddle.yarn.trace.tracker import Tracker, use_of
+from heddle.yarn.trace.tallies import use_of
+from heddle.yarn.trace.tracker import Tracker
 
 NAME = "container_1700000000000_0001_01_000002"
 HOLD_AND_BURN = """

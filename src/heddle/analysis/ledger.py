@@ -19,6 +19,7 @@ from heddle.analysis.ledger_lines import LedgerLines
 from heddle.analysis.levels import Floats, horizon_ms
 from heddle.analysis.reserved_capacity import INFERRED, RESERVED_LINES, reserved_capacity
 from heddle.analysis.steps import Ints
+from heddle.analysis.yarn_accounts import YarnAccounts, yarn_accounts
 from heddle.model.errors import BadInput
 from heddle.model.resources import display_name
 from heddle.model.workload import INNER
@@ -57,7 +58,7 @@ class Ledger:
     memos: tuple[Line, ...]
     reserved_by_engine: tuple[int, ...]  # what the run itself summed up while it ran
     reserved: tuple[int, ...]  # the same from the attempts
-    yarn: tuple[tuple[int, int], ...] | None = None  # of ended jobs (from the attempts, YARN's own sum), by resource
+    yarn: YarnAccounts | None = None  # in records of a real one
 
     def document(self) -> dict[str, object]:
         """For JSON: amounts are resource x ms, exact."""
@@ -85,12 +86,7 @@ class Ledger:
                 display_name(name): {"record": self.reserved[r], "run": self.reserved_by_engine[r]}
                 for r, name in enumerate(self.resources)
             },
-            "yarn": None
-            if self.yarn is None
-            else {
-                display_name(name): {"record_ms": mine, "yarn_ms": theirs, "off": _share(mine - theirs, theirs)}
-                for name, (mine, theirs) in zip(self.resources, self.yarn, strict=True)
-            },
+            "yarn": None if self.yarn is None else self.yarn.document(),
         }
 
 
@@ -142,7 +138,7 @@ class _Gathered:
             memos=tuple(Line(name, MEMOS[name], _numbers(value), False) for name, value in memos.items()),
             reserved_by_engine=_numbers(np.array(self.run.manifest["totals"]["reserved_ms"], np.int64)),
             reserved=_numbers(_total(self.attempts, self.run)),
-            yarn=_against_yarn(self.run, self.attempts),
+            yarn=yarn_accounts(self.run),
         )
 
     def over_time(self) -> LedgerOverTime:
@@ -159,7 +155,13 @@ class _Gathered:
 
 def _gathered(run: Run, bins: int | None) -> _Gathered:
     if not run.manifest["complete_attempts"] or run.events is None:
-        raise BadInput.of("record", "has no log of events: make it with `heddle simulate ... --record DIR`")
+        live = "yarn_reserved_ms" in run.manifest["totals"]
+        why = (
+            "holds applications whose containers nobody saw, so that nothing could add up"
+            if live
+            else "has no log of events: make it with `heddle simulate ... --record DIR`"
+        )
+        raise BadInput.of("record", why)
     begin, end = horizon_ms(run)
     edges_ms = None if bins is None else np.linspace(begin, max(end, begin + 1), bins + 1)
     lines = LedgerLines(LINES, len(run.resources), edges_ms)
@@ -181,15 +183,6 @@ def _without_oversold(amounts: Mapping[str, Amounts], over: Amounts) -> dict[str
 
 def _capacity(run: Run) -> Ints:
     return np.array([run.nodes[f"capacity_{name}"].sum() for name in run.resources], np.int64)
-
-
-def _against_yarn(run: Run, attempts: pl.DataFrame) -> tuple[tuple[int, int], ...] | None:
-    theirs = run.manifest["totals"].get("yarn_reserved_ms")
-    if theirs is None:
-        return None
-    ended = run.jobs.filter(pl.col("ended_at_ms").is_not_null()).select("job")
-    ours = _total(attempts.join(ended, on="job", how="semi"), run)
-    return tuple((int(mine), int(other)) for mine, other in zip(ours, theirs, strict=True))
 
 
 def _numbers(values: Ints) -> tuple[int, ...]:

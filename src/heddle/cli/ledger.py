@@ -9,12 +9,15 @@ import typer
 
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
 from heddle.cli.waste_report import write_waste_report
-from heddle.report.amounts import hours, hours_unit, in_hours
+from heddle.report.amounts import hours, hours_unit
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from heddle.analysis.ledger import Ledger
+    from heddle.analysis.yarn_accounts import YarnAccounts
+
+MOST_JOBS = 20  # that are listed one by one
 
 
 def ledger(
@@ -50,8 +53,8 @@ def ledger(
             say(
                 "* inferred: the record does not say which stages hold containers early; stages named map and reduce do"
             )
-        for line in _against_yarn(found):
-            print(line)
+        if found.yarn is not None:
+            print_tables([_against_yarn(found.yarn)])
     if sums != list(found.total):
         say(f"check failed: the lines add up to {sums}, not to {list(found.total)}")
         return FAILED
@@ -76,16 +79,26 @@ def _table(found: Ledger) -> Table:
     return table(headings, rows, title=f"capacity over {took_h:.3g} hours")
 
 
-def _against_yarn(found: Ledger) -> list[str]:
-    """What YARN itself counted, in records of a real one."""
+def _against_yarn(accounts: YarnAccounts) -> Table:
+    """What YARN itself counted, in records of a real one: of each application, the furthest off first."""
+    from heddle.analysis.yarn_accounts import off_by
     from heddle.model.resources import display_name
 
-    return [
-        f"{display_name(name)} of ended applications: {in_hours(mine, name)} here, {in_hours(theirs, name)} by YARN's "
-        f"own count; {100 * (mine - theirs) / theirs:+.2f} %"
-        for name, (mine, theirs) in zip(found.resources, found.yarn or (), strict=False)
-        if theirs
-    ]
+    headings = ["application"]
+    for name in accounts.resources:
+        headings += [f"{display_name(name)}: {hours_unit(name)} here", "by YARN", "off"]
+    jobs = sorted(accounts.jobs, key=lambda one: one.furthest_off, reverse=True)
+    shown = [(one.name, one.amounts) for one in jobs[:MOST_JOBS]]
+    if len(jobs) > MOST_JOBS:
+        shown.append((f"... {len(jobs) - MOST_JOBS} more, nearer", ()))
+    rows = []
+    for title, amounts in [*shown, ("all", accounts.total)]:
+        cells = [title]
+        for name, pair in zip(accounts.resources, amounts, strict=False):
+            off = off_by(pair)
+            cells += [*(f"{hours(amount, name):,.4f}" for amount in pair), "" if off is None else f"{100 * off:+.2f} %"]
+        rows.append(cells + [""] * (len(headings) - len(cells)))
+    return table(headings, rows, title="against YARN's own memorySeconds and vcoreSeconds")
 
 
 def _row(what: str, amounts: tuple[int, ...], found: Ledger) -> list[str]:

@@ -13,12 +13,16 @@ import typer
 
 from heddle.cli.output import DONE, Json, print_json, say
 from heddle.cli.yarn_cluster import Name, Rm, client_of, until_told
+from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from heddle.yarn.client import RmClient
+    from heddle.yarn.trace.journal import Journal
     from heddle.yarn.trace.observer import Observer
+    from heddle.yarn.trace.remote_tracker import RemoteTracker
+    from heddle.yarn.trace.tracker import Tracker
 
 HISTORY_PATIENCE_S = 15.0  # with the histories of jobs that have ended, before an observation that is to end does so
 Seconds = Annotated[float | None, typer.Option("--for", min=0.1, help="End after so many seconds [default: never].")]
@@ -26,6 +30,11 @@ Seconds = Annotated[float | None, typer.Option("--for", min=0.1, help="End after
 
 def track(
     samples: Annotated[Path, typer.Argument(metavar="FILE", help="Where the samples go, as JSON lines; it grows.")],
+    remote: Annotated[
+        bool, typer.Option("--remote", help="Of a whole cluster, through its NodeManagers' metrics, without agents.")
+    ] = False,
+    rm: Rm = None,
+    name: Name = None,
     every_s: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two samples.")] = 1.0,
     for_s: Seconds = None,
     json: Json = False,
@@ -34,24 +43,32 @@ def track(
 
     Run it on each worker, as root or as the user that containers run as. At the end it says what it cost itself.
 
+    With --remote it runs anywhere and asks NodeManagers, which give memory and CPU in whole per cent of a core, if they
+    are configured to (yarn.nodemanager.container-metrics.period-ms); disk I/O is null then.
+
     \b
     Examples:
       heddle yarn track /var/log/heddle/samples.jsonl
       heddle yarn track samples.jsonl --for 60
+      heddle yarn track samples.jsonl --remote --rm http://rm.example:8088
     """
     from heddle.yarn.trace.journal import Journal
-    from heddle.yarn.trace.tracker import Tracker
 
-    tracker = Tracker(Journal(samples, say))
-    began_s, began_cpu_s = time.monotonic(), time.process_time()
-    taken = most = 0
-    with until_told() as told:
+    if not remote and (rm is not None or name is not None):
+        raise BadInput.of("--rm", "without --remote the containers of this machine are sampled, whoever's they are")
+    with until_told() as told, _sampler(remote, rm, name, Journal(samples, say)) as sampler:
+        began_s, began_cpu_s = time.monotonic(), time.process_time()
+        taken = most = 0
+        masters = _Away("the ResourceManager")
         while not told and (for_s is None or time.monotonic() - began_s < for_s):
-            tracker.sample()
-            taken, most = taken + 1, max(most, tracker.containers)
+            if remote:
+                masters.ask(sampler.sample)
+            else:
+                sampler.sample()
+            taken, most = taken + 1, max(most, sampler.containers)
             # By the clock, not by adding up: a slow sample must not push all later ones.
             time.sleep(max(0.0, began_s + taken * every_s - time.monotonic()))
-        tracker.write_all()
+        sampler.write_all()
     wall_s, cpu_s = time.monotonic() - began_s, time.process_time() - began_cpu_s
     cost = {
         "samples": taken,
@@ -68,6 +85,23 @@ def track(
             f" cost {cost['cpu_percent']} % of a core, {cost['peak_rss_mb']} MB"
         )
     return DONE
+
+
+@contextmanager
+def _sampler(remote: bool, rm: str | None, name: str | None, journal: Journal) -> Iterator[Tracker | RemoteTracker]:
+    if not remote:
+        from heddle.yarn.trace.tracker import Tracker
+
+        yield Tracker(journal)
+        return
+    from heddle.yarn.trace.remote_tracker import RemoteTracker
+
+    with client_of(rm, name) as client:
+        tracker = RemoteTracker(client, journal, say, user=getpass.getuser())
+        try:
+            yield tracker
+        finally:
+            tracker.close()
 
 
 def _peak_rss_mb() -> int | None:
@@ -108,7 +142,7 @@ def observe(
     from heddle.yarn.trace.live_record import export, record_of
     from heddle.yarn.trace.observer import Observer
     from heddle.yarn.trace.recording import write_cluster_beside
-    from heddle.yarn.trace.tracker import use_of
+    from heddle.yarn.trace.tallies import use_of
 
     with client_of(rm, name) as client, _history_client(history, rm, name) as server, until_told() as told:
         observer = Observer(client, Journal(folder / "journal.jsonl", say))
@@ -148,14 +182,16 @@ def _look_until(
 
     history = None if server is None else History(server, observer.journal, observer.seen)
     masters, histories = _Away("the ResourceManager"), _Away("the history server")
-    began_s, idle_s = time.monotonic(), None
+    began_s = busy_s = time.monotonic()
     while not told and (for_s is None or time.monotonic() - began_s < for_s):
         answered = masters.ask(observer.poll)
         if history is not None:
             histories.ask(history.poll)
-        if until_idle and answered and observer.seen.apps and not observer.running():
-            idle_s = idle_s or time.monotonic()
-            if history is None or not history.missing() or time.monotonic() - idle_s > HISTORY_PATIENCE_S:
+        if not (answered and observer.seen.apps and not observer.running()):
+            busy_s = time.monotonic()
+        elif until_idle:
+            patient = time.monotonic() - busy_s < HISTORY_PATIENCE_S
+            if history is None or not history.missing() or not patient:
                 break
         time.sleep(every_s)
     if history is not None and (missing := history.missing()):

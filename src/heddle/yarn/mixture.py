@@ -106,7 +106,7 @@ def _jobs(where: str, entries: list[Any], seed: int) -> tuple[list[RealJob], lis
 
 
 def _check(where: str, number: int, entry: Any) -> None:
-    if not isinstance(entry, dict) or entry.get("kind") not in _KEYS:
+    if not isinstance(entry, dict) or entry.get("kind") not in tuple(_KEYS):
         raise BadInput.of(where, f"job {number} must be a mapping with `kind` one of {', '.join(_KEYS)}", field="kind")
     kind = entry["kind"]
     wrong = [
@@ -176,7 +176,7 @@ def _program(where: str, number: int, entry: dict[str, Any], at_ms: int, names: 
         raise BadInput.of(
             where, f"job {number} waits for {unknown[0]!r}, which no earlier job is called", field="after"
         )
-    application = Path(where).parent / entry["application"] if "application" in entry else None
+    application = Path(where).parent / entry["application"] if entry.get("application") is not None else None
     program = entry["program"] if application is None else application.stem
     common: dict[str, Any] = {
         "name": str(entry.get("name", f"{program}-{number}")),

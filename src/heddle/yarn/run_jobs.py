@@ -205,6 +205,9 @@ class _Running:
                 run.outcome, run.diagnostics = GAVE_UP, f"was {run.outcome} after {self.age_s():.0f} s"
 
     def kill(self) -> None:
+        self.close()  # no client may submit anything after this
+        for number, client in self._clients.items():
+            self.runs[number].app_id = self.runs[number].app_id or client.app_id()
         for run in self.runs:
             if run.app_id is not None and not run.ended:
                 try:

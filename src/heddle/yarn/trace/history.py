@@ -13,6 +13,7 @@ from dataclasses import asdict
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
+from heddle.model.errors import BadInput
 from heddle.model.resources import MILLI
 from heddle.yarn.client import RmClient
 from heddle.yarn.snapshot import Reading, Size, rows_under
@@ -117,8 +118,11 @@ class History:
 def history_address(text: str) -> str:
     """With the port that history servers have unless told otherwise."""
     parts = urlsplit(text if "//" in text else f"http://{text}")
-    if parts.port is not None or not parts.hostname:
-        return text
+    try:
+        if parts.port is not None or not parts.hostname:
+            return text
+    except ValueError as error:
+        raise BadInput.of("--history", f"{text!r} is no address ({error})") from None
     return f"{parts.scheme}://{parts.netloc}:{TLS if parts.scheme == 'https' else PLAIN}"
 
 

@@ -18,7 +18,8 @@ from heddle.yarn.trace.history import TIMEOUT_S, History
 from heddle.yarn.trace.journal import Journal
 from heddle.yarn.trace.live_record import record_of
 from heddle.yarn.trace.observer import Observer
-from heddle.yarn.trace.tracker import Tracker, use_of
+from heddle.yarn.trace.tallies import use_of
+from heddle.yarn.trace.tracker import Tracker
 from heddle.yarn.wire import YarnError
 
 LAST_WORDS_S: Final = 10.0  # how long containers may take to go, and histories to come, when the jobs have ended

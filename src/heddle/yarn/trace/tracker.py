@@ -13,12 +13,12 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from heddle.yarn.trace.journal import Journal, read_lines
+from heddle.yarn.trace.journal import Journal
+from heddle.yarn.trace.tallies import Tallies, Tally
 
 CONTAINER: Final = b"CONTAINER_ID="
-WRITE_EVERY_S: Final = 10.0
 PSS_EVERY_S: Final = 60.0  # reading it costs about 10 ms per GB
 SETTLED_AFTER_S: Final = (
     10.0  # YARN's launcher becomes a container's process by exec, so young ones are looked at again
@@ -40,37 +40,13 @@ class Process:
     written_bytes: int | None = None
 
 
-@dataclass
-class Tally:
-    """What a container used since the last line that was written about it, and where its counters stand."""
-
-    since_ms: int
-    until_ms: int
-    samples: int = 0
-    memory_mb_ms: float = 0.0
-    memory_max_mb: float = 0.0
-    pss_mb: float | None = None
-    cpu_ms: int = 0
-    read_bytes: int | None = None
-    written_bytes: int | None = None
-
-    def line(self, container: str) -> dict[str, Any]:
-        return {
-            "container": container, "since_ms": self.since_ms, "until_ms": self.until_ms, "samples": self.samples,
-            "memory_mb_ms": round(self.memory_mb_ms), "memory_max_mb": round(self.memory_max_mb),
-            "pss_mb": None if self.pss_mb is None else round(self.pss_mb), "cpu_ms": self.cpu_ms,
-            "read_bytes": self.read_bytes, "written_bytes": self.written_bytes, "network_bytes": None,
-        }  # fmt: skip
-
-
 class Tracker:
     """Call sample() once a second; lines go to the journal every ten seconds and when a container has ended."""
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+        self._tallies = Tallies(journal)
         self._processes: dict[int, Process] = {}
-        self._tallies: dict[str, Tally] = {}
-        self._written_s = self._pss_s = self._sampled_s = time.monotonic()
+        self._pss_s = self._sampled_s = time.monotonic()
 
     @property
     def containers(self) -> int:
@@ -87,35 +63,18 @@ class Tracker:
         pss: dict[str, float] = {}
         for pid, process in self._members(now_s):
             container = process.container or ""
-            tally = self._tallies.setdefault(container, Tally(now_ms - round(passed_ms), now_ms))
-            _measure(pid, process, tally)
+            _measure(pid, process, self._tallies.of(container, now_ms - round(passed_ms)))
             resident[container] = resident.get(container, 0.0) + process.resident_mb
             if with_pss and (mb := _pss_mb(pid)) is not None:
                 pss[container] = pss.get(container, 0.0) + mb
         for container, mb in resident.items():
-            tally = self._tallies[container]
-            tally.memory_mb_ms += mb * passed_ms
-            tally.memory_max_mb = max(tally.memory_max_mb, mb)
+            tally = self._tallies.of(container, now_ms)
+            tally.hold(mb, passed_ms, now_ms)
             tally.pss_mb = max(tally.pss_mb or 0.0, pss[container]) if container in pss else tally.pss_mb
-            tally.until_ms = now_ms
-            tally.samples += 1
-        for container in self._tallies.keys() - resident.keys():
-            self._write(container)
-            del self._tallies[container]
-        if now_s - self._written_s >= WRITE_EVERY_S:
-            self._written_s = now_s
-            self.write_all()
-        self._journal.flush()
+        self._tallies.keep(resident.keys())
 
     def write_all(self) -> None:
-        for container, tally in self._tallies.items():
-            self._write(container)
-            self._tallies[container] = Tally(tally.until_ms, tally.until_ms)
-        self._journal.flush()
-
-    def _write(self, container: str) -> None:
-        if self._tallies[container].samples:
-            self._journal.add(self._tallies[container].line(container))
+        self._tallies.write_all()
 
     def _members(self, now_s: float) -> Iterator[tuple[int, Process]]:
         """Live processes of containers."""
@@ -130,16 +89,6 @@ class Tracker:
                 process.container = _container_of(pid)
             if process.container is not None:
                 yield pid, process
-
-
-def use_of(*files: Any) -> dict[str, tuple[int, int]]:
-    """What each container used in all, from lines of trackers: MB x ms, millicores x ms."""
-    use: dict[str, tuple[int, int]] = {}
-    for file in files:
-        for line in read_lines(file):
-            memory, cpu = use.get(line["container"], (0, 0))
-            use[line["container"]] = memory + line["memory_mb_ms"], cpu + 1000 * line["cpu_ms"]
-    return use
 
 
 def _container_of(pid: int) -> str | None:
