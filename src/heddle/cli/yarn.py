@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from heddle.cli import yarn_fidelity, yarn_local, yarn_run, yarn_steer, yarn_trace, yarn_trial
+from heddle.cli import yarn_fidelity, yarn_local, yarn_run, yarn_sls, yarn_steer, yarn_trace, yarn_trial
 
 app = typer.Typer(
     help="Start, watch and steer a real Apache Hadoop YARN.\n\n"
@@ -28,3 +28,4 @@ app.command("steer")(yarn_steer.steer)
 app.command("restore")(yarn_steer.restore)
 app.command("trial")(yarn_trial.trial)
 app.command("fidelity")(yarn_fidelity.fidelity)
+app.command("sls")(yarn_sls.sls)

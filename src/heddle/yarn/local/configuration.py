@@ -24,7 +24,7 @@ HANDED_ON: Final = (
     "JAVA_HOME", "HADOOP_COMMON_HOME", "HADOOP_HDFS_HOME", "HADOOP_CONF_DIR", "HADOOP_YARN_HOME",
     "HADOOP_MAPRED_HOME", "PATH", "LANG", "TZ", MARK,
 )  # fmt: skip
-_LOG4J: Final = """log4j.rootLogger=INFO,console
+LOG4J: Final = """log4j.rootLogger=INFO,console
 log4j.appender.console=org.apache.log4j.ConsoleAppender
 log4j.appender.console.target=System.err
 log4j.appender.console.layout=org.apache.log4j.PatternLayout
@@ -56,12 +56,12 @@ def _write(into: Path, folder: Path, layout: Layout, yarn: Mapping[str, str], ma
         "capacity-scheduler.xml": _capacity(layout),
     }
     for name, settings in files.items():
-        (into / name).write_text(_xml(settings))
+        (into / name).write_text(xml_of(settings))
     (into / "fair-scheduler.xml").write_text(
         f"<?xml version='1.0'?><allocations><queueMaxAMShareDefault>{layout.am_share}</queueMaxAMShareDefault>"
         "<defaultQueueSchedulingPolicy>drf</defaultQueueSchedulingPolicy></allocations>\n"
     )
-    (into / "log4j.properties").write_text(_LOG4J)
+    (into / "log4j.properties").write_text(LOG4J)
 
 
 def _core(folder: Path) -> dict[str, str]:
@@ -163,7 +163,8 @@ def _capacity(layout: Layout) -> dict[str, str]:
     }
 
 
-def _xml(settings: Mapping[str, str]) -> str:
+def xml_of(settings: Mapping[str, str]) -> str:
+    """A configuration file as Hadoop reads it."""
     lines = [
         f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>"
         for name, value in settings.items()
