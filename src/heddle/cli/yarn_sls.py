@@ -41,6 +41,7 @@ def sls(
     from heddle.cli.inputs import cluster_for, compile_with_message, read_all
     from heddle.experiments.load_simulator import beside, for_load_simulator, heartbeats_ms, policy_of, simulated
     from heddle.traces.load import load_workload
+    from heddle.yarn.local.jars import announce_fetching
     from heddle.yarn.sls.run import LoadSimulator
     from heddle.yarn.sls.settings import with_queues_of
 
@@ -49,6 +50,7 @@ def sls(
     on = with_queues_of(on, work.queues)
     compile_with_message([policy_of(scheduler)], len(on.resources))
     ours = simulated(work, on, scheduler, rounds)
+    announce_fetching(hadoop, say)
     theirs = []
     with interruptible(), tempfile.TemporaryDirectory(prefix="heddle-sls-") as folder:
         simulator = LoadSimulator(work, on, scheduler, heartbeats_ms(on), hadoop, Path(folder))

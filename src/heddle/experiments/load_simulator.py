@@ -71,7 +71,7 @@ def heartbeats_ms(cluster: Cluster) -> tuple[int, int]:
 def for_load_simulator(workload: Workload) -> Workload:
     """The workload with what SLS can hold: maps, then reduces, whole vcores, an AM for each job.
 
-    RunRefused names what it cannot.
+    Use, slow start and time to shuffle are left out, for both simulators. RunRefused names what it cannot run at all.
     """
     why = []
     if set(workload.stages["kind"].tolist()) - {TASKS, AM}:

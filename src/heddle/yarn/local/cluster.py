@@ -16,7 +16,7 @@ from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.yarn.client import RmClient
 from heddle.yarn.local.configuration import conf_folder, java_options, node_conf_folder, write_configuration
 from heddle.yarn.local.folders import cluster_folder, cluster_names, only_one, state_folder
-from heddle.yarn.local.jars import hadoop_home, is_fetched, lib_of
+from heddle.yarn.local.jars import announce_fetching, hadoop_home, lib_of
 from heddle.yarn.local.java import JVM_FLAGS, find_java
 from heddle.yarn.local.layout import Layout, refuse_taken_ports
 from heddle.yarn.local.namespaces import free_subnet, inside, join_nodes, part_nodes, refuse_without_namespaces
@@ -152,8 +152,7 @@ def bring_up(name: str, layout: Layout, say: Say) -> LocalCluster:
             say(f"clearing what an earlier start of {name!r} left behind")
             _clear(folder)
         refuse_taken_ports(layout)
-        if not is_fetched(layout.hadoop):
-            say(f"fetching Hadoop {layout.hadoop} from Maven Central, once: about 95 MB, 2 to 3 minutes ...")
+        announce_fetching(layout.hadoop, say)
         hadoop_home(layout.hadoop)
         try:
             cluster = _write(name, folder, replace(layout, subnet=free_subnet(folder)) if layout.hosts else layout)

@@ -45,6 +45,11 @@ def is_fetched(version: str) -> bool:
     return _home(version).is_dir()
 
 
+def announce_fetching(version: str, say: Callable[[str], None]) -> None:
+    if not is_fetched(version):
+        say(f"fetching Hadoop {version} from Maven Central, once: about 95 MB, 2 to 3 minutes ...")
+
+
 def hadoop_home(version: str) -> Path:
     """The folder with this Hadoop, fetched first if it is not there. Appears whole or not at all."""
     return _fetched(_home(version), version, lambda fresh: _fetch(version, _ARTIFACTS, lib_of(fresh)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import quoteattr
 
 from heddle.model.cluster import Cluster, Queue
 from heddle.model.errors import BadInput
@@ -120,11 +120,7 @@ def _fair_queue(cluster: Cluster, queue: Queue) -> str:
     if queue.order:
         inside += f"<schedulingPolicy>{queue.order}</schedulingPolicy>"
     children = "".join(_fair_queue(cluster, child) for child in _children(cluster, queue))
-    return f"<queue name={_quoted(queue.name.rpartition('.')[2])}>{inside}{children}</queue>\n"
-
-
-def _quoted(name: str) -> str:
-    return f'"{escape(name)}"'
+    return f"<queue name={quoteattr(queue.name.rpartition('.')[2])}>{inside}{children}</queue>\n"
 
 
 def _children(cluster: Cluster, queue: Queue) -> list[Queue]:
