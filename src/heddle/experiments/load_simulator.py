@@ -24,7 +24,7 @@ import numpy as np
 
 from heddle.analysis.ranks import spearman
 from heddle.analysis.student import t_interval
-from heddle.model.cluster import Cluster, Timing
+from heddle.model.cluster import Cluster, Node, Timing
 from heddle.model.errors import RunRefused
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.workload import AM, TASKS, Workload
@@ -84,6 +84,8 @@ def for_load_simulator(workload: Workload) -> Workload:
         why.append("priorities")
     if workload.stages["label"].any():
         why.append("labelled nodes")
+    if workload.running_on is not None:
+        why.append("containers that run when it begins")
     if workload.prefers is not None:
         why.append("tasks that prefer nodes")
     jobs = [] if why else [_job(workload, number) for number in range(workload.n_jobs)]
@@ -140,7 +142,14 @@ def policy_of(scheduler: Scheduler) -> Policy:
 def simulated(workload: Workload, cluster: Cluster, scheduler: Scheduler, rounds: int) -> list[dict[str, JobTimes]]:
     """Our own simulation of what SLS would do, `rounds` times with other moments of heartbeats."""
     node_ms, am_ms = heartbeats_ms(cluster)
-    on = replace(cluster, timing=Timing(node_ms, am_ms, node_ms, 0, 0))
+    # SLS's nodes are of one speed, have memory and vcores and no faults; nobody is preempted (yarn/sls/settings.py).
+    on = Cluster(
+        tuple(Node(node.name, node.allowance[:2], node.allowance[:2], node.rack) for node in cluster.nodes),
+        queues=cluster.queues,
+        calculator=cluster.calculator,
+        off_switch_per_heartbeat=cluster.off_switch_per_heartbeat,
+        timing=Timing(node_ms, am_ms, node_ms, 0, 0),
+    )
     jobs = [_job(workload, number) for number in range(workload.n_jobs)]
     policy = policy_of(scheduler)
     found = []
