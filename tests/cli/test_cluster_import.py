@@ -56,9 +56,9 @@ FAIR = {
 
 
 class FakeRm:
-    def __init__(self, scheduler: dict[str, Any]) -> None:
+    def __init__(self, scheduler: dict[str, Any], nodes: list[dict[str, Any]] = NODES) -> None:
         answers = {
-            "/ws/v1/cluster/nodes": {"nodes": {"node": NODES}},
+            "/ws/v1/cluster/nodes": {"nodes": {"node": nodes}},
             "/ws/v1/cluster/scheduler": {"scheduler": {"schedulerInfo": scheduler}},
         }
 
@@ -149,3 +149,13 @@ def test_bad_input(arguments: list[str], message: str, capsys: pytest.CaptureFix
     assert run(["cluster", "import", *arguments, "-o", "out.yaml"]) == 2
     assert message in capsys.readouterr().err
     assert not Path("out.yaml").exists()
+
+
+def test_all_nodes_of_one_host_go_by_host_and_port(tmp_path: Path) -> None:
+    two_of_one_host = [node("localhost", id=f"localhost:{port}") for port in (8099, 8104)]
+    fake = FakeRm(CAPACITY, [*two_of_one_host, node("alone"), node("localhost", id="localhost:8109", state="LOST")])
+    file = tmp_path / "cluster.yaml"
+    assert run(["cluster", "import", "--rm", fake.address, "-o", str(file)]) == 0
+    assert [found.name for found in load_cluster(str(file)).nodes] == ["localhost:8099", "localhost:8104", "alone"]
+    fake.server.shutdown()
+    fake.server.server_close()

@@ -1,6 +1,7 @@
 """What can be said about a cluster before anything is started; needs no Java."""
 
 import json
+import os
 
 import pytest
 
@@ -9,6 +10,7 @@ from heddle.model.errors import BadInput, RunRefused
 from heddle.yarn.local.folders import cluster_folder
 from heddle.yarn.local.java import find_tool
 from heddle.yarn.local.layout import Layout
+from heddle.yarn.local.namespaces import refuse_without_namespaces
 
 
 def test_no_two_daemons_share_a_port() -> None:
@@ -32,6 +34,29 @@ def test_queues_of_a_cluster() -> None:
         Layout(queues=(("a", 90),)).check()
 
 
+def test_nodes_with_addresses_of_their_own() -> None:
+    layout = Layout(nodes=2, hosts=True, link_mbit=100, subnet="10.213.7.0/24")
+    layout.check()
+    assert (layout.master_host, layout.node_host(0), layout.node_host(1)) == (
+        "10.213.7.1",
+        "10.213.7.10",
+        "10.213.7.11",
+    )
+    assert Layout.from_json(json.loads(json.dumps(layout.as_json()))) == layout
+    with pytest.raises(BadInput, match="only with --hosts"):
+        Layout(link_mbit=100).check()
+
+
+def test_namespaces_need_root_and_iproute2(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(RunRefused, match="run it as root"):
+        refuse_without_namespaces()
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(RunRefused, match="install iproute2"):
+        refuse_without_namespaces()
+
+
 @pytest.mark.parametrize("name", ["", "../up", "A b", "x" * 40])
 def test_a_name_cannot_leave_its_folder(name: str) -> None:
     with pytest.raises(BadInput, match="--name"):
@@ -52,6 +77,6 @@ def test_an_unknown_cluster_is_bad_input(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_every_yarn_command_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("up", "down", "status", "logs", "run", "track", "observe", "steer", "restore", "trial"):
+    for command in ("up", "down", "status", "logs", "run", "track", "observe", "steer", "restore", "trial", "sls"):
         assert run(["yarn", command, "--help"]) == 0
         assert f"heddle yarn {command}" in capsys.readouterr().out

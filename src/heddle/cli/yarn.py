@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from heddle.cli import yarn_fidelity, yarn_local, yarn_run, yarn_steer, yarn_trace, yarn_trial, yarn_workload
+from heddle.cli import yarn_fidelity, yarn_local, yarn_run, yarn_sls, yarn_steer, yarn_trace, yarn_trial, yarn_workload
 
 app = typer.Typer(
     help="Start, watch and steer a real Apache Hadoop YARN.\n\n"
@@ -29,3 +29,4 @@ app.command("restore")(yarn_steer.restore)
 app.command("trial")(yarn_trial.trial)
 app.command("fidelity")(yarn_fidelity.fidelity)
 app.command("workload")(yarn_workload.workload)
+app.command("sls")(yarn_sls.sls)

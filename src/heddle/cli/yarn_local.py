@@ -27,24 +27,32 @@ def up(
     queue: Annotated[
         list[str] | None, typer.Option(help="NAME=PERCENT: a queue below root; repeat it [default: default=100].")
     ] = None,
+    hosts: Annotated[
+        bool, typer.Option("--hosts", help="Each NodeManager in a network namespace with an address (needs root).")
+    ] = False,
+    link_mbit: Annotated[
+        int, typer.Option(help="With --hosts: rate of each node's link, each way; 0: as fast as it goes.")
+    ] = 0,
     json: Json = False,
 ) -> int:
     """Start a real YARN on this machine and wait until it is healthy.
 
     Needs Linux, Java 17 and, the first time, Maven, which fetches Hadoop's jars. It listens on 127.0.0.1 only, but for
-    MapReduce's shuffle. What it promises is not checked against what this machine has: containers share it.
+    MapReduce's shuffle; with --hosts on addresses of its own. What it promises is not checked against what this machine
+    has: containers share it.
 
     \b
     Examples:
       heddle yarn up
       heddle yarn up --name second --nodes 2 --node-memory-mb 2048 --port 9088
       heddle yarn up --queue pool-0=90 --queue pool-1=10
+      heddle yarn up --hosts --link-mbit 100
     """
     from heddle.yarn.local.cluster import bring_up
     from heddle.yarn.local.layout import Layout
 
     queues = tuple(_queue(text) for text in queue) if queue else Layout.queues
-    layout = Layout(nodes, node_memory_mb, node_vcores, hadoop, scheduler, am_share, port, queues)
+    layout = Layout(nodes, node_memory_mb, node_vcores, hadoop, scheduler, am_share, port, queues, hosts, link_mbit)
     cluster = bring_up(name, layout, say)
     _show([cluster], json)
     return DONE
@@ -143,7 +151,7 @@ def _show(clusters: list[LocalCluster], json: bool) -> bool:
     elif not found:
         say("no local cluster; `heddle yarn up` starts one")
     else:
-        for one in found:
+        for cluster, one in zip(clusters, found, strict=True):
             rows = [
                 ("healthy", "yes" if one["healthy"] else "no"),
                 ("ResourceManager", one["rm"]),
@@ -151,8 +159,18 @@ def _show(clusters: list[LocalCluster], json: bool) -> bool:
                 ("nodes", f"{one['nodes_running'] or 0} of {one['nodes']} running, {one['node_memory_mb']} MB"
                           f" and {one['node_vcores']} vcores each"),
                 ("Hadoop", f"{one['hadoop']}, {one['scheduler']} scheduler"),
+                *(_network_rows(cluster) if cluster.layout.hosts else ()),
                 ("folder", one["folder"]),
                 *((role, f"pid {pid}" if pid else "not running") for role, pid in one["daemons"].items()),
             ]  # fmt: skip
             print_tables([table(("", ""), rows, title=f"cluster {one['name']}")])
     return all(one["healthy"] for one in found)
+
+
+def _network_rows(cluster: LocalCluster) -> list[tuple[str, str]]:
+    from heddle.yarn.local.namespaces import namespace_of
+
+    layout = cluster.layout
+    rate = f"{layout.link_mbit} Mbit/s each way" if layout.link_mbit else "not limited"
+    where = [f"{namespace_of(cluster.folder, node)} at {layout.node_host(node)}" for node in range(layout.nodes)]
+    return [("namespaces", ", ".join(where)), ("links", rate)]

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
+from heddle.analysis.ranks import spearman
 from heddle.experiments.replaying import Overheads, replay_of
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput
@@ -56,14 +57,7 @@ def fidelity(run: Run, overheads: Overheads, cluster: Cluster | None = None, pol
         predicted_makespan_s=guessed_ms / 1000,
         makespan_error=guessed_ms / real_ms - 1,
         jct_error=fmean(abs(guess - real) / real for guess, real in zip(guessed_jct, real_jct, strict=True)),
-        spearman=_spearman(guessed_jct, real_jct),
-        naive_spearman=_spearman(list(range(len(both))), real_jct),
+        spearman=spearman(guessed_jct, real_jct),
+        naive_spearman=spearman(list(range(len(both))), real_jct),
         overheads=overheads,
     )
-
-
-def _spearman(one: list[Any], other: list[Any]) -> float | None:
-    """Correlation of ranks; equal values share a rank."""
-    ranks = pl.DataFrame({"one": one, "other": other}).select(pl.all().rank())
-    found = ranks.select(pl.corr("one", "other")).item()
-    return None if found is None or found != found else float(found)

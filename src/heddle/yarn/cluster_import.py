@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -29,11 +30,12 @@ def nodes_of(client: RmClient) -> tuple[tuple[Node, ...], tuple[str, ...], Lefto
     sizes = [_sizes(row) for row in alive]
     further = tuple(sorted({name for size in sizes for name in size} - set(BASE_RESOURCES)))
     resources = (*BASE_RESOURCES, *further)
-    nodes, names = [], set()
+    on_host = Counter(_host(row) for row in alive)
+    nodes = []
     for row, size in zip(alive, sizes, strict=True):
-        name = str(row.get("nodeHostName") or row.get("id"))
-        name = str(row.get("id")) if name in names else name  # several NodeManagers on one host
-        names.add(name)
+        host = _host(row)
+        # Of several NodeManagers on one host none is *the* host: all go by host and port.
+        name = host if on_host[host] == 1 else str(row.get("id"))
         total = tuple(size.get(resource, 0) for resource in resources)
         labels = [str(label) for label in row.get("nodeLabels") or ()]
         rack = str(row.get("rack") or "/default-rack").strip("/") or "rack-0"
@@ -125,6 +127,10 @@ def _fair(info: Mapping[str, Any]) -> ImportedQueues:
     why = "not in the RM's answer: import fair-scheduler.xml to have them taken over or listed"
     left.add("weights, maxima, AM shares, ACLs, placement rules", "unknown", why)
     return ImportedQueues("fair", tuple(queues), "memory", 0, tuple(left.found))
+
+
+def _host(row: Mapping[str, Any]) -> str:
+    return str(row.get("nodeHostName") or row.get("id"))
 
 
 def _sizes(row: Mapping[str, Any]) -> dict[str, int]:

@@ -154,6 +154,7 @@ def write_sls(workload: Workload) -> tuple[str, list[str]]:
 def _written(workload: Workload, number: int) -> Object:
     job = workload.jobs[number]
     stages = range(int(job["first_stage"]), int(job["first_stage"] + job["n_stages"]))
+    # SLS takes every value for text, numbers included.
     document: Object = {
         "am.type": "mapreduce",
         "job.start.ms": int(job["submit_at_ms"]),
@@ -183,8 +184,12 @@ def _written(workload: Workload, number: int) -> Object:
             }
             if workload.prefers is not None and workload.prefers[first + place] >= 0:
                 task["container.host"] = f"/default-rack/{workload.hosts[workload.prefers[first + place]]}"
-            tasks.append(task)
-    return document | {"job.tasks": tasks}
+            tasks.append(_as_text(task))
+    return _as_text(document) | {"job.tasks": tasks}
+
+
+def _as_text(document: Object) -> Object:
+    return {key: str(value) for key, value in document.items()}
 
 
 def _longest(workload: Workload, stages: range) -> int:

@@ -8,17 +8,18 @@ import shutil
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.yarn.client import RmClient
-from heddle.yarn.local.configuration import conf_folder, node_conf_folder, write_configuration
+from heddle.yarn.local.configuration import conf_folder, java_options, node_conf_folder, write_configuration
 from heddle.yarn.local.folders import cluster_folder, cluster_names, only_one, state_folder
-from heddle.yarn.local.jars import hadoop_home, is_fetched, lib_of
+from heddle.yarn.local.jars import announce_fetching, hadoop_home, lib_of
 from heddle.yarn.local.java import JVM_FLAGS, find_java
 from heddle.yarn.local.layout import Layout, refuse_taken_ports
+from heddle.yarn.local.namespaces import free_subnet, inside, join_nodes, part_nodes, refuse_without_namespaces
 from heddle.yarn.local.processes import Process, processes_of, refuse_without_proc, start, stop
 from heddle.yarn.wire import YarnError
 
@@ -76,6 +77,7 @@ class LocalCluster:
         conf = node_conf_folder(self.folder, int(number)) if number else self.conf
         java, home = find_java(), str(self.home)
         command: list[str | Path] = [
+            *(inside(self.folder, int(number)) if number and self.layout.hosts else ()),
             java, *JVM_FLAGS, f"-Xmx{_HEAP_MB[kind]}m", f"-XX:ErrorFile={self.folder}/logs/{role}-crash.log",
             "-Djava.net.preferIPv4Stack=true", f"-Djava.io.tmpdir={self.folder}/tmp",
             "-cp", f"{conf}:{lib_of(self.home)}/*", _CLASS[kind],
@@ -84,6 +86,7 @@ class LocalCluster:
             "PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "HOME": os.environ.get("HOME", "/"),
             "JAVA_HOME": str(java.parent.parent), "HADOOP_COMMON_HOME": home, "HADOOP_HDFS_HOME": home,
             "HADOOP_YARN_HOME": home, "HADOOP_MAPRED_HOME": home, "HADOOP_CONF_DIR": str(conf),
+            **java_options(conf, self.layout),
         }  # fmt: skip
         start(command, role, self.folder, environment, self.log(role))
 
@@ -138,6 +141,8 @@ def bring_up(name: str, layout: Layout, say: Say) -> LocalCluster:
     """Starts a cluster and waits until all of it is healthy. What a killed start left of it is cleared first."""
     refuse_without_proc()
     layout.check()
+    if layout.hosts:
+        refuse_without_namespaces()
     folder = cluster_folder(name)
     java = find_java()
     with _only_one_command(name):
@@ -147,11 +152,12 @@ def bring_up(name: str, layout: Layout, say: Say) -> LocalCluster:
             say(f"clearing what an earlier start of {name!r} left behind")
             _clear(folder)
         refuse_taken_ports(layout)
-        if not is_fetched(layout.hadoop):
-            say(f"fetching Hadoop {layout.hadoop} from Maven Central, once: about 95 MB, 2 to 3 minutes ...")
+        announce_fetching(layout.hadoop, say)
         hadoop_home(layout.hadoop)
         try:
-            cluster = _write(name, folder, layout)
+            cluster = _write(name, folder, replace(layout, subnet=free_subnet(folder)) if layout.hosts else layout)
+            if layout.hosts:
+                join_nodes(folder, cluster.layout)
             say(f"starting {len(cluster.roles())} daemons with {java} ...")
             for role in cluster.roles():
                 cluster.start_daemon(role)
@@ -159,6 +165,7 @@ def bring_up(name: str, layout: Layout, say: Say) -> LocalCluster:
             (folder / READY_FILE).touch()
         except BaseException as error:
             stop(folder)
+            part_nodes(folder)
             if not isinstance(error, CheckFailed):  # its logs are what one wants to read now
                 shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -179,6 +186,7 @@ def _only_one_command(name: str) -> AbstractContextManager[None]:
 
 def _clear(folder: Path) -> int:
     ended = stop(folder)
+    part_nodes(folder)
     if folder.exists():
         shutil.rmtree(folder)
     return ended

@@ -7,6 +7,7 @@ set away from Hadoop's defaults is set for one machine, for seeing use each seco
 from __future__ import annotations
 
 import getpass
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -22,9 +23,10 @@ TASK_JVM: Final = " ".join((*JVM_FLAGS, "-Xmx200m"))
 MARK: Final = "HEDDLE_YARN_CLUSTER"
 HANDED_ON: Final = (
     "JAVA_HOME", "HADOOP_COMMON_HOME", "HADOOP_HDFS_HOME", "HADOOP_CONF_DIR", "HADOOP_YARN_HOME",
-    "HADOOP_MAPRED_HOME", "PATH", "LANG", "TZ", MARK,
+    "HADOOP_MAPRED_HOME", "PATH", "LANG", "TZ", "JAVA_TOOL_OPTIONS", MARK,
 )  # fmt: skip
-_LOG4J: Final = """log4j.rootLogger=INFO,console
+HOSTS_FILE: Final = "hosts"
+LOG4J: Final = """log4j.rootLogger=INFO,console
 log4j.appender.console=org.apache.log4j.ConsoleAppender
 log4j.appender.console.target=System.err
 log4j.appender.console.layout=org.apache.log4j.PatternLayout
@@ -42,9 +44,29 @@ def node_conf_folder(folder: Path, node: int) -> Path:
 
 def write_configuration(folder: Path, layout: Layout) -> None:
     _write(conf_folder(folder), folder, layout, {}, {})
+    _write_hosts(conf_folder(folder), layout, layout.master_host)
     for node in range(layout.nodes):
         shuffle = {"mapreduce.shuffle.port": str(layout.node_port(node, "shuffle"))}
-        _write(node_conf_folder(folder, node), folder, layout, _of_node(folder, layout, node), shuffle)
+        into = node_conf_folder(folder, node)
+        _write(into, folder, layout, _of_node(folder, layout, node), shuffle)
+        _write_hosts(into, layout, layout.node_host(node))
+
+
+def java_options(conf: Path, layout: Layout) -> dict[str, str]:
+    """What the environment of a Java must hold to find hosts; containers inherit it from their NodeManager."""
+    return {"JAVA_TOOL_OPTIONS": f"-Djdk.net.hosts.file={conf / HOSTS_FILE}"} if layout.hosts else {}
+
+
+def _write_hosts(into: Path, layout: Layout, own: str) -> None:
+    """Names as this host sees them: its own leads to the address that others reach it at, and addresses stand for
+    themselves, so that what YARN calls a node can be reached from anywhere on this machine.
+    """
+    if not layout.hosts:
+        return
+    addresses = [layout.master_host, *(layout.node_host(node) for node in range(layout.nodes))]
+    lines = [f"{address} {address}" for address in addresses]
+    # The first name of an address is what it is called.
+    (into / HOSTS_FILE).write_text("\n".join([*lines, f"{own} {socket.gethostname()}", f"{HOST} localhost"]) + "\n")
 
 
 def _write(into: Path, folder: Path, layout: Layout, yarn: Mapping[str, str], mapred: Mapping[str, str]) -> None:
@@ -56,12 +78,12 @@ def _write(into: Path, folder: Path, layout: Layout, yarn: Mapping[str, str], ma
         "capacity-scheduler.xml": _capacity(layout),
     }
     for name, settings in files.items():
-        (into / name).write_text(_xml(settings))
+        (into / name).write_text(xml_of(settings))
     (into / "fair-scheduler.xml").write_text(
         f"<?xml version='1.0'?><allocations><queueMaxAMShareDefault>{layout.am_share}</queueMaxAMShareDefault>"
         "<defaultQueueSchedulingPolicy>drf</defaultQueueSchedulingPolicy></allocations>\n"
     )
-    (into / "log4j.properties").write_text(_LOG4J)
+    (into / "log4j.properties").write_text(LOG4J)
 
 
 def _core(folder: Path) -> dict[str, str]:
@@ -75,12 +97,12 @@ def _core(folder: Path) -> dict[str, str]:
 
 def _yarn(folder: Path, layout: Layout) -> dict[str, str]:
     def at(what: str) -> str:
-        return f"{HOST}:{layout.master_port(what)}"
+        return f"{layout.master_host}:{layout.master_port(what)}"
 
     package = "org.apache.hadoop.yarn.server.resourcemanager"
     scheduler = f"{package}.scheduler.{layout.scheduler}.{layout.scheduler.capitalize()}Scheduler"
     return {
-        "yarn.resourcemanager.hostname": HOST,
+        "yarn.resourcemanager.hostname": layout.master_host,
         "yarn.resourcemanager.address": at("client"),
         "yarn.resourcemanager.scheduler.address": at("scheduler"),
         "yarn.resourcemanager.resource-tracker.address": at("tracker"),
@@ -117,10 +139,10 @@ def _yarn(folder: Path, layout: Layout) -> dict[str, str]:
 
 def _of_node(folder: Path, layout: Layout, node: int) -> dict[str, str]:
     def at(what: str) -> str:
-        return f"{HOST}:{layout.node_port(node, what)}"
+        return f"{layout.node_host(node)}:{layout.node_port(node, what)}"
 
     return {
-        "yarn.nodemanager.hostname": HOST,
+        "yarn.nodemanager.hostname": layout.node_host(node),
         "yarn.nodemanager.address": at("node"),
         "yarn.nodemanager.localizer.address": at("localizer"),
         "yarn.nodemanager.webapp.address": at("web"),
@@ -133,9 +155,9 @@ def _of_node(folder: Path, layout: Layout, node: int) -> dict[str, str]:
 def _mapred(folder: Path, layout: Layout) -> dict[str, str]:
     return {
         "mapreduce.framework.name": "yarn",
-        "mapreduce.jobhistory.address": f"{HOST}:{layout.master_port('history')}",
-        "mapreduce.jobhistory.webapp.address": f"{HOST}:{layout.master_port('history_web')}",
-        "mapreduce.jobhistory.admin.address": f"{HOST}:{layout.master_port('history_admin')}",
+        "mapreduce.jobhistory.address": f"{layout.master_host}:{layout.master_port('history')}",
+        "mapreduce.jobhistory.webapp.address": f"{layout.master_host}:{layout.master_port('history_web')}",
+        "mapreduce.jobhistory.admin.address": f"{layout.master_host}:{layout.master_port('history_admin')}",
         "mapreduce.jobhistory.move.interval-ms": "1000",
         "yarn.app.mapreduce.am.staging-dir": str(folder / "staging"),
         "yarn.app.mapreduce.am.resource.mb": "512",
@@ -163,7 +185,8 @@ def _capacity(layout: Layout) -> dict[str, str]:
     }
 
 
-def _xml(settings: Mapping[str, str]) -> str:
+def xml_of(settings: Mapping[str, str]) -> str:
+    """A configuration file as Hadoop reads it."""
     lines = [
         f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>"
         for name, value in settings.items()

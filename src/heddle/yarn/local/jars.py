@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +34,7 @@ _ARTIFACTS: Final = (
     "hadoop-mapreduce-client-jobclient:tests",  # the sleep job
     "hadoop-mapreduce-examples",
 )
+_LOAD_SIMULATOR: Final = ("hadoop-sls", "hadoop-rumen")  # the rest of what it needs is above
 
 
 def lib_of(home: Path) -> Path:
@@ -43,23 +45,38 @@ def is_fetched(version: str) -> bool:
     return _home(version).is_dir()
 
 
+def announce_fetching(version: str, say: Callable[[str], None]) -> None:
+    if not is_fetched(version):
+        say(f"fetching Hadoop {version} from Maven Central, once: about 95 MB, 2 to 3 minutes ...")
+
+
 def hadoop_home(version: str) -> Path:
     """The folder with this Hadoop, fetched first if it is not there. Appears whole or not at all."""
-    home = _home(version)
-    if home.is_dir():
-        return home
+    return _fetched(_home(version), version, lambda fresh: _fetch(version, _ARTIFACTS, lib_of(fresh)))
+
+
+def load_simulator_jars(version: str) -> Path:
+    """The folder with the jars of Hadoop's scheduler load simulator, fetched first: 2 MB beside Hadoop's own."""
+    folder = _home(version).with_name(f"{version}-sls")
+    alone = ("-DexcludeTransitive=true",)
+    return _fetched(folder, version, lambda fresh: _fetch(version, _LOAD_SIMULATOR, fresh, alone))
+
+
+def _fetched(folder: Path, version: str, fetch: Callable[[Path], None]) -> Path:
+    if folder.is_dir():
+        return folder
     cache = jar_cache()
-    with only_one(cache / f".{version}.lock", f"another heddle is fetching Hadoop {version} at this moment"):
-        for left_behind in cache.glob(f".{version}.partial-*"):  # by one that was killed
+    with only_one(cache / f".{folder.name}.lock", f"another heddle is fetching Hadoop {version} at this moment"):
+        for left_behind in cache.glob(f".{folder.name}.partial-*"):  # by one that was killed
             shutil.rmtree(left_behind)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{version}.partial-", dir=cache))
+        fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.partial-", dir=cache))
         try:
-            _fetch(version, fresh)
+            fetch(fresh)
             fresh.chmod(0o755)
-            fresh.rename(home)
+            fresh.rename(folder)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-    return home
+    return folder
 
 
 def _home(version: str) -> Path:
@@ -68,29 +85,24 @@ def _home(version: str) -> Path:
     return jar_cache() / version
 
 
-def _fetch(version: str, into: Path) -> None:
-    pom = into / "pom.xml"
-    pom.write_text(_pom(version))
-    lib = lib_of(into)
-    command: list[str | Path] = [
-        find_tool("mvn"),
-        "-B",
-        "-q",
-        "-f",
-        pom,
-        "dependency:copy-dependencies",
-        f"-DoutputDirectory={lib}",
-    ]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+def _fetch(version: str, artifacts: Sequence[str], into: Path, options: Sequence[str] = ()) -> None:
+    into.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        pom = Path(folder) / "pom.xml"
+        pom.write_text(_pom(version, artifacts))
+        command: list[str | Path] = [
+            find_tool("mvn"), "-B", "-q", "-f", pom, "dependency:copy-dependencies", f"-DoutputDirectory={into}",
+            *options,
+        ]  # fmt: skip
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode:
         why = [line for line in ran.stdout.splitlines() if line.startswith("[ERROR]")]
         raise RunRefused(f"Maven could not fetch Hadoop {version}: {why[0] if why else ran.stdout[-400:]}")
-    pom.unlink()
 
 
-def _pom(version: str) -> str:
+def _pom(version: str, artifacts: Sequence[str]) -> str:
     wanted = ""
-    for artifact in _ARTIFACTS:
+    for artifact in artifacts:
         name, _, classifier = artifact.partition(":")
         extra = f"<classifier>{classifier}</classifier>" if classifier else ""
         wanted += (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 from dataclasses import asdict, dataclass
+from ipaddress import IPv4Network
 from typing import Any, Final, Literal
 
 from heddle.model.errors import BadInput, Problem, RunRefused
@@ -18,6 +19,7 @@ _MASTER_PORTS: Final = (
 )  # fmt: skip
 _NODE_PORTS: Final = ("web", "node", "localizer", "collector", "shuffle")
 _FIRST_NODE_PORT: Final = 10
+_FIRST_NODE_ADDRESS: Final = 10
 SMALLEST_NODE_MB: Final = 512
 
 Scheduler = Literal["capacity", "fair"]
@@ -35,6 +37,9 @@ class Layout:
     am_share: float = 0.5
     port: int = 8088
     queues: tuple[tuple[str, int], ...] = (("default", 100),)  # below root, with percent of the cluster
+    hosts: bool = False  # each node in a network namespace of its own
+    link_mbit: int = 0  # of each node's link, each way; 0 = as fast as it goes
+    subnet: str = ""  # of the namespaces; set when they are made
 
     def check(self) -> None:
         wrong = []
@@ -50,10 +55,26 @@ class Layout:
             wrong.append(Problem("--port", f"must leave room for a block of ports between 1024 and 65535: {self.port}"))
         if sum(percent for _, percent in self.queues) != 100 or any(percent < 0 for _, percent in self.queues):
             wrong.append(Problem("--queue", f"shares must add up to 100: {self.queues}"))
+        if not 0 <= self.link_mbit <= 100_000:
+            wrong.append(Problem("--link-mbit", f"must be from 0 to 100000, not {self.link_mbit}"))
+        if self.link_mbit and not self.hosts:
+            wrong.append(Problem("--link-mbit", "nodes have links of their own only with --hosts"))
         if self.scheduler == "fair" and self.queues != Layout.queues:
             wrong.append(Problem("--queue", "the Fair scheduler makes its queues itself"))
         if wrong:
             raise BadInput(wrong)
+
+    @property
+    def network(self) -> IPv4Network:
+        return IPv4Network(self.subnet)
+
+    @property
+    def master_host(self) -> str:
+        """Where the masters listen: with namespaces at the address of their bridge."""
+        return str(self.network[1]) if self.hosts else HOST
+
+    def node_host(self, node: int) -> str:
+        return str(self.network[_FIRST_NODE_ADDRESS + node]) if self.hosts else HOST
 
     def master_port(self, what: str) -> int:
         return self.port + _MASTER_PORTS.index(what)
@@ -73,14 +94,14 @@ class Layout:
 
     @property
     def rm(self) -> str:
-        return f"http://{HOST}:{self.master_port('web')}"
+        return f"http://{self.master_host}:{self.master_port('web')}"
 
     @property
     def history(self) -> str:
-        return f"http://{HOST}:{self.master_port('history_web')}"
+        return f"http://{self.master_host}:{self.master_port('history_web')}"
 
     def node_url(self, node: int) -> str:
-        return f"http://{HOST}:{self.node_port(node, 'web')}"
+        return f"http://{self.node_host(node)}:{self.node_port(node, 'web')}"
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -1,0 +1,117 @@
+"""`heddle yarn up --hosts`: NodeManagers in network namespaces, on a real YARN. Needs root and iproute2."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from heddle.cli.main import run
+from heddle.model.errors import RunRefused
+from heddle.yarn.local import namespaces
+from heddle.yarn.local.cluster import LocalCluster, bring_up, take_down
+from heddle.yarn.local.folders import cluster_folder
+from heddle.yarn.local.layout import Layout
+from heddle.yarn.local.namespaces import bridge_of, free_subnet, inside, join_nodes, part_nodes
+
+from .conftest import absent, free_port
+
+MBIT = 8
+SENT_BYTES = 4_000_000
+RECEIVE = """
+import socket, sys
+server = socket.create_server((sys.argv[1], int(sys.argv[2])))
+print("listens", flush=True)
+connection, _ = server.accept()
+received = 0
+while part := connection.recv(65536):
+    received += len(part)
+connection.sendall(b"%d" % received)
+"""
+SEND = """
+import socket, sys, time
+began = time.monotonic()
+with socket.create_connection((sys.argv[1], int(sys.argv[2]))) as connection:
+    connection.sendall(bytes(int(sys.argv[3])))
+    connection.shutdown(socket.SHUT_WR)
+    assert int(connection.recv(100)) == int(sys.argv[3])
+print(time.monotonic() - began)
+"""
+
+
+@pytest.fixture(scope="module")
+def root() -> None:
+    try:
+        namespaces.refuse_without_namespaces()
+    except RunRefused as error:
+        absent(str(error))
+
+
+def left_of(folder: Path) -> list[str]:
+    devices = [entry.name for place in ("/run/netns", "/sys/class/net") for entry in Path(place).iterdir()]
+    return [name for name in devices if name.startswith(bridge_of(folder))]
+
+
+@pytest.fixture(scope="module")
+def hosts(hadoop: None, root: None, own_state: Path) -> Iterator[LocalCluster]:
+    made = bring_up("hosts", Layout(nodes=2, node_memory_mb=1024, port=free_port(), hosts=True, link_mbit=MBIT), print)
+    try:
+        yield made
+    finally:
+        take_down("hosts")
+        assert made.processes() == []
+        assert left_of(made.folder) == []
+
+
+def test_a_job_runs_on_nodes_with_addresses_of_their_own(
+    hosts: LocalCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tasks = tmp_path / "tasks.csv"
+    tasks.write_text("job,submit_ms,duration_ms,vcores,memory_mb\na,0,1000,1,256\n")
+    assert run(["yarn", "run", str(tasks), "--name", "hosts", "--json"]) == 0
+    capsys.readouterr()
+    assert run(["yarn", "status", "--name", "hosts", "--json"]) == 0
+    (shown,) = json.loads(capsys.readouterr().out)["clusters"]
+    assert shown["hosts"]
+    assert shown["link_mbit"] == MBIT
+    assert len({url.rpartition(":")[0] for url in [shown["rm"], *shown["node_urls"]]}) == 3
+    assert run(["yarn", "status", "--name", "hosts"]) == 0
+    assert f"{MBIT} Mbit/s each way" in capsys.readouterr().out
+
+
+def test_a_transfer_between_nodes_is_held_to_the_rate(hosts: LocalCluster) -> None:
+    """Only from below: a busy machine may take longer, a link without a limit would take a moment."""
+    to = [hosts.layout.node_host(0), str(free_port(1))]
+    receive = [*inside(hosts.folder, 0), "python3", "-c", RECEIVE, *to]
+    send = [*inside(hosts.folder, 1), "python3", "-c", SEND, *to, str(SENT_BYTES)]
+    with subprocess.Popen(receive, stdout=subprocess.PIPE, text=True) as receiver:
+        assert receiver.stdout is not None
+        assert receiver.stdout.readline() == "listens\n"
+        took_s = float(subprocess.run(send, capture_output=True, text=True, check=True, timeout=120).stdout)
+    assert took_s > 0.9 * SENT_BYTES * 8 / (MBIT * 1_000_000)
+
+
+def test_a_half_made_network_is_removed(root: None, own_state: Path) -> None:
+    """As a start leaves it that was killed: one namespace of three, nothing in the cluster's folder."""
+    folder = cluster_folder("half")
+    subnet = free_subnet(folder)
+    join_nodes(folder, Layout(nodes=1, hosts=True, subnet=subnet))
+    assert free_subnet(folder) != subnet, "a range in use is not given away again"
+    assert run(["yarn", "down", "--name", "half"]) == 0
+    assert left_of(folder) == []
+    part_nodes(folder)  # twice does no harm
+
+
+def test_clusters_do_not_meet(root: None, own_state: Path) -> None:
+    one, two = cluster_folder("one"), cluster_folder("two")
+    assert bridge_of(one) != bridge_of(two)
+    try:
+        for folder in (one, two):
+            join_nodes(folder, Layout(nodes=1, hosts=True, subnet=free_subnet(folder)))
+        part_nodes(one)
+        assert left_of(one) == []
+        assert len(left_of(two)) == 3  # a bridge, a link, a namespace
+    finally:
+        part_nodes(one)
+        part_nodes(two)
