@@ -16,7 +16,7 @@ from heddle.yarn.local.java import JVM_FLAGS
 from heddle.yarn.local.layout import HOST, Layout
 
 SMALLEST_CONTAINER_MB: Final = 64
-NODE_LOST_AFTER_MS: Final = 30_000
+NODE_LOST_AFTER_MS: Final = 60_000
 TASK_JVM: Final = " ".join((*JVM_FLAGS, "-Xmx200m"))
 # What NodeManagers hand on to containers. The last is how `down` finds what a killed NodeManager left running.
 MARK: Final = "HEDDLE_YARN_CLUSTER"
@@ -43,8 +43,13 @@ def node_conf_folder(folder: Path, node: int) -> Path:
 def write_configuration(folder: Path, layout: Layout) -> None:
     _write(conf_folder(folder), folder, layout, {}, {})
     for node in range(layout.nodes):
-        shuffle = {"mapreduce.shuffle.port": str(layout.node_port(node, "shuffle"))}
-        _write(node_conf_folder(folder, node), folder, layout, _of_node(folder, layout, node), shuffle)
+        write_node_configuration(folder, layout, node)
+
+
+def write_node_configuration(folder: Path, layout: Layout, node: int) -> None:
+    """Of one NodeManager; also of one that joins later."""
+    shuffle = {"mapreduce.shuffle.port": str(layout.node_port(node, "shuffle"))}
+    _write(node_conf_folder(folder, node), folder, layout, _of_node(folder, layout, node), shuffle)
 
 
 def _write(into: Path, folder: Path, layout: Layout, yarn: Mapping[str, str], mapred: Mapping[str, str]) -> None:
