@@ -19,6 +19,7 @@ from heddle.yarn.wire import YarnError
 from .conftest import NODE_MB, NODE_VCORES, free_port
 from .live import (
     HEDDLE,
+    STARTS_S,
     WITHIN_S,
     application,
     as_found,
@@ -70,16 +71,16 @@ def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
             set_in(conf / "yarn-site.xml", {"yarn.resourcemanager.ha.id": rm})
             start_rm(cluster, rm, conf)
         cluster.start_daemon("nodemanager-0")
-        wait_for(lambda: _activate(cluster, "rm1"), 120)
+        wait_for(lambda: _activate(cluster, "rm1"), STARTS_S)
         with RmClient(both, timeout_s=10, user=getpass.getuser()) as rm:
-            wait_for(lambda: has_nodes(rm), 120)
+            wait_for(lambda: has_nodes(rm), STARTS_S)
             job = Submitter(rm, tmp_path / "staging", master_jar(layout.hadoop)).submit(over_reserved(600), 0)
             with steering(both, decisions) as controller:
                 wait_for(lambda: len(containers_of(rm, job)) == 8, 180)
                 wait_for(lambda: application(rm, job)["state"] == "RUNNING", 60)
                 before = containers_of(rm, job)
                 os.kill(pid_of(cluster, "rm1"), signal.SIGKILL)
-                wait_for(lambda: _activate(cluster, "rm2"), 120)
+                wait_for(lambda: _activate(cluster, "rm2"), STARTS_S)
                 wait_for(lambda: has_nodes(rm) and containers_of(rm, job) == before, 120)
                 steps = decisions.read_text().count("\n")
                 wait_for(lambda: decisions.read_text().count("\n") > steps + 1, 60)
@@ -120,10 +121,10 @@ def test_tls(hadoop: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         look = [*HEDDLE, "yarn", "steer", "--rm", address, "--for", "1"]
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         with RmClient(address, timeout_s=10, user=getpass.getuser()) as rm:
-            wait_for(lambda: has_nodes(rm), 120)
+            wait_for(lambda: has_nodes(rm), STARTS_S)
             before = rm.scheduler_settings()
             with steering(address, decisions, "max-running(jobs=1)") as controller:
-                wait_for(lambda: rm.scheduler_settings() != before, 60)
+                wait_for(lambda: rm.scheduler_settings() != before, STARTS_S)
                 controller.kill()
                 wait_for(lambda: rm.scheduler_settings() == before, WITHIN_S)
             assert desk_of(address).load() is None

@@ -17,7 +17,7 @@ from heddle.yarn.steering.desk import desk_of
 from heddle.yarn.wire import YarnError
 
 from .conftest import NODE_MB, NODE_VCORES, free_port
-from .live import WITHIN_S, steering, totals, wait_for
+from .live import STARTS_S, WITHIN_S, steering, totals, wait_for
 from .own_daemons import configured, set_in, start_rm
 
 pytestmark = pytest.mark.long
@@ -98,14 +98,14 @@ def test_kerberos(hadoop: None, kdc: Path, tmp_path: Path) -> None:
         set_in(cluster.conf / "core-site.xml", settings)  # of the ResourceManager alone
         start_rm(cluster, "resourcemanager", cluster.conf, f"-Djava.security.krb5.conf={kdc}/krb5.conf")
         cluster.start_daemon("nodemanager-0")
-        wait_for(lambda: asks_for_kerberos(rm), 120)
+        wait_for(lambda: asks_for_kerberos(rm), STARTS_S)
         with pytest.raises(YarnError, match=r"HTTP 401: no Kerberos ticket for HTTP/localhost could be had.*kinit"):
             rm.nodes()
         subprocess.run([program("kinit"), "-k", "-t", str(kdc / f"{USER}.keytab"), USER], check=True, timeout=60)
-        wait_for(lambda: len(totals(rm)) == 1, 120)
+        wait_for(lambda: len(totals(rm)) == 1, STARTS_S)
         before = rm.scheduler_settings()
         with steering(address, decisions, "max-running(jobs=1)") as controller:
-            wait_for(lambda: rm.scheduler_settings() != before, 60)
+            wait_for(lambda: rm.scheduler_settings() != before, STARTS_S)
             controller.kill()
             wait_for(lambda: rm.scheduler_settings() == before, WITHIN_S)
         assert desk_of(address).load() is None

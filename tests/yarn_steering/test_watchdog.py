@@ -18,6 +18,7 @@ from yarn_slice.fake_rm import FakeRm
 OWN = {"a:1": 8192, "b:1": 8192}
 LEASE_S = 2
 WITHIN_S = LEASE_S + 5
+STARTS_S = 120  # on a busy machine
 
 
 def sizes(rm: FakeRm) -> dict[str, int]:
@@ -59,8 +60,8 @@ def steering(rm: FakeRm, desk: Desk) -> Iterator[subprocess.Popen[bytes]]:
     command += ["--policy", "smallest-first+usage-feedback(damping=1)+max-running(jobs=1)", "--overcommit", "2"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
         try:
-            wait_for(lambda: all(sizes(rm)[node] > OWN[node] for node in OWN), 30)
-            wait_for(lambda: bool(rm.settings) and any(app.priority for app in rm.apps.values()), 30)
+            wait_for(lambda: all(sizes(rm)[node] > OWN[node] for node in OWN), STARTS_S)
+            wait_for(lambda: bool(rm.settings) and any(app.priority for app in rm.apps.values()), STARTS_S)
             yield process
         finally:
             process.kill()

@@ -27,7 +27,9 @@ def main() -> int:
     guards = [guard for guard in GUARDS if chosen.only in guard.fault]
     _copy()
     tests = sorted({test for guard in guards for test in _tests(guard, chosen.real)})
-    if _run(tests) != 0:
+    status, said = _run(tests)
+    if status != 0:
+        print(said)
         print("with all guards in place a test fails: nothing can be said")
         return 1
     held = [_is_held(guard, test) for guard in guards for test in _tests(guard, chosen.real)]
@@ -56,7 +58,7 @@ def _is_held(guard: Guard, test: str) -> bool:
     modified_ns = file.stat().st_mtime_ns
     file.write_text(whole.replace(guard.has, guard.without))
     try:
-        status = _run([test])
+        status, _ = _run([test])
     finally:
         file.write_text(whole)
         os.utime(file, ns=(modified_ns, modified_ns))
@@ -65,10 +67,12 @@ def _is_held(guard: Guard, test: str) -> bool:
     return status == FAILED
 
 
-def _run(tests: list[str]) -> int:
+def _run(tests: list[str]) -> tuple[int, str]:
+    """How pytest ended, and what it said."""
     environment = {**os.environ, "PYTHONPATH": str((COPY / "src").resolve()), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    return subprocess.run(command, cwd=COPY, env=environment, stdout=subprocess.DEVNULL, check=False).returncode
+    ran = subprocess.run(command, cwd=COPY, env=environment, capture_output=True, text=True, check=False)
+    return ran.returncode, ran.stdout + ran.stderr
 
 
 if __name__ == "__main__":
