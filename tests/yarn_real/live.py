@@ -4,8 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +14,10 @@ from heddle.yarn.client import RmClient
 from heddle.yarn.local.cluster import LocalCluster
 from heddle.yarn.replay.plan import ReplayJob
 from heddle.yarn.snapshot import read_nodes, take_snapshot
-from heddle.yarn.steering.desk import Desk, desk_of
+from heddle.yarn.steering.desk import desk_of
 from heddle.yarn.steering.watchdog import watchdog_lives
 from heddle.yarn.wire import YarnError
+from yarn_steering.watching import wait_for
 
 from .conftest import NODE_MB
 
@@ -25,6 +25,7 @@ HEDDLE = (sys.executable, "-c", "from heddle.cli.main import main; main()")
 LEASE_S, STALE_S = 5, 4
 # What may be left of a change: this long after the ResourceManager answers nothing of it is there.
 WITHIN_S = LEASE_S + 5
+PATIENT_S = 60  # for an answer, where lateness is not what is tested
 STARTS_S = 300  # on a machine that is busy with everything else
 SIZING = "usage-feedback(damping=0.5)"
 
@@ -38,13 +39,6 @@ def over_reserved(task_s: int) -> ReplayJob:
 def small(task_s: float, name: str = "small") -> ReplayJob:
     lines = ("stage 256 1 -", f"task 0 {round(1000 * task_s)} 40:10:10000")
     return replace(over_reserved(1), name=name, tasks=1, lines=lines)
-
-
-def wait_for(what: Callable[[], bool], within_s: float) -> None:
-    deadline = time.monotonic() + within_s
-    while not what():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.1)
 
 
 def totals(rm: RmClient) -> dict[str, int]:
@@ -83,18 +77,6 @@ def stopped(pid: int) -> Iterator[None]:
         yield
     finally:
         os.kill(pid, signal.SIGCONT)
-
-
-def watchdogs(desk: Desk) -> set[int]:
-    found = set()
-    for name in os.listdir("/proc"):
-        try:
-            command = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0") if name.isdigit() else []
-        except OSError:  # ended meanwhile
-            continue
-        if b"heddle.yarn.steering.watchdog" in command and str(desk.folder).encode() in command:
-            found.add(int(name))
-    return found
 
 
 @contextmanager

@@ -15,10 +15,12 @@ from heddle.yarn.replay.master_jar import master_jar
 from heddle.yarn.replay.submit import Submitter
 from heddle.yarn.steering.desk import desk_of
 from heddle.yarn.wire import YarnError
+from yarn_steering.watching import wait_for
 
 from .conftest import NODE_MB, NODE_VCORES, free_port
 from .live import (
     HEDDLE,
+    PATIENT_S,
     STARTS_S,
     WITHIN_S,
     application,
@@ -28,7 +30,6 @@ from .live import (
     pid_of,
     steering,
     totals,
-    wait_for,
 )
 from .own_daemons import SECRET, configured, rm_admin, self_signed, set_in, start_rm
 
@@ -53,6 +54,9 @@ def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
         "yarn.resourcemanager.ha.rm-ids": "rm1,rm2",
         "yarn.resourcemanager.ha.automatic-failover.enabled": "false",
         "yarn.resourcemanager.cluster-id": "two",
+        "yarn.client.failover-sleep-base-ms": "100",  # or a NodeManager looks for the active one twice a minute
+        "yarn.client.failover-sleep-max-ms": "500",
+        "yarn.client.failover-max-attempts": "1000",
         **{f"yarn.resourcemanager.hostname.{rm}": HOST for rm in ports},
         **{
             f"yarn.resourcemanager.{what}.{rm}": f"{HOST}:{port}"
@@ -72,7 +76,7 @@ def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
             start_rm(cluster, rm, conf)
         cluster.start_daemon("nodemanager-0")
         wait_for(lambda: _activate(cluster, "rm1"), STARTS_S)
-        with RmClient(both, timeout_s=10, user=getpass.getuser()) as rm:
+        with RmClient(both, timeout_s=PATIENT_S, user=getpass.getuser()) as rm:
             wait_for(lambda: has_nodes(rm), STARTS_S)
             job = Submitter(rm, tmp_path / "staging", master_jar(layout.hadoop)).submit(over_reserved(600), 0)
             with steering(both, decisions) as controller:
@@ -120,7 +124,7 @@ def test_tls(hadoop: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         cluster.start_daemon("nodemanager-0")
         look = [*HEDDLE, "yarn", "steer", "--rm", address, "--for", "1"]
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-        with RmClient(address, timeout_s=10, user=getpass.getuser()) as rm:
+        with RmClient(address, timeout_s=PATIENT_S, user=getpass.getuser()) as rm:
             wait_for(lambda: has_nodes(rm), STARTS_S)
             before = rm.scheduler_settings()
             with steering(address, decisions, "max-running(jobs=1)") as controller:

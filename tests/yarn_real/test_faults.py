@@ -34,11 +34,13 @@ from heddle.yarn.steering.desk import Desk, desk_of
 from heddle.yarn.steering.session import Session, Terms
 from heddle.yarn.steering.watchdog import watchdog_lives
 from heddle.yarn.verdicts import Verdict
+from yarn_steering.watching import wait_for, watchdogs
 
 from .conftest import NODE_MB
 from .faulty_proxy import FAULTS, LATE_S, FaultyProxy
 from .live import (
     HEDDLE,
+    PATIENT_S,
     SIZING,
     STALE_S,
     STARTS_S,
@@ -54,8 +56,6 @@ from .live import (
     steering,
     stopped,
     totals,
-    wait_for,
-    watchdogs,
 )
 
 DAY_S = 86_400
@@ -67,7 +67,7 @@ def submit_more(
 ) -> Iterator[Callable[[ReplayJob], str]]:
     """submit_more(job): a job that is ended with these tests, unless it ends before."""
     submitted: list[str] = []
-    with RmClient(cluster.layout.rm, timeout_s=10, user=getpass.getuser()) as rm:
+    with RmClient(cluster.layout.rm, timeout_s=PATIENT_S, user=getpass.getuser()) as rm:
         submitter = Submitter(rm, tmp_path_factory.mktemp("staging"), master_jar(cluster.layout.hadoop))
 
         def submit(job: ReplayJob) -> str:
@@ -87,7 +87,7 @@ def job(
     """A job all of whose containers run, more than reservations allow: some controller has let them in."""
     app_id = submit_more(over_reserved(900))
     with (
-        RmClient(cluster.layout.rm, timeout_s=10) as rm,
+        RmClient(cluster.layout.rm, timeout_s=PATIENT_S) as rm,
         steering(cluster.layout.rm, tmp_path_factory.mktemp("first") / "decisions.jsonl"),
     ):
         wait_for(lambda: len(containers_of(rm, app_id)) == 8, 120)

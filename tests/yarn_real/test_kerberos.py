@@ -15,9 +15,10 @@ from heddle.yarn.client import RmClient
 from heddle.yarn.local.layout import HOST, Layout
 from heddle.yarn.steering.desk import desk_of
 from heddle.yarn.wire import YarnError
+from yarn_steering.watching import wait_for
 
 from .conftest import NODE_MB, NODE_VCORES, free_port
-from .live import STARTS_S, WITHIN_S, steering, totals, wait_for
+from .live import PATIENT_S, STARTS_S, WITHIN_S, steering, totals
 from .own_daemons import configured, set_in, start_rm
 
 pytestmark = pytest.mark.long
@@ -94,7 +95,7 @@ def test_kerberos(hadoop: None, kdc: Path, tmp_path: Path) -> None:
         f"{http}.signature.secret.file": str(tmp_path / "signature"),
         f"{http}.simple.anonymous.allowed": "false",
     }
-    with configured("kerberos", layout, {}) as cluster, RmClient(address, timeout_s=10) as rm:
+    with configured("kerberos", layout, {}) as cluster, RmClient(address, timeout_s=PATIENT_S) as rm:
         set_in(cluster.conf / "core-site.xml", settings)  # of the ResourceManager alone
         start_rm(cluster, "resourcemanager", cluster.conf, f"-Djava.security.krb5.conf={kdc}/krb5.conf")
         cluster.start_daemon("nodemanager-0")

@@ -11,6 +11,7 @@ from heddle.yarn.client import RmClient
 from heddle.yarn.local.cluster import LocalCluster
 from heddle.yarn.replay.plan import ReplayJob
 from heddle.yarn.steering.desk import desk_of
+from yarn_steering.watching import wait_for
 
 from .live import (
     STALE_S,
@@ -24,7 +25,6 @@ from .live import (
     small,
     steering,
     stopped,
-    wait_for,
 )
 
 

@@ -108,7 +108,15 @@ GUARDS: Final = (
         (f"{FAKE}/test_session.py::test_what_is_owed_to_a_node_that_is_away_is_not_forgotten",),
     ),
     Guard(
-        "RM hangs or is away for longer than the lease", "Session.step", f"{STEERING}/session.py",
+        "RM hangs (SIGSTOP) for longer than the lease", "Session._anew", f"{STEERING}/session.py",
+        "self._owed = self._found if self._live else Found()", "self._owed = Found()",
+        (
+            f"{FAKE}/test_faults.py::test_an_rm_that_hangs_for_longer_than_the_lease_has_all_put_back_when_it_answers",
+            f"{REAL}::test_an_rm_that_hangs[12]",
+        ),
+    ),
+    Guard(
+        "RM away for longer than the lease", "Session.step", f"{STEERING}/session.py",
         "if time.monotonic() - self._answered_s > self._terms.lease_s:", "if False:",
         (
             f"{FAKE}/test_session.py::test_an_rm_that_was_away_for_longer_than_the_lease",

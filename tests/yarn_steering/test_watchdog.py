@@ -5,8 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,6 +13,8 @@ from heddle.cli.main import run
 from heddle.yarn.steering.desk import Desk
 from heddle.yarn.steering.watchdog import watchdog_lives
 from yarn_slice.fake_rm import FakeRm
+
+from .watching import wait_for, watchdogs
 
 OWN = {"a:1": 8192, "b:1": 8192}
 LEASE_S = 2
@@ -28,26 +29,6 @@ def sizes(rm: FakeRm) -> dict[str, int]:
 def as_found(rm: FakeRm) -> bool:
     """Sizes of nodes, settings of queues, priorities of applications."""
     return sizes(rm) == OWN and not rm.settings and not any(app.priority for app in rm.apps.values())
-
-
-def wait_for(what: Callable[[], bool], within_s: float) -> None:
-    deadline = time.monotonic() + within_s
-    while not what():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
-
-
-def watchdogs(desk: Desk) -> list[int]:
-    found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                command = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if b"heddle.yarn.steering.watchdog" in command and str(desk.folder).encode() in command:
-                found.append(int(name))
-    return found
 
 
 @pytest.fixture
