@@ -18,7 +18,7 @@ from heddle.yarn.steering.session import Session, Terms
 from yarn_slice.fake_rm import FakeRm
 
 OWN = {"a:1": 8192, "b:1": 8192}
-HANGS_S = 0.6
+HANGS_S = 2.0
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,8 @@ def mend(rm: FakeRm) -> None:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_faulty_answer_costs_a_step_and_nothing_else(rm: FakeRm, desk: Desk, fault: str) -> None:
-    with RmClient(rm.address, timeout_s=HANGS_S / 2) as client, session(client, desk).at_work() as working:
+    timeout_s = HANGS_S / 2 if fault == "late" else 10.0  # where lateness is not the fault, a busy machine is none
+    with RmClient(rm.address, timeout_s=timeout_s) as client, session(client, desk).at_work() as working:
         assert working.step() is not None
         changed, posts = sizes(rm), len(rm.posts)
         assert changed != OWN
@@ -77,7 +78,7 @@ def test_a_faulty_answer_costs_a_step_and_nothing_else(rm: FakeRm, desk: Desk, f
 
 def test_an_rm_that_hangs_for_longer_than_the_lease_has_all_put_back_when_it_answers(rm: FakeRm, desk: Desk) -> None:
     """As after SIGSTOP and SIGCONT: nobody knows what was missed, so it begins anew from how everything was found."""
-    with RmClient(rm.address, timeout_s=0.1) as client, session(client, desk, lease_s=0.3).at_work() as working:
+    with RmClient(rm.address, timeout_s=0.5) as client, session(client, desk, lease_s=1.0).at_work() as working:
         assert working.step() is not None
         assert sizes(rm) != OWN
         rm.delay_s = HANGS_S

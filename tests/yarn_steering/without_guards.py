@@ -27,12 +27,11 @@ def main() -> int:
     guards = [guard for guard in GUARDS if chosen.only in guard.fault]
     _copy()
     tests = sorted({test for guard in guards for test in _tests(guard, chosen.real)})
-    status, said = _run(tests)
-    if status != 0:
-        print(said)
-        print("with all guards in place a test fails: nothing can be said")
-        return 1
-    held = [_is_held(guard, test) for guard in guards for test in _tests(guard, chosen.real)]
+    _, said = _run(tests)
+    shaky = [test for test in tests if any(f"{kind} {test}" in said for kind in ("FAILED", "ERROR"))]
+    for test in shaky:
+        print(f"fails with its guard in place: {test}")
+    held = [test not in shaky and _is_held(guard, test) for guard in guards for test in _tests(guard, chosen.real)]
     print(f"{sum(held)} of {len(held)} tests notice that their guard is gone")
     return 0 if all(held) else 1
 
@@ -70,7 +69,7 @@ def _is_held(guard: Guard, test: str) -> bool:
 def _run(tests: list[str]) -> tuple[int, str]:
     """How pytest ended, and what it said."""
     environment = {**os.environ, "PYTHONPATH": str((COPY / "src").resolve()), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
     ran = subprocess.run(command, cwd=COPY, env=environment, capture_output=True, text=True, check=False)
     return ran.returncode, ran.stdout + ran.stderr
 
