@@ -88,7 +88,7 @@ def steering(rm: str, decisions: Path, policy: str = SIZING, *more: str) -> Iter
     with (
         said_by(decisions).open("w") as said,
         subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=said) as pipe,
-        subprocess.Popen(command, stderr=pipe.stdin) as process,
+        subprocess.Popen(command, stdout=pipe.stdin, stderr=pipe.stdin) as process,
     ):
         assert pipe.stdin is not None
         pipe.stdin.close()
