@@ -3,6 +3,8 @@
 Run it from the top of the repository. The fake is a process of its own behind real HTTP. "look" is polling and reading
 answers; "view" is everything from answers to an up-to-date view: differences, rows, sums; "decide" is what levers take
 to hear events and to answer; "plan" is turning a plan into knobs and judging it (nothing is posted, unless --post).
+"nodes x requests", of an ordering that goes by the node too, is asking it about every kind of request on every node: no
+knob of YARN could make use of that, so a step does not contain it.
 CPU time is what counts on a machine that does other things too: time of the clock then shows how busy it was.
 """
 
@@ -15,12 +17,15 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
+import numpy as np
 from tests.yarn_slice.fake_rm import FakeRm
 
+from heddle.policy.lever import Question
 from heddle.policy.parse import parse_policy
 from heddle.yarn.client import RmClient
 from heddle.yarn.controller import Controller, Settings
 
+PAIRS = "nodes x requests"
 PARTS = ("look", "view", "decide", "plan", "view + decide + plan")
 
 
@@ -59,6 +64,8 @@ def main() -> None:
             rows["plan"].append(acted)
             rows[PARTS[-1]].append(plus(decided, acted))
             events.append(len(step.changes))
+            if "fit" in controller._decider._levers.policy.by_question[Question.ORDERING].hooks:
+                rows.setdefault(PAIRS, []).append(ask_pairs(controller))
     ours.send("end")
     seen = f"{chosen.nodes} nodes, {len(first.snapshot.apps)} applications, {len(first.snapshot.containers)} containers"
     waiting = sum(ask.containers for app in first.snapshot.apps.values() for ask in app.asks)
@@ -84,6 +91,14 @@ def minus(one: Span, other: Span) -> Span:
 
 def plus(one: Span, other: Span) -> Span:
     return one[0] + other[0], one[1] + other[1]
+
+
+def ask_pairs(controller: Controller) -> Span:
+    """What every kind of request that waits is worth on every node."""
+    levers, live = controller._decider._levers, controller.live
+    began = now()
+    levers._pairs("fit", Question.ORDERING, live.view, np.arange(len(live.view.node)), live.waiting_stages())
+    return minus(now(), began)
 
 
 def p99(values: list[float]) -> float:

@@ -91,7 +91,7 @@ def cluster(hadoop: None, own_state: Path) -> Iterator[LocalCluster]:
 
 @pytest.fixture
 def rm(cluster: LocalCluster) -> Iterator[RmClient]:
-    with RmClient(cluster.layout.rm, timeout_s=10, user=getpass.getuser()) as client:
+    with RmClient(cluster.layout.rm, timeout_s=60, user=getpass.getuser()) as client:
         yield client
 
 

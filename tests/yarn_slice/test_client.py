@@ -4,6 +4,7 @@ import json
 import shutil
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -177,10 +178,13 @@ def test_a_refusal_is_no_reason_to_ask_another(rm: FakeRm) -> None:
             client.nodes()
 
 
-def test_kerberos_is_refused_by_name(rm: FakeRm, client: RmClient) -> None:
+def test_kerberos_without_the_extra_says_what_to_install(
+    rm: FakeRm, client: RmClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "gssapi", None)
     rm.challenge = "Negotiate"
     rm.instead["/nodes"] = (401, "Authentication required")
-    with pytest.raises(YarnError, match="wants Kerberos"):
+    with pytest.raises(YarnError, match=r'HTTP 401: it wants Kerberos.*pip install "heddle\[kerberos\]"'):
         client.nodes()
 
 

@@ -18,7 +18,7 @@ from heddle.yarn.steering.session import Session, Terms
 from yarn_slice.fake_rm import FakeRm
 
 OWN = {"a:1": 8192, "b:1": 8192}
-HANGS_S = 0.6
+HANGS_S = 2.0
 
 
 @pytest.fixture(autouse=True)
@@ -27,9 +27,11 @@ def no_watchdog(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_module, "watchdog_lives", lambda desk: True)
 
 
-def session(client: RmClient, desk: Desk, lease_s: float = 30.0) -> Session:
+def session(
+    client: RmClient, desk: Desk, lease_s: float = 30.0, say: Callable[[str], None] = lambda _: None
+) -> Session:
     policy, settings = parse_policy("usage-feedback(damping=1)"), Settings(shadow=False, dead_band=(1, 1000))
-    return Session(client, policy, settings, desk, Terms(lease_s, accept_sizes=True), lambda _: None)
+    return Session(client, policy, settings, desk, Terms(lease_s, accept_sizes=True), say)
 
 
 def sizes(rm: FakeRm) -> dict[str, int]:
@@ -55,7 +57,8 @@ def mend(rm: FakeRm) -> None:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_faulty_answer_costs_a_step_and_nothing_else(rm: FakeRm, desk: Desk, fault: str) -> None:
-    with RmClient(rm.address, timeout_s=HANGS_S / 2) as client, session(client, desk).at_work() as working:
+    timeout_s = HANGS_S / 2 if fault == "late" else 10.0  # where lateness is not the fault, a busy machine is none
+    with RmClient(rm.address, timeout_s=timeout_s) as client, session(client, desk).at_work() as working:
         assert working.step() is not None
         changed, posts = sizes(rm), len(rm.posts)
         assert changed != OWN
@@ -75,7 +78,7 @@ def test_a_faulty_answer_costs_a_step_and_nothing_else(rm: FakeRm, desk: Desk, f
 
 def test_an_rm_that_hangs_for_longer_than_the_lease_has_all_put_back_when_it_answers(rm: FakeRm, desk: Desk) -> None:
     """As after SIGSTOP and SIGCONT: nobody knows what was missed, so it begins anew from how everything was found."""
-    with RmClient(rm.address, timeout_s=0.1) as client, session(client, desk, lease_s=0.3).at_work() as working:
+    with RmClient(rm.address, timeout_s=0.5) as client, session(client, desk, lease_s=1.0).at_work() as working:
         assert working.step() is not None
         assert sizes(rm) != OWN
         rm.delay_s = HANGS_S
@@ -97,15 +100,16 @@ def test_a_clock_that_jumps_moves_nothing(
     rm: FakeRm, client: RmClient, desk: Desk, jump_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Lease, beats and ages go by the clock that nobody can set."""
-    with session(client, desk, lease_s=5.0).at_work() as working:
+    said: list[str] = []
+    with session(client, desk, say=said.append).at_work() as working:
         assert working.step() is not None
-        changed, posts, real = sizes(rm), len(rm.posts), time.time
+        real = time.time
         monkeypatch.setattr(time, "time", lambda: real() + jump_s)
         step = working.step()
         assert step is not None
-        assert (sizes(rm), len(rm.posts)) == (changed, posts)
-        assert desk.beat_age_s() < 5.0
-        assert max(step.metrics_age_ms.values()) < 5000
+        assert said == []  # neither put back nor begun anew
+        assert 0 <= desk.beat_age_s() < 30.0
+        assert max(step.metrics_age_ms.values()) < 30_000
 
 
 def test_a_full_disk_under_the_baseline_means_that_nothing_is_changed(

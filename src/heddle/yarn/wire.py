@@ -10,7 +10,8 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Final
 from urllib.parse import urlsplit
 
-from heddle.model.errors import HeddleError
+from heddle.model.errors import HeddleError, RunRefused
+from heddle.yarn.spnego import cookie_in, proof_for, wants_kerberos
 
 EXCERPT: Final = 200  # characters of an unexpected answer that go into the error
 _STANDBY: Final = ("This is standby RM", "There is no active RM")
@@ -71,9 +72,23 @@ class _Address:
         self.name = f"{parts.scheme}://{parts.netloc}"
         tls = parts.scheme == "https"
         kind = HTTPSConnection if tls else HTTPConnection
+        self._host = parts.hostname
         self.connection = kind(parts.hostname, parts.port or (_TLS if tls else _PLAIN), timeout=timeout_s)
+        self._cookie: str | None = None  # of a server that has seen who we are
 
     def exchange(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> str:
+        known = {**headers, "Cookie": self._cookie} if self._cookie else headers
+        status, text, challenge = self._ask(method, target, body, known)
+        if wants_kerberos(status, challenge):
+            try:
+                proof = proof_for(self._host)
+            except RunRefused as refused:
+                raise YarnError(self.name + target, str(refused), status) from None
+            status, text, challenge = self._ask(method, target, body, {**headers, "Authorization": proof})
+        return _accepted(self.name + target, status, text)
+
+    def _ask(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> tuple[int, str, str]:
+        """Status, text and, if it wants to know who we are, how it wants to be told."""
         url = self.name + target
         reused = self.connection.sock is not None
         while True:
@@ -93,18 +108,13 @@ class _Address:
                     ) from error
                 reused = False
                 continue
-            return _accepted(url, response.status, text, response.getheader("WWW-Authenticate") or "")
+            self._cookie = cookie_in(response.headers.get_all("Set-Cookie") or []) or self._cookie
+            return response.status, text, response.getheader("WWW-Authenticate") or ""
 
 
-def _accepted(url: str, status: int, text: str, challenge: str) -> str:
+def _accepted(url: str, status: int, text: str) -> str:
     if 300 <= status < 400 or text.startswith(_STANDBY):
         raise _NotActive(url, f"a standby ({text[:EXCERPT].strip() or 'it redirects'})", status)
-    if status == 401 and "negotiate" in challenge.lower():
-        raise YarnError(
-            url,
-            "it wants Kerberos (SPNEGO), which heddle does not speak; a proxy that does can stand in front of it",
-            status,
-        )
     if not 200 <= status < 300:
         raise YarnError(url, text[:EXCERPT] or "no explanation", status)
     return text

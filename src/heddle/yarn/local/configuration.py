@@ -17,7 +17,7 @@ from heddle.yarn.local.java import JVM_FLAGS
 from heddle.yarn.local.layout import HOST, Layout
 
 SMALLEST_CONTAINER_MB: Final = 64
-NODE_LOST_AFTER_MS: Final = 30_000
+NODE_LOST_AFTER_MS: Final = 60_000
 TASK_JVM: Final = " ".join((*JVM_FLAGS, "-Xmx200m"))
 # What NodeManagers hand on to containers. The last is how `down` finds what a killed NodeManager left running.
 MARK: Final = "HEDDLE_YARN_CLUSTER"
@@ -46,10 +46,15 @@ def write_configuration(folder: Path, layout: Layout) -> None:
     _write(conf_folder(folder), folder, layout, {}, {})
     _write_hosts(conf_folder(folder), layout, layout.master_host)
     for node in range(layout.nodes):
-        shuffle = {"mapreduce.shuffle.port": str(layout.node_port(node, "shuffle"))}
-        into = node_conf_folder(folder, node)
-        _write(into, folder, layout, _of_node(folder, layout, node), shuffle)
-        _write_hosts(into, layout, layout.node_host(node))
+        write_node_configuration(folder, layout, node)
+
+
+def write_node_configuration(folder: Path, layout: Layout, node: int) -> None:
+    """Of one NodeManager; also of one that joins later."""
+    shuffle = {"mapreduce.shuffle.port": str(layout.node_port(node, "shuffle"))}
+    into = node_conf_folder(folder, node)
+    _write(into, folder, layout, _of_node(folder, layout, node), shuffle)
+    _write_hosts(into, layout, layout.node_host(node))
 
 
 def java_options(conf: Path, layout: Layout) -> dict[str, str]:

@@ -133,14 +133,18 @@ def _put_apps_back(client: RmClient, found: Found) -> list[PutBack]:
     return done + _with_proof("priorities", priorities, lambda: read("priority", priorities), set_priority)
 
 
-def sizes_of_nodemanagers(nodes: Mapping[str, NodeSeen], timeout_s: float = 3.0) -> dict[str, Size]:
-    """What each NodeManager itself was configured with. Nodes that do not say are left out."""
+def sizes_of_nodemanagers(nodes: Mapping[str, NodeSeen], rm: str, timeout_s: float = 3.0) -> dict[str, Size]:
+    """What each NodeManager itself was configured with. Nodes that do not say are left out.
+
+    They speak TLS if their ResourceManager does: YARN has one setting for both.
+    """
+    scheme = rm.partition("://")[0]
     found = {}
     for node in nodes.values():
         if not node.http:
             continue
         try:
-            with RmClient(node.http, timeout_s=timeout_s) as nodemanager:
+            with RmClient(f"{scheme}://{node.http}", timeout_s=timeout_s) as nodemanager:
                 memory_mb, vcores = (int(nodemanager.setting(name) or -1) for name in _SETTINGS)
         except (YarnError, ValueError):
             continue

@@ -149,7 +149,7 @@ class Session:
     def _refuse_strange_sizes(self, nodes: dict[str, NodeSeen]) -> None:
         if self._terms.accept_sizes:
             return
-        own = sizes_of_nodemanagers(nodes)
+        own = sizes_of_nodemanagers(nodes, self._client.address)
         strange = [
             f"{node} has {nodes[node].total}, not {size}" for node, size in own.items() if nodes[node].total != size
         ]
@@ -245,7 +245,7 @@ def restore(client: RmClient, desk: Desk, *, from_nodes: bool) -> list[PutBack]:
         left = desk.load() if not from_nodes else None
         found = left.found if left else Found()
         if from_nodes:
-            found = Found(sizes_of_nodemanagers(read_nodes(client.nodes(), client.address)))
+            found = Found(sizes_of_nodemanagers(read_nodes(client.nodes(), client.address), client.address))
         done = put_back(client, found)
         _prove(done)
         if all(one.proven for one in done):

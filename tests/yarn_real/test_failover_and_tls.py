@@ -1,0 +1,150 @@
+"""A live controller against two ResourceManagers of which one is active, and against one that speaks TLS only."""
+
+import getpass
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from heddle.cli.main import run
+from heddle.yarn.client import RmClient
+from heddle.yarn.local.layout import HOST, Layout
+from heddle.yarn.replay.master_jar import master_jar
+from heddle.yarn.replay.submit import Submitter
+from heddle.yarn.steering.desk import desk_of
+from heddle.yarn.wire import YarnError
+from yarn_steering.watching import wait_for
+
+from .conftest import NODE_MB, NODE_VCORES, free_port
+from .live import (
+    HEDDLE,
+    PATIENT_S,
+    STARTS_S,
+    WITHIN_S,
+    application,
+    as_found,
+    containers_of,
+    over_reserved,
+    pid_of,
+    steering,
+    totals,
+)
+from .own_daemons import SECRET, configured, rm_admin, self_signed, set_in, start_rm
+
+pytestmark = pytest.mark.long
+ONE_NODE = {"nodes": 1, "node_memory_mb": NODE_MB, "node_vcores": NODE_VCORES}
+RM_PORTS = ("address", "scheduler.address", "resource-tracker.address", "admin.address", "webapp.address")
+
+
+def has_nodes(rm: RmClient) -> bool:
+    try:
+        return len(totals(rm)) == 1
+    except YarnError:
+        return False
+
+
+def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
+    """The active one dies, the other takes over: it is steered there, and everything is put back there."""
+    layout = Layout(**ONE_NODE, port=free_port(60))
+    ports = {rm: [layout.port + 30 + 10 * which + port for port in range(5)] for which, rm in enumerate(("rm1", "rm2"))}
+    settings = {
+        "yarn.resourcemanager.ha.enabled": "true",
+        "yarn.resourcemanager.ha.rm-ids": "rm1,rm2",
+        "yarn.resourcemanager.ha.automatic-failover.enabled": "false",
+        "yarn.resourcemanager.cluster-id": "two",
+        "yarn.client.failover-sleep-base-ms": "100",  # or a NodeManager looks for the active one twice a minute
+        "yarn.client.failover-sleep-max-ms": "500",
+        "yarn.client.failover-max-attempts": "1000",
+        **{f"yarn.resourcemanager.hostname.{rm}": HOST for rm in ports},
+        **{
+            f"yarn.resourcemanager.{what}.{rm}": f"{HOST}:{port}"
+            for rm, mine in ports.items()
+            for what, port in zip(RM_PORTS, mine, strict=True)
+        },
+    }
+    addresses = {rm: f"http://{HOST}:{mine[-1]}" for rm, mine in ports.items()}
+    both, decisions = ",".join(addresses.values()), tmp_path / "decisions.jsonl"
+    with configured("two-rms", layout, {"yarn-site.xml": settings}) as cluster:
+        for rm in ports:
+            conf = cluster.folder / f"own-{rm}"
+            conf.mkdir()
+            for file in cluster.conf.iterdir():
+                (conf / file.name).write_bytes(file.read_bytes())
+            set_in(conf / "yarn-site.xml", {"yarn.resourcemanager.ha.id": rm})
+            start_rm(cluster, rm, conf)
+        cluster.start_daemon("nodemanager-0")
+        wait_for(lambda: _activate(cluster, "rm1"), STARTS_S)
+        with RmClient(both, timeout_s=PATIENT_S, user=getpass.getuser()) as rm:
+            wait_for(lambda: has_nodes(rm), STARTS_S)
+            job = Submitter(rm, tmp_path / "staging", master_jar(layout.hadoop)).submit(over_reserved(600), 0)
+            with steering(both, decisions) as controller:
+                wait_for(lambda: len(containers_of(rm, job)) == 8, 180)
+                wait_for(lambda: application(rm, job)["state"] == "RUNNING", 60)
+                before = containers_of(rm, job)
+                os.kill(pid_of(cluster, "rm1"), signal.SIGKILL)
+                wait_for(lambda: _activate(cluster, "rm2"), STARTS_S)
+                wait_for(lambda: has_nodes(rm) and containers_of(rm, job) == before, 120)
+                steps = decisions.read_text().count("\n")
+                wait_for(lambda: decisions.read_text().count("\n") > steps + 1, 60)
+                wait_for(lambda: min(totals(rm).values()) > NODE_MB, 60)
+                controller.send_signal(signal.SIGINT)
+                assert controller.wait(30) == 0
+            assert as_found(rm)
+            assert desk_of(rm.address).load() is None
+            assert application(rm, job)["state"] == "RUNNING"
+            assert containers_of(rm, job) == before
+
+
+def _activate(cluster: object, rm: str) -> bool:
+    try:
+        rm_admin(cluster, "-transitionToActive", rm)  # type: ignore[arg-type]
+    except subprocess.CalledProcessError:  # not up yet
+        return False
+    return True
+
+
+def test_tls(hadoop: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Controller and watchdog both go over TLS, and trust whom SSL_CERT_FILE names and nobody else."""
+    store, certificate = self_signed(tmp_path)
+    layout = Layout(**ONE_NODE, port=free_port())
+    address = f"https://{HOST}:{layout.port}"
+    decisions = tmp_path / "decisions.jsonl"
+    site = {
+        "yarn.http.policy": "HTTPS_ONLY",
+        "yarn.resourcemanager.webapp.https.address": f"{HOST}:{layout.port}",
+        "yarn.nodemanager.webapp.https.address": f"{HOST}:{layout.node_port(0, 'web')}",
+    }
+    keys = {"location": str(store), "password": SECRET, "keypassword": SECRET, "type": "pkcs12"}
+    server = {f"ssl.server.keystore.{key}": value for key, value in keys.items()}
+    settings = {"yarn-site.xml": site, "ssl-server.xml": server}
+    with configured("tls", layout, settings) as cluster:
+        cluster.start_daemon("resourcemanager")
+        cluster.start_daemon("nodemanager-0")
+        look = [*HEDDLE, "yarn", "steer", "--rm", address, "--for", "1"]
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        with RmClient(address, timeout_s=PATIENT_S, user=getpass.getuser()) as rm:
+            wait_for(lambda: has_nodes(rm), STARTS_S)
+            before = rm.scheduler_settings()
+            with steering(address, decisions, "max-running(jobs=1)") as controller:
+                wait_for(lambda: rm.scheduler_settings() != before, STARTS_S)
+                controller.kill()
+                wait_for(lambda: rm.scheduler_settings() == before, WITHIN_S)
+            assert desk_of(address).load() is None
+            # NodeManagers are asked over TLS too.
+            (node,) = totals(rm)
+            rm.resize_node(node, NODE_MB + 512, NODE_VCORES)
+            wait_for(lambda: not as_found(rm), 10)
+            strange = subprocess.run(
+                [*look, "--mode", "live"], capture_output=True, text=True, check=False, timeout=120
+            )
+            assert strange.returncode == 2
+            assert "NodeManagers were configured with" in strange.stderr
+            assert run(["yarn", "restore", "--rm", address, "--from-nodes"]) == 0
+            assert as_found(rm)
+        assert SECRET not in decisions.read_text()
+        monkeypatch.delenv("SSL_CERT_FILE")
+        refused = subprocess.run(look, capture_output=True, text=True, check=False, timeout=120)
+        assert refused.returncode == 2
+        assert "SSL_CERT_FILE" in refused.stderr

@@ -1,0 +1,117 @@
+"""A ResourceManager that asks for Kerberos, with a real MIT KDC of this test's own, on this machine."""
+
+import importlib.util
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from heddle.yarn.client import RmClient
+from heddle.yarn.local.layout import HOST, Layout
+from heddle.yarn.steering.desk import desk_of
+from heddle.yarn.wire import YarnError
+from yarn_steering.watching import wait_for
+
+from .conftest import NODE_MB, NODE_VCORES, free_port
+from .live import PATIENT_S, STARTS_S, WITHIN_S, steering, totals
+from .own_daemons import configured, set_in, start_rm
+
+pytestmark = pytest.mark.long
+REALM, USER, SERVICE = "HEDDLE.TEST", "ann", "HTTP/localhost"
+PROGRAMS = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit", "kdestroy")
+
+
+def program(name: str) -> str:
+    found = shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")
+    if found is None:
+        pytest.skip(f"needs {name}: apt install krb5-kdc krb5-admin-server krb5-user")
+    return found
+
+
+@pytest.fixture
+def kdc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A KDC with a user and the service of a web server; its folder holds krb5.conf and a key table of each."""
+    if importlib.util.find_spec("gssapi") is None:
+        pytest.skip('needs the extra: pip install "heddle[kerberos]"')
+    tools = {name: program(name) for name in PROGRAMS}
+    port = free_port(2)
+    (tmp_path / "krb5.conf").write_text(
+        f"[libdefaults]\n default_realm = {REALM}\n rdns = false\n dns_canonicalize_hostname = false\n"
+        f" udp_preference_limit = 1\n[realms]\n {REALM} = {{\n  kdc = {HOST}:{port}\n }}\n"
+        f"[domain_realm]\n localhost = {REALM}\n"
+    )
+    (tmp_path / "kdc.conf").write_text(
+        f"[realms]\n {REALM} = {{\n  database_name = {tmp_path}/principals\n  key_stash_file = {tmp_path}/stash\n"
+        f"  acl_file = {tmp_path}/acl\n  kdc_listen = {HOST}:{port}\n  kdc_tcp_listen = {HOST}:{port}\n }}\n"
+    )
+    monkeypatch.setenv("KRB5_CONFIG", str(tmp_path / "krb5.conf"))
+    monkeypatch.setenv("KRB5_KDC_PROFILE", str(tmp_path / "kdc.conf"))
+    monkeypatch.setenv("KRB5CCNAME", f"FILE:{tmp_path}/tickets")
+
+    def run(*command: str) -> None:
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
+
+    run(tools["kdb5_util"], "create", "-s", "-r", REALM, "-P", "of this test only")
+    for name in (USER, SERVICE):
+        run(tools["kadmin.local"], "-r", REALM, "-q", f"addprinc -randkey {name}")
+        run(tools["kadmin.local"], "-r", REALM, "-q", f"ktadd -k {tmp_path}/{name.partition('/')[0]}.keytab {name}")
+    with subprocess.Popen([tools["krb5kdc"], "-n", "-r", REALM], stderr=subprocess.DEVNULL) as daemon:
+        try:
+            wait_for(lambda: _listens(port), 30)
+            yield tmp_path
+        finally:
+            daemon.send_signal(signal.SIGTERM)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((HOST, port)) == 0
+
+
+def asks_for_kerberos(rm: RmClient) -> bool:
+    try:
+        rm.nodes()
+    except YarnError as error:
+        return error.status == 401
+    return False
+
+
+def test_kerberos(hadoop: None, kdc: Path, tmp_path: Path) -> None:
+    """Without a ticket it is said how to get one; with one, the controller and its watchdog are who the ticket says."""
+    layout = Layout(nodes=1, node_memory_mb=NODE_MB, node_vcores=NODE_VCORES, port=free_port())
+    address, decisions = f"http://localhost:{layout.port}", tmp_path / "decisions.jsonl"
+    (tmp_path / "signature").write_text("of this test only")
+    http = "hadoop.http.authentication"
+    settings = {
+        "hadoop.http.filter.initializers": "org.apache.hadoop.security.AuthenticationFilterInitializer",
+        f"{http}.type": "kerberos",
+        f"{http}.kerberos.principal": f"{SERVICE}@{REALM}",
+        f"{http}.kerberos.keytab": str(kdc / "HTTP.keytab"),
+        f"{http}.signature.secret.file": str(tmp_path / "signature"),
+        f"{http}.simple.anonymous.allowed": "false",
+    }
+    with configured("kerberos", layout, {}) as cluster, RmClient(address, timeout_s=PATIENT_S) as rm:
+        set_in(cluster.conf / "core-site.xml", settings)  # of the ResourceManager alone
+        start_rm(cluster, "resourcemanager", cluster.conf, f"-Djava.security.krb5.conf={kdc}/krb5.conf")
+        cluster.start_daemon("nodemanager-0")
+        wait_for(lambda: asks_for_kerberos(rm), STARTS_S)
+        with pytest.raises(YarnError, match=r"HTTP 401: no Kerberos ticket for HTTP/localhost could be had.*kinit"):
+            rm.nodes()
+        subprocess.run([program("kinit"), "-k", "-t", str(kdc / f"{USER}.keytab"), USER], check=True, timeout=60)
+        wait_for(lambda: len(totals(rm)) == 1, STARTS_S)
+        before = rm.scheduler_settings()
+        with steering(address, decisions, "max-running(jobs=1)") as controller:
+            wait_for(lambda: rm.scheduler_settings() != before, STARTS_S)
+            controller.kill()
+            wait_for(lambda: rm.scheduler_settings() == before, WITHIN_S)
+        assert desk_of(address).load() is None
+        written = [decisions, *decisions.parent.glob("decisions.*"), *desk_of(address).folder.iterdir()]
+        for file in written:
+            text = file.read_text()
+            assert "Negotiate" not in text
+            assert "hadoop.auth" not in text

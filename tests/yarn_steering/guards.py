@@ -1,0 +1,282 @@
+"""Every guard of a live controller and of the observer: the fault, how to take the guard out, the test that must fail.
+
+`python -m tests.yarn_steering.without_guards` takes them out one by one. docs/yarn-faults.md is the same list for
+people; a test holds the two together.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+YARN: Final = "src/heddle/yarn"
+STEERING: Final = f"{YARN}/steering"
+FAKE: Final = "tests/yarn_steering"
+FAULTY_ANSWER: Final = f"{FAKE}/test_faults.py::test_a_faulty_answer_costs_a_step_and_nothing_else"
+REAL: Final = "tests/yarn_real/test_faults.py"
+
+
+@dataclass(frozen=True)
+class Guard:
+    """`has` is in the file once; with `without` in its place the guard is gone, and each of the tests must fail."""
+
+    fault: str
+    where: str  # the function that holds the guard
+    file: str
+    has: str
+    without: str
+    tests: tuple[str, ...]  # `tests/yarn_real` is run only where it is asked for
+
+
+GUARDS: Final = (
+    Guard(
+        "controller killed", "watchdog.guard", f"{STEERING}/watchdog.py",
+        "            with desk.lock():\n                left = _revert(desk)",
+        '            with desk.lock():\n                left = ["it"]',
+        (f"{FAKE}/test_watchdog.py::test_kill_9", f"{REAL}::test_kill_9_of_the_controller"),
+    ),
+    Guard(
+        "controller hangs", "watchdog.guard", f"{STEERING}/watchdog.py",
+        "if desk.beat_age_s() <= lease_s:", "if True:",
+        (
+            f"{FAKE}/test_watchdog.py::test_a_controller_that_hangs",
+            f"{REAL}::test_a_clock_that_jumps_and_a_controller_that_hangs",
+        ),
+    ),
+    Guard(
+        "controller hung and goes on", "Session.step", f"{STEERING}/session.py",
+        "if time.monotonic() - self._beat_s > self._terms.lease_s:", "if False:",
+        (f"{FAKE}/test_session.py::test_after_more_than_the_lease_it_begins_anew",),
+    ),
+    Guard(
+        "watchdog killed", "Session._guard", f"{STEERING}/session.py",
+        "not (self._desk.baseline_file.exists() and watchdog_lives(self._desk))",
+        "not self._desk.baseline_file.exists()",
+        (
+            f"{FAKE}/test_session.py::test_a_watchdog_that_was_killed_is_replaced",
+            f"{REAL}::test_kill_9_of_the_watchdog",
+        ),
+    ),
+    Guard(
+        "both killed, next start", "Session._mend_what_was_left", f"{STEERING}/session.py",
+        "        if left is not None:\n            self._say(", "        if False:\n            self._say(",
+        (
+            f"{FAKE}/test_session.py::test_what_a_dead_controller_left_is_mended_first",
+            f"{REAL}::test_kill_9_of_both[the next start]",
+        ),
+    ),
+    Guard(
+        "both killed, restore", "session.restore", f"{STEERING}/session.py",
+        "        done = put_back(client, found)\n        _prove(done)\n        if all",
+        "        done = put_back(client, Found())\n        _prove(done)\n        if all",
+        (f"{FAKE}/test_watchdog.py::test_both_die", f"{REAL}::test_kill_9_of_both[restore]"),
+    ),
+    Guard(
+        "killed before what was found is on disk", "Controller._post", f"{YARN}/controller.py",
+        "        self._before_post(node.id)\n", "",
+        (f"{FAKE}/test_session.py::test_a_node_that_joins_later_is_saved_before_it_is_changed",),
+    ),
+    Guard(
+        "two controllers", "folders.only_one", f"{YARN}/local/folders.py",
+        "fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass",
+        (f"{FAKE}/test_session.py::test_one_controller_at_a_time",),
+    ),
+    Guard(
+        "NodeManager killed or hanging", "Guards._is_stale", f"{STEERING}/limits.py",
+        "self._limits.stale_ms is not None and age_ms > self._limits.stale_ms", "False",
+        (
+            f"{FAKE}/test_limits.py::test_metrics_that_stand_still_are_not_believed",
+            f"{REAL}::test_kill_9_of_a_nodemanager",
+        ),
+    ),
+    Guard(
+        "NodeManager starts anew with its own size", "Guards._strange_for", f"{STEERING}/limits.py",
+        "if node.total in (own, *self._expected.get(node.id, ())):",
+        "if node.total in self._expected.get(node.id, ()):",
+        (f"{FAKE}/test_limits.py::test_somebody_elses_size_is_left_alone_once_it_is_certain",),
+    ),
+    Guard(
+        "RM restarted, nodes come as we made them", "Session._begin", f"{STEERING}/session.py",
+        "self._found = self._found | Found(sizes={node.id: node.total for node in nodes.values()})",
+        "self._found = Found(sizes={node.id: node.total for node in nodes.values()})",
+        (
+            f"{FAKE}/test_session.py::test_nodes_that_come_back_as_we_made_them_get_their_own_size",
+            f"{REAL}::test_kill_9_of_the_rm",
+        ),
+    ),
+    Guard(
+        "RM restarted, nodes come one by one", "Session._put_back_owed", f"{STEERING}/session.py",
+        "            self._owed = still_owed(put_back(self._client, self._owed))", "            self._owed = Found()",
+        (f"{FAKE}/test_session.py::test_what_is_owed_to_a_node_that_is_away_is_not_forgotten",),
+    ),
+    Guard(
+        "RM hangs (SIGSTOP) for longer than the lease", "Session._anew", f"{STEERING}/session.py",
+        "self._owed = self._found if self._live else Found()", "self._owed = Found()",
+        (
+            f"{FAKE}/test_faults.py::test_an_rm_that_hangs_for_longer_than_the_lease_has_all_put_back_when_it_answers",
+            f"{REAL}::test_an_rm_that_hangs[12]",
+        ),
+    ),
+    Guard(
+        "RM away for longer than the lease", "Session.step", f"{STEERING}/session.py",
+        "if time.monotonic() - self._answered_s > self._terms.lease_s:", "if False:",
+        (
+            f"{FAKE}/test_session.py::test_an_rm_that_was_away_for_longer_than_the_lease",
+            f"{REAL}::test_answers_that_are_malformed_partial_slow_or_refusals",
+        ),
+    ),
+    Guard(
+        "RM away when the controller dies", "watchdog._revert", f"{STEERING}/watchdog.py",
+        "        return baseline.found.names()\n    _say", "        return []\n    _say",
+        (f"{FAKE}/test_watchdog.py::test_an_rm_that_is_away_when_the_controller_dies",),
+    ),
+    Guard(
+        "node added", "Session._remember", f"{STEERING}/session.py",
+        "            self._found = known\n            self._save()", "            pass",
+        (f"{FAKE}/test_faults.py::test_a_node_that_is_removed_and_one_that_is_added",),
+    ),
+    Guard(
+        "node removed", "Session._end", f"{STEERING}/session.py",
+        "            if all(one.proven for one in done):\n                self._desk.forget()",
+        "            if True:\n                self._desk.forget()",
+        (f"{FAKE}/test_faults.py::test_a_node_that_is_removed_and_one_that_is_added",),
+    ),
+    Guard(
+        "node resized by somebody else", "Guards._strange_for", f"{STEERING}/limits.py",
+        "        return self._strange[node.id]", "        return 0",
+        (
+            f"{FAKE}/test_session.py::test_somebody_elses_size_is_not_put_back",
+            f"{REAL}::test_a_node_is_added_resized_by_somebody_else_and_removed",
+        ),
+    ),
+    Guard(
+        "queue changed by somebody else", "Turner._leave_to_others", f"{STEERING}/turning.py",
+        "            if strange and (\"queues\", queue) not in self._foreign:", "            if False:",
+        (f"{FAKE}/test_turning.py::test_somebody_elses_setting_is_left_to_them",),
+    ),
+    Guard(
+        "answer without a field", "snapshot._Reading", f"{YARN}/snapshot.py",
+        "        if isinstance(error, KeyError):", "        if False:",
+        (
+            f"{FAULTY_ANSWER}[a field is missing]",
+        ),
+    ),
+    Guard(
+        "answer of another shape", "snapshot._Reading", f"{YARN}/snapshot.py",
+        "        if isinstance(error, (TypeError, ValueError, AttributeError)):", "        if False:",
+        (
+            f"{FAULTY_ANSWER}[no nodes where a list should be]",
+            f"{REAL}::test_answers_that_are_malformed_partial_slow_or_refusals",
+        ),
+    ),
+    Guard(
+        "answer that is not JSON, or half of it", "RmClient._call", f"{YARN}/client.py",
+        "            raise YarnError(url, f\"not JSON: {text[:EXCERPT]!r}\", OK) from None", "            raise",
+        (
+            f"{FAULTY_ANSWER}[not JSON]",
+            f"{REAL}::test_answers_that_are_malformed_partial_slow_or_refusals",
+        ),
+    ),
+    Guard(
+        "answer cut off", "wire._Address.exchange", f"{YARN}/wire.py",
+        "except (OSError, HTTPException) as error:", "except OSError as error:",
+        (
+            f"{FAULTY_ANSWER}[cut off]",
+            f"{REAL}::test_answers_that_are_malformed_partial_slow_or_refusals",
+        ),
+    ),
+    Guard(
+        "slow answer", "wire._Address", f"{YARN}/wire.py",
+        "timeout=timeout_s)", "timeout=None)",
+        (
+            f"{FAULTY_ANSWER}[late]",
+            f"{REAL}::test_answers_that_are_malformed_partial_slow_or_refusals",
+        ),
+    ),
+    Guard(
+        "401, 403, 500", "Session.step", f"{STEERING}/session.py",
+        "        except YarnError as error:\n            if self._controller is not None:",
+        "        except ZeroDivisionError as error:\n            if self._controller is not None:",
+        (
+            f"{FAULTY_ANSWER}[403]",
+            f"{REAL}::test_answers_that_are_malformed_partial_slow_or_refusals",
+        ),
+    ),
+    Guard(
+        "a change refused, or made and denied", "Controller._post", f"{YARN}/controller.py",
+        "        except YarnError as error:\n            return Verdict.FAILED, str(error)",
+        "        except ZeroDivisionError as error:\n            return Verdict.FAILED, str(error)",
+        (
+            f"{FAKE}/test_session.py::test_a_refused_change_is_data_and_the_rest_goes_on",
+            f"{REAL}::test_a_change_that_is_made_and_then_denied_is_put_back",
+        ),
+    ),
+    Guard(
+        "clock jumps: lease", "Session.step", f"{STEERING}/session.py",
+        "import time\nfrom collections.abc import Callable, Iterator\n",
+        "import time as wall\nfrom collections.abc import Callable, Iterator\nfrom types import SimpleNamespace\n"
+        "time = SimpleNamespace(monotonic=lambda: wall.time(), sleep=wall.sleep)\n",
+        (
+            f"{FAKE}/test_faults.py::test_a_clock_that_jumps_moves_nothing",
+            f"{REAL}::test_a_clock_that_jumps_and_a_controller_that_hangs",
+        ),
+    ),
+    Guard(
+        "clock jumps: heartbeat", "Desk.beat", f"{STEERING}/desk.py",
+        'f"{time.monotonic():020.3f}"', 'f"{time.time():020.3f}"',
+        (
+            f"{FAKE}/test_faults.py::test_a_clock_that_jumps_moves_nothing",
+            f"{REAL}::test_a_clock_that_jumps_and_a_controller_that_hangs",
+        ),
+    ),
+    Guard(
+        "disk full under the baseline", "Desk.save", f"{STEERING}/desk.py",
+        "            raise RunRefused(\n                f\"{self.baseline_file}: cannot be written",
+        "            str(\n                f\"{self.baseline_file}: cannot be written",
+        (
+            f"{FAKE}/test_faults.py::test_a_full_disk_under_the_baseline_means_that_nothing_is_changed",
+            f"{REAL}::test_a_full_disk",
+        ),
+    ),
+    Guard(
+        "disk full under the record", "Journal.flush", f"{YARN}/trace/journal.py",
+        "            self._full = True\n            return",
+        "            self._full = True\n            self._pending.clear()\n            return",
+        ("tests/yarn_trace/test_journal.py::test_a_full_disk_loses_and_doubles_nothing", f"{REAL}::test_a_full_disk"),
+    ),
+    Guard(
+        "a shrink that kills", "RmClient.resize_node", f"{YARN}/client.py",
+        "KEEP_CONTAINERS: Final = -1", "KEEP_CONTAINERS: Final = 0",
+        (
+            f"{FAKE}/test_session.py::test_the_baseline_is_on_disk_before_the_first_change",
+            f"{REAL}::test_kill_9_of_the_controller",
+        ),
+    ),
+    Guard(
+        "observer killed", "Observer.__init__", f"{YARN}/trace/observer.py",
+        "            self.seen.take(entry)\n        self._asked", "            pass\n        self._asked",
+        (
+            "tests/yarn_trace/test_observer.py::test_a_restart_neither_loses_nor_doubles_a_job",
+            f"{REAL}::test_kill_9_of_the_observer",
+        ),
+    ),
+    Guard(
+        "observer killed within a line", "journal._whole_lines", f"{YARN}/trace/journal.py",
+        "            if line.endswith(LINE_END):", "            if True:",
+        (
+            "tests/yarn_trace/test_journal.py::test_it_goes_on_after_a_restart_and_a_torn_line",
+            f"{REAL}::test_kill_9_of_the_observer",
+        ),
+    ),
+    Guard(
+        "job that came and went while the observer was away", "Observer.poll", f"{YARN}/trace/observer.py",
+        "        for row in (*rows.values(), *ended.values()):", "        for row in rows.values():",
+        (
+            "tests/yarn_trace/test_observer.py::test_an_application_between_two_polls_is_not_missed",
+            f"{REAL}::test_kill_9_of_the_observer",
+        ),
+    ),
+    Guard(
+        "failover", "Wire.exchange", f"{YARN}/wire.py",
+        "                error = error or elsewhere\n                continue", "                raise",
+        ("tests/yarn_slice/test_client.py::test_failover_when_the_active_one_dies",),
+    ),
+)  # fmt: skip
