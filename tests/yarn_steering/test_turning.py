@@ -8,6 +8,7 @@ from heddle.yarn.client import RmClient
 from heddle.yarn.controller import Settings
 from heddle.yarn.steering import session as session_module
 from heddle.yarn.steering.desk import Baseline, Desk, Found
+from heddle.yarn.steering.limits import Limits
 from heddle.yarn.steering.session import Session, Terms, restore
 from heddle.yarn.verdicts import Verdict
 from yarn_slice.fake_rm import FakeRm
@@ -16,9 +17,11 @@ DEFAULT_AM_SHARE = "yarn.scheduler.capacity.root.default.maximum-am-resource-per
 PRIORITIES = "yarn.cluster.max-application-priority"
 
 
-def session(client: RmClient, desk: Desk, policy: str, shadow: bool = False) -> Session:
-    terms = Terms(lease_s=30, accept_sizes=True)
-    return Session(client, parse_policy(policy), Settings(shadow=shadow), desk, terms, lambda _: None)
+def session(
+    client: RmClient, desk: Desk, policy: str, shadow: bool = False, queues: frozenset[str] | None = None
+) -> Session:
+    terms, settings = Terms(lease_s=30, accept_sizes=True), Settings(shadow=shadow, limits=Limits(queues=queues))
+    return Session(client, parse_policy(policy), settings, desk, terms, lambda _: None)
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +54,19 @@ def test_admission_becomes_the_am_share_of_each_leaf(burst: FakeRm, client: RmCl
     assert saved[0].found.queues["root.default"] == {"maximum-am-resource-percent": None}
     assert burst.settings == {}
     assert desk.load() is None
+
+
+def test_only_the_named_queues_are_touched(burst: FakeRm, client: RmClient, desk: Desk) -> None:
+    policy, batch = "smallest-first+max-running(jobs=2)", frozenset({"root.batch"})
+    theirs = burst.add_app(queue="batch")
+    theirs.asks = [(0, 512, 1, 1)]
+    with session(client, desk, policy).at_work() as working:
+        assert len({turn.name for turn in working.step().turns}) > 2  # type: ignore[union-attr]
+    with session(client, desk, policy, queues=batch).at_work() as working:
+        step = working.step()
+        assert step is not None
+        assert {turn.name for turn in step.turns} == {"root.batch", theirs.id}
+        assert DEFAULT_AM_SHARE not in burst.settings
 
 
 def test_what_was_set_before_is_put_back_as_it_was(burst: FakeRm, client: RmClient, desk: Desk) -> None:

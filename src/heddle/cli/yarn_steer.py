@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from heddle.cli.steer_view import SteerView
+    from heddle.policy.policy import Policy
     from heddle.yarn.steering.metrics_page import SteeringMetrics
     from heddle.yarn.trace.journal import Journal
 
@@ -51,6 +52,10 @@ def steer(
     ] = 0.92,
     dead_band_mb: Annotated[int, typer.Option(min=1, help="Smaller changes are not worth a call.")] = 256,
     node: Annotated[list[str] | None, typer.Option(help="Steer only this node; may be repeated.")] = None,
+    queue: Annotated[
+        list[str] | None,
+        typer.Option(help="Change AM shares and priorities only in this leaf queue (root.etl); may be repeated."),
+    ] = None,
     best_effort: Annotated[bool, typer.Option("--best-effort", help="Live although parts cannot be acted on.")] = False,
     accept_sizes: Annotated[bool, typer.Option("--accept-sizes", help="Take nodes' sizes as they are now.")] = False,
     pause: Annotated[bool, typer.Option("--pause", help="Tell a running controller to change nothing.")] = False,
@@ -101,7 +106,9 @@ def steer(
                 raise RunRefused(f"{said}. --best-effort goes on nevertheless")
             say(f"note: {said}")
         only = frozenset(node) if node else None
-        limits = Limits(overcommit, rise, round(1000 * stale_s), pressure, only, keep_largest=True)
+        limits = Limits(
+            overcommit, rise, round(1000 * stale_s), pressure, only, _leaves(queue, chosen), keep_largest=True
+        )
         young_ms = round(1000 * young_s)
         charging = charging_young(chosen, young_ms, Settings.report_ms)
         settings = Settings(
@@ -126,6 +133,14 @@ def steer(
                     teller.tell(decision_of(step, chosen.name, mode) if step is not None else None)
                     time.sleep(max(0.0, step_began_s + every_s - time.monotonic()))
     return DONE
+
+
+def _leaves(queue: list[str] | None, policy: Policy) -> frozenset[str] | None:
+    from heddle.yarn.knobs import pool_leaves
+
+    if queue and (pools := pool_leaves(policy)):
+        raise RunRefused(f"the policy shares the cluster out between {' and '.join(pools)}: --queue cannot limit that")
+    return frozenset(queue) if queue else None
 
 
 class _Teller:

@@ -20,12 +20,12 @@ from heddle.policy.policy import Policy
 from heddle.yarn.client import RmClient
 from heddle.yarn.decider import Decider
 from heddle.yarn.differ import Change
-from heddle.yarn.knobs import DEAD_BAND, WHOLE, from_outside, turns_of, worth_posting
+from heddle.yarn.knobs import DEAD_BAND, WHOLE, Turns, from_outside, turns_of, worth_posting
 from heddle.yarn.levers import LiveLevers
 from heddle.yarn.live_view import CapacityOf, LiveView
 from heddle.yarn.snapshot import NodeSeen, Size, Snapshot, take_snapshot
 from heddle.yarn.start_delay import StartDelay
-from heddle.yarn.steering.limits import Cause, Guards, Limits, keep_one_large
+from heddle.yarn.steering.limits import Cause, Guards, Limits, keep_one_large, within_queues
 from heddle.yarn.steering.turning import Turn, Turner
 from heddle.yarn.verdicts import Verdict
 from heddle.yarn.wire import YarnError
@@ -127,7 +127,7 @@ class Controller:
         in_full_ms = self._learn_starts(snapshot, changes)
         decided = perf_counter()
         ages_ms = self._guards.look(snapshot.nodes.values(), snapshot.at_ms)
-        turns = self._turner.turn(turns_of(plan, self.live), seen, self.settings.shadow)
+        turns = self._turner.turn(self._allowed(turns_of(plan, self.live)), seen, self.settings.shadow)
         resizes = self._act(snapshot, plan)
         acted = perf_counter()
         spans_s = observed - began, decided - observed, acted - decided
@@ -141,6 +141,11 @@ class Controller:
         in_full_ms = self._starts.in_full_ms(snapshot.at_ms)
         self._levers.charge_young(-(-in_full_ms // self.settings.report_ms))
         return in_full_ms
+
+    def _allowed(self, turns: Turns) -> Turns:
+        name_of = {row: name for name, row in self.live.leaves().items()}
+        queue_of = {app: name_of[int(self.live.view.job["queue"][job])] for app, job in self.live.job_row.items()}
+        return within_queues(turns, queue_of, self.settings.limits.queues)
 
     def _as_found(self, seen: Snapshot) -> Snapshot:
         """Levers see the priorities that applications came with, not those that we gave them."""

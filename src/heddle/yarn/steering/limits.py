@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
 from heddle.model.resources import MEMORY, VCORES
+from heddle.yarn.knobs import Turns
 from heddle.yarn.snapshot import NodeSeen, Size
 
 FOREIGN_POLLS: Final = 3  # so often a size that is not ours must be seen before we believe it
@@ -37,6 +38,7 @@ class Limits:
     stale_ms: int | None = None  # metrics that have not moved for so long are not believed; None: always believed
     pressure: float = math.inf  # share of memory in use from which nothing more is promised
     only: frozenset[str] | None = None  # nodes that may be steered; None: all
+    queues: frozenset[str] | None = None  # leaves whose AM share and applications may be changed; None: all
     keep_largest: bool = False  # one of the largest nodes is never made smaller than it was
 
 
@@ -105,6 +107,17 @@ class Guards:
         else:
             self._strange[node.id] = self._strange.get(node.id, 0) + 1
         return self._strange[node.id]
+
+
+def within_queues(turns: Turns, queue_of: Mapping[str, str], queues: frozenset[str] | None) -> Turns:
+    """What may be turned: AM shares of these leaves, priorities of the applications in them."""
+    if queues is None:
+        return turns
+    return replace(
+        turns,
+        am_share_permille={leaf: share for leaf, share in turns.am_share_permille.items() if leaf in queues},
+        priorities={app: value for app, value in turns.priorities.items() if queue_of[app] in queues},
+    )
 
 
 def keep_one_large(wanted: Mapping[str, Size], own: Mapping[str, Size]) -> dict[str, Size]:
