@@ -196,7 +196,7 @@ class Knobs:
         guarantees = [max(0, 1000 - sum(maxima[1:])), *maxima[1:]]
         maxima[0] = max(maxima[0], guarantees[0])
         turns.queue_permille = dict(zip(self.pools, zip(guarantees, maxima, strict=True), strict=True))
-        for job in live:
+        for job in (one for one in live if self.known.get(one)):
             wanted = [(stage.shape, self._wanted_now(stage) + self.done[stage]) for stage in self.known.get(job, [])]
             turns.leaf[job] = self.pools[self.partition.pool_for(world, wanted)]
 

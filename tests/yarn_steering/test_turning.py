@@ -97,7 +97,12 @@ def test_partition_moves_applications_between_two_queues(burst: FakeRm, client: 
     with session(client, desk, "small-pool(share=0.2, theta=0.2)").at_work() as working:
         working.step()
         # What runs has two containers of 4096 MB of the four that fit: large. Of the others nothing is known yet.
-        assert [app.queue for app in burst.apps.values()] == ["root.pool-0"] + ["root.pool-1"] * 3
+        assert [app.queue for app in burst.apps.values()] == ["root.pool-0"] * 4
+        small = list(burst.apps.values())[3]
+        burst.start_am(small, next(iter(burst.nodes)), 1024, 1)
+        small.asks = [(20, 1024, 1, 1)]
+        working.step()
+        assert [app.queue for app in burst.apps.values()] == ["root.pool-0"] * 3 + ["root.pool-1"]
         shares = {name.removeprefix("yarn.scheduler.capacity.root."): v for name, v in burst.settings.items()}
         assert shares == {
             "pool-0.capacity": "80.1", "pool-0.maximum-capacity": "80.1",

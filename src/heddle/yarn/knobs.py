@@ -85,7 +85,9 @@ def _pools(plan: Plan, live: LiveView) -> tuple[dict[str, str], dict[str, tuple[
     guarantees = [max(0, MILLI - sum(maxima[1:])), *maxima[1:]]
     maxima[0] = max(maxima[0], guarantees[0])  # both are rounded down, and YARN wants no maximum below its guarantee
     shares = {pool_leaf(pool): share for pool, share in enumerate(zip(guarantees, maxima, strict=True))}
-    return {app: pool_leaf(plan.job_pools[job]) for app, job in live.job_row.items()}, shares
+    # Until its AM has asked for anything nobody knows how large a job is: where it was submitted is as good as any.
+    asked = live.view.job_spec["n_stages"] > live.view.job_spec["has_am"]
+    return {app: pool_leaf(plan.job_pools[job]) for app, job in live.job_row.items() if asked[job]}, shares
 
 
 def _am_shares(plan: Plan, live: LiveView) -> dict[str, int]:
