@@ -94,7 +94,7 @@ def test_accounts_agree_with_yarns_own(cluster: LocalCluster, rm: RmClient, tmp_
     tasks_told = [container for job in told for container in job["containers"] if not container["is_am"]]
     assert len(tasks_told) == 3
     for container in tasks_told:
-        assert container["used_memory_mb_ms"] == pytest.approx(300 * 14_000, rel=0.1)
+        assert container["used_memory_mb_ms"] == pytest.approx(300 * 14_000, rel=0.2)
     # NodeManagers notice a container late, and how late depends on what else the machine does: what they see is right.
     ids = {container["id"] for container in tasks_told}
     from_afar = [line for line in read_lines(tmp_path / "remote.jsonl") if line["container"] in ids]
