@@ -214,6 +214,9 @@ def test_nodes_that_come_back_as_we_made_them_get_their_own_size(rm: FakeRm, cli
         rm.nodes["a:1"].lost = rm.nodes["b:1"].lost = True
         time.sleep(0.3)
         working.step()
+        away = desk.load()
+        assert away is not None
+        assert away.found.sizes == OWN  # whoever must put them back now knows how they were
         rm.nodes["a:1"].lost = rm.nodes["b:1"].lost = False
         step = working.step()
         assert step is not None
