@@ -165,7 +165,7 @@ def test_kill_9_of_both(
     else:
         # It sizes no nodes, so that theirs are put back only because they were left behind.
         with steering(cluster.layout.rm, tmp_path / "next.jsonl", "max-running(jobs=99)") as controller:
-            wait_for(lambda: as_found(rm), 60)
+            wait_for(lambda: as_found(rm), STARTS_S)
             controller.send_signal(signal.SIGINT)
             assert controller.wait(20) == 0
 
@@ -223,7 +223,7 @@ def test_kill_9_of_the_history_server(
     finally:
         cluster.start_daemon(HISTORY)
     assert read_record(tmp_path / "seen" / "record").jobs.height == 1
-    wait_for(cluster.is_healthy, 60)
+    wait_for(cluster.is_healthy, STARTS_S)
 
 
 @pytest.fixture
@@ -393,7 +393,7 @@ def test_a_node_is_added_resized_by_somebody_else_and_removed(
         with steering(cluster.layout.rm, decisions) as controller:
             wait_for(lambda: in_force(rm, desk), STARTS_S)
             cluster.start_daemon(role)
-            wait_for(lambda: last_of(added, decisions).get("cause") == "lever", 60)
+            wait_for(lambda: last_of(added, decisions).get("cause") == "lever", STARTS_S)
             rm.resize_node(added, NODE_MB + 999, 3)
             wait_for(lambda: last_of(added, decisions)["cause"] == "foreign", 20)
             assert totals(rm)[added] == NODE_MB + 999
@@ -428,7 +428,7 @@ def test_kill_9_of_a_nodemanager(cluster: LocalCluster, rm: RmClient, job: str, 
         wait_for(lambda: last()["cause"] == "stale", STALE_S + 20)
         wait_for(lambda: last()["promised_mb"] <= last()["reserved_mb"], 10)
         cluster.start_daemon(f"nodemanager-{number}")
-        wait_for(lambda: last()["cause"] == "lever" and last()["promised_mb"] > NODE_MB, 60)
+        wait_for(lambda: last()["cause"] == "lever" and last()["promised_mb"] > NODE_MB, STARTS_S)
         controller.send_signal(signal.SIGINT)
         assert controller.wait(20) == 0
     assert as_found(rm)
