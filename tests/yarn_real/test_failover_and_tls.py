@@ -4,6 +4,7 @@ import getpass
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,7 @@ def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
             with steering(both, decisions) as controller:
                 wait_for(lambda: len(containers_of(rm, job)) == 8, STARTS_S)
                 wait_for(lambda: application(rm, job)["state"] == "RUNNING", STARTS_S)
+                time.sleep(10)  # what was promised and has not begun is not recovered
                 before = containers_of(rm, job)
                 os.kill(pid_of(cluster, "rm1"), signal.SIGKILL)
                 wait_for(lambda: _activate(cluster, "rm2"), STARTS_S)
