@@ -383,6 +383,7 @@ def test_kill_9_of_the_observer(
     assert read_record(folder / "record").attempts.height == 8 + 2
 
 
+@pytest.mark.long
 def test_a_node_is_added_resized_by_somebody_else_and_removed(
     cluster: LocalCluster, rm: RmClient, desk: Desk, unharmed: None, tmp_path: Path
 ) -> None:
@@ -407,6 +408,7 @@ def test_a_node_is_added_resized_by_somebody_else_and_removed(
                 os.kill(process.pid, signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_kill_9_of_a_nodemanager(cluster: LocalCluster, rm: RmClient, job: str, desk: Desk, tmp_path: Path) -> None:
     """Its containers are lost, and that is all: the rest runs on, and it is steered again when it is back.
 
