@@ -165,21 +165,22 @@ def test_kill_9_of_both(
     else:
         # It sizes no nodes, so that theirs are put back only because they were left behind.
         with steering(cluster.layout.rm, tmp_path / "next.jsonl", "max-running(jobs=99)") as controller:
-            wait_for(lambda: as_found(rm), 60)
+            wait_for(lambda: as_found(rm), STARTS_S)
             controller.send_signal(signal.SIGINT)
             assert controller.wait(20) == 0
 
 
 def test_kill_9_of_the_rm(cluster: LocalCluster, rm: RmClient, desk: Desk, unharmed: None, tmp_path: Path) -> None:
     """It comes back with nodes as we made them, and the job must not be the worse for it."""
-    with steering(cluster.layout.rm, tmp_path / "decisions.jsonl") as controller:
+    decisions = tmp_path / "decisions.jsonl"
+    with steering(cluster.layout.rm, decisions) as controller:
         wait_for(lambda: in_force(rm, desk), STARTS_S)
         os.kill(pid_of(cluster, "resourcemanager"), signal.SIGKILL)
         wait_for(lambda: not answers(rm), 5)
+        steps = len(lines_of(decisions))
         cluster.start_daemon("resourcemanager")
-        wait_for(lambda: answers(rm), 180)
-        steps = len(lines_of(tmp_path / "decisions.jsonl"))
-        wait_for(lambda: len(lines_of(tmp_path / "decisions.jsonl")) > steps and in_force(rm, desk), STARTS_S)
+        wait_for(lambda: len(put_back_since(decisions, steps)) == 2, STARTS_S)
+        wait_for(lambda: in_force(rm, desk), STARTS_S)
         controller.send_signal(signal.SIGINT)
         assert controller.wait(20) == 0
 
@@ -195,15 +196,17 @@ def test_an_rm_that_hangs(
             time.sleep(hangs_s)
             steps = len(lines_of(decisions))
         # What was asked before it hung may be answered now; after that, everything is put back before anything else.
-        wait_for(lambda: any(_all_own(step) for step in lines_of(decisions)[steps:]), WITHIN_S)
+        wait_for(lambda: len(put_back_since(decisions, steps)) == 2, WITHIN_S)
         assert "began anew" in said_by(decisions).read_text()
         wait_for(lambda: in_force(rm, desk), 20)
         controller.send_signal(signal.SIGINT)
         assert controller.wait(20) == 0
 
 
-def _all_own(step: dict[str, Any]) -> bool:
-    return all(node["before"][0] == NODE_MB for node in step["nodes"])
+def put_back_since(decisions: Path, steps: int) -> set[str]:
+    """Nodes that had their own size when something was decided about them, after so many steps."""
+    rows = [row for step in lines_of(decisions)[steps:] for row in step["nodes"]]
+    return {row["node"] for row in rows if row["before"][0] == NODE_MB}
 
 
 def test_kill_9_of_the_history_server(
@@ -220,7 +223,7 @@ def test_kill_9_of_the_history_server(
     finally:
         cluster.start_daemon(HISTORY)
     assert read_record(tmp_path / "seen" / "record").jobs.height == 1
-    wait_for(cluster.is_healthy, 60)
+    wait_for(cluster.is_healthy, STARTS_S)
 
 
 @pytest.fixture
@@ -380,6 +383,7 @@ def test_kill_9_of_the_observer(
     assert read_record(folder / "record").attempts.height == 8 + 2
 
 
+@pytest.mark.long
 def test_a_node_is_added_resized_by_somebody_else_and_removed(
     cluster: LocalCluster, rm: RmClient, desk: Desk, unharmed: None, tmp_path: Path
 ) -> None:
@@ -390,7 +394,7 @@ def test_a_node_is_added_resized_by_somebody_else_and_removed(
         with steering(cluster.layout.rm, decisions) as controller:
             wait_for(lambda: in_force(rm, desk), STARTS_S)
             cluster.start_daemon(role)
-            wait_for(lambda: last_of(added, decisions).get("cause") == "lever", 60)
+            wait_for(lambda: last_of(added, decisions).get("cause") == "lever", STARTS_S)
             rm.resize_node(added, NODE_MB + 999, 3)
             wait_for(lambda: last_of(added, decisions)["cause"] == "foreign", 20)
             assert totals(rm)[added] == NODE_MB + 999
@@ -404,6 +408,7 @@ def test_a_node_is_added_resized_by_somebody_else_and_removed(
                 os.kill(process.pid, signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_kill_9_of_a_nodemanager(cluster: LocalCluster, rm: RmClient, job: str, desk: Desk, tmp_path: Path) -> None:
     """Its containers are lost, and that is all: the rest runs on, and it is steered again when it is back.
 
@@ -425,7 +430,7 @@ def test_kill_9_of_a_nodemanager(cluster: LocalCluster, rm: RmClient, job: str, 
         wait_for(lambda: last()["cause"] == "stale", STALE_S + 20)
         wait_for(lambda: last()["promised_mb"] <= last()["reserved_mb"], 10)
         cluster.start_daemon(f"nodemanager-{number}")
-        wait_for(lambda: last()["cause"] == "lever" and last()["promised_mb"] > NODE_MB, 60)
+        wait_for(lambda: last()["cause"] == "lever" and last()["promised_mb"] > NODE_MB, STARTS_S)
         controller.send_signal(signal.SIGINT)
         assert controller.wait(20) == 0
     assert as_found(rm)

@@ -21,6 +21,7 @@ from heddle.yarn.steering.putting_back import put_back, still_owed
 
 LOOK_EVERY_S: Final = 0.5
 TIMEOUT_S: Final = 5.0
+STARTS_WITHIN_S: Final = 30.0  # a master's machine may be busy
 ABSENT_S: Final = 600.0  # nodes that are away so long are left to `restore`, or to the start of their NodeManager
 _LOCK: Final = "watchdog.lock"
 LOCK_TRIES: Final = 20
@@ -31,7 +32,7 @@ def start_watchdog(desk: Desk, lease_s: float) -> None:
     command = [sys.executable, "-m", "heddle.yarn.steering.watchdog", str(desk.folder), str(lease_s)]
     log = desk.folder / "watchdog.log"
     subprocess.run(["sh", "-c", '"$@" </dev/null >>"$0" 2>&1 &', log, *command], start_new_session=True, check=True)
-    deadline = time.monotonic() + TIMEOUT_S
+    deadline = time.monotonic() + STARTS_WITHIN_S
     while not watchdog_lives(desk):
         if time.monotonic() > deadline:
             raise RunRefused(f"the watchdog did not start; see {log}")
