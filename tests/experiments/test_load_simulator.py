@@ -8,7 +8,7 @@ import pytest
 
 from heddle.experiments.load_simulator import beside, for_load_simulator, heartbeats_ms, simulated
 from heddle.model.cluster import YARN, Queue
-from heddle.model.errors import BadInput, RunRefused
+from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.catalogue import make_workload
 from heddle.traces.cluster_import.imported import read_queues_xml
@@ -37,6 +37,16 @@ def test_a_job_takes_what_its_am_in_sls_takes() -> None:
     assert max(times_s) <= 11
     assert 9 < fmean(times_s) < 10
     assert max(times_s) - min(times_s) > 1
+
+
+def test_a_simulation_that_stalls_is_a_failed_check() -> None:
+    """Two AMs that fill the cluster between them, and no cap on AMs."""
+    full = uniform_cluster(
+        1, 2048, 4, timing=YARN, queues=(Queue("root"), Queue("root.default", am_share_permille=1000))
+    )
+    jobs = [JobSpec(name, 0, [ONE_TASK], am=(1024, 1000)) for name in ("a", "b")]
+    with pytest.raises(CheckFailed, match="stalled"):
+        simulated(for_load_simulator(build("w", jobs)), full, "capacity", 1)
 
 
 def test_what_sls_does_not_say_is_filled_in() -> None:

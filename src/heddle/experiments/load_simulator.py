@@ -25,7 +25,7 @@ import numpy as np
 from heddle.analysis.ranks import spearman
 from heddle.analysis.student import t_interval
 from heddle.model.cluster import Cluster, Node, Timing
-from heddle.model.errors import RunRefused
+from heddle.model.errors import CheckFailed, RunRefused
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.workload import AM, TASKS, Workload
 from heddle.policy.parse import parse_policy
@@ -156,7 +156,10 @@ def simulated(workload: Workload, cluster: Cluster, scheduler: Scheduler, rounds
     for seed in range(rounds):
         random = np.random.default_rng(seed)
         slow = build(workload.name, [_slowed(job, node_ms, am_ms, random) for job in jobs])
-        ran = simulate(slow, on, policy, seed=seed).jobs
+        run = simulate(slow, on, policy, seed=seed)
+        if run.manifest["outcome"] != "finished":
+            raise CheckFailed([f"our own simulation stalled: {run.manifest['reason']}"])
+        ran = run.jobs
         began = int(ran["submit_at_ms"].min())  # type: ignore[arg-type]
         found.append(
             {
