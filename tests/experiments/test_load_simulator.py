@@ -6,7 +6,7 @@ from statistics import fmean
 
 import pytest
 
-from heddle.experiments.load_simulator import beside, for_load_simulator, heartbeats_ms, simulated
+from heddle.experiments.load_simulator import beside, for_load_simulator, heartbeats_ms, policy_of, simulated
 from heddle.model.cluster import YARN, Queue
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
@@ -90,6 +90,15 @@ def test_the_settings_say_what_the_cluster_says(scheduler: Scheduler, tmp_path: 
     assert sorted(map(str, map(told, found.queues[1:]))) == sorted(map(str, map(told, BELOW_ROOT[1:])))
     if scheduler == "capacity":
         assert (found.calculator, found.off_switch_per_heartbeat) == ("memory", 3)
+
+
+def test_fair_counts_what_the_calculator_counts(tmp_path: Path) -> None:
+    for calculator, ordering in (("memory", "fair"), ("dominant", "drf")):
+        (tmp_path / calculator).mkdir()
+        write_settings(tmp_path / calculator, replace(CLUSTER, calculator=calculator), "fair", (1000, 1000))
+        written = (tmp_path / calculator / "fair-scheduler.xml").read_text()
+        assert f"<defaultQueueSchedulingPolicy>{ordering}<" in written
+        assert policy_of("fair", calculator).name.startswith(f"{ordering}+")
 
 
 def times(*ended_s: float) -> dict[str, JobTimes]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal
 from xml.sax.saxutils import quoteattr
 
-from heddle.model.cluster import Cluster, Queue
+from heddle.model.cluster import Calculator, Cluster, Queue
 from heddle.model.errors import BadInput
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.yarn.local.configuration import LOG4J, xml_of
@@ -18,6 +18,7 @@ Scheduler = Literal["capacity", "fair"]
 AM_SHARE_PERMILLE: Final[dict[Scheduler, int]] = {"capacity": 100, "fair": 500}
 MAIN_CLASS: Final = "org.apache.hadoop.yarn.sls.appmaster.SchedulerLoad"
 NO_LIMIT: Final = 1_000_000  # more than anything here can be
+FAIR_POLICY: Final[dict[Calculator, str]] = {"memory": "fair", "dominant": "drf"}  # of the Fair scheduler
 _SCHEDULERS: Final = "org.apache.hadoop.yarn.server.resourcemanager.scheduler"
 _CALCULATORS: Final = {"memory": "DefaultResourceCalculator", "dominant": "DominantResourceCalculator"}
 
@@ -103,7 +104,7 @@ def _fair(cluster: Cluster) -> str:
     return (
         "<?xml version='1.0'?>\n<allocations>\n"
         f"<queueMaxAMShareDefault>{share}</queueMaxAMShareDefault>\n"
-        "<defaultQueueSchedulingPolicy>fair</defaultQueueSchedulingPolicy>\n"
+        f"<defaultQueueSchedulingPolicy>{FAIR_POLICY[cluster.calculator]}</defaultQueueSchedulingPolicy>\n"
         f"{_fair_queue(cluster, cluster.queues[0])}</allocations>\n"
     )
 
