@@ -6,9 +6,9 @@ from statistics import fmean
 
 import pytest
 
-from heddle.experiments.load_simulator import beside, for_load_simulator, heartbeats_ms, simulated
+from heddle.experiments.load_simulator import beside, for_load_simulator, heartbeats_ms, policy_of, simulated
 from heddle.model.cluster import YARN, Queue
-from heddle.model.errors import BadInput, RunRefused
+from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.catalogue import make_workload
 from heddle.traces.cluster_import.imported import read_queues_xml
@@ -37,6 +37,16 @@ def test_a_job_takes_what_its_am_in_sls_takes() -> None:
     assert max(times_s) <= 11
     assert 9 < fmean(times_s) < 10
     assert max(times_s) - min(times_s) > 1
+
+
+def test_a_simulation_that_stalls_is_a_failed_check() -> None:
+    """Two AMs that fill the cluster between them, and no cap on AMs."""
+    full = uniform_cluster(
+        1, 2048, 4, timing=YARN, queues=(Queue("root"), Queue("root.default", am_share_permille=1000))
+    )
+    jobs = [JobSpec(name, 0, [ONE_TASK], am=(1024, 1000)) for name in ("a", "b")]
+    with pytest.raises(CheckFailed, match="stalled"):
+        simulated(for_load_simulator(build("w", jobs)), full, "capacity", 1)
 
 
 def test_what_sls_does_not_say_is_filled_in() -> None:
@@ -80,6 +90,15 @@ def test_the_settings_say_what_the_cluster_says(scheduler: Scheduler, tmp_path: 
     assert sorted(map(str, map(told, found.queues[1:]))) == sorted(map(str, map(told, BELOW_ROOT[1:])))
     if scheduler == "capacity":
         assert (found.calculator, found.off_switch_per_heartbeat) == ("memory", 3)
+
+
+def test_fair_counts_what_the_calculator_counts(tmp_path: Path) -> None:
+    for calculator, ordering in (("memory", "fair"), ("dominant", "drf")):
+        (tmp_path / calculator).mkdir()
+        write_settings(tmp_path / calculator, replace(CLUSTER, calculator=calculator), "fair", (1000, 1000))
+        written = (tmp_path / calculator / "fair-scheduler.xml").read_text()
+        assert f"<defaultQueueSchedulingPolicy>{ordering}<" in written
+        assert policy_of("fair", calculator).name.startswith(f"{ordering}+")
 
 
 def times(*ended_s: float) -> dict[str, JobTimes]:

@@ -48,7 +48,7 @@ def sls(
     loaded, on = read_all(lambda: load_workload(workload, seed), lambda: cluster_for(workload, cluster))
     work = for_load_simulator(loaded)
     on = with_queues_of(on, work.queues)
-    compile_with_message([policy_of(scheduler)], len(work.resources))
+    compile_with_message([policy_of(scheduler, on.calculator)], len(work.resources))
     ours = simulated(work, on, scheduler, rounds)
     announce_fetching(hadoop, say)
     theirs = []

@@ -24,8 +24,8 @@ import numpy as np
 
 from heddle.analysis.ranks import spearman
 from heddle.analysis.student import t_interval
-from heddle.model.cluster import Cluster, Node, Timing
-from heddle.model.errors import RunRefused
+from heddle.model.cluster import Calculator, Cluster, Node, Timing
+from heddle.model.errors import CheckFailed, RunRefused
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.workload import AM, TASKS, Workload
 from heddle.policy.parse import parse_policy
@@ -33,7 +33,7 @@ from heddle.policy.policy import Policy
 from heddle.run import simulate
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, Vector, build
 from heddle.yarn.sls.run import JobTimes
-from heddle.yarn.sls.settings import AM_SHARE_PERMILLE, Scheduler
+from heddle.yarn.sls.settings import AM_SHARE_PERMILLE, FAIR_POLICY, Scheduler
 
 TARGET: Final = 0.03  # of the makespan
 YARN_HEARTBEAT_MS: Final = 1000
@@ -134,9 +134,10 @@ def _whole(workload: Workload, stage: int) -> Vector:
     return int(shape[MEMORY]), -(-int(shape[VCORES]) // MILLI) * MILLI
 
 
-def policy_of(scheduler: Scheduler) -> Policy:
+def policy_of(scheduler: Scheduler, calculator: Calculator) -> Policy:
     """What decides in that scheduler: how it orders, and its share for AMs where a queue says none."""
-    return parse_policy(f"{scheduler}+am-share(percent={AM_SHARE_PERMILLE[scheduler] / MILLI})")
+    ordering = "capacity" if scheduler == "capacity" else FAIR_POLICY[calculator]
+    return parse_policy(f"{ordering}+am-share(percent={AM_SHARE_PERMILLE[scheduler] / MILLI})")
 
 
 def simulated(workload: Workload, cluster: Cluster, scheduler: Scheduler, rounds: int) -> list[dict[str, JobTimes]]:
@@ -146,17 +147,21 @@ def simulated(workload: Workload, cluster: Cluster, scheduler: Scheduler, rounds
     on = Cluster(
         tuple(Node(node.name, node.allowance[:2], node.allowance[:2], node.rack) for node in cluster.nodes),
         queues=cluster.queues,
-        calculator=cluster.calculator,
+        # Fair asks of every resource whether it fits, whatever it shares.
+        calculator=cluster.calculator if scheduler == "capacity" else "dominant",
         off_switch_per_heartbeat=cluster.off_switch_per_heartbeat,
         timing=Timing(node_ms, am_ms, node_ms, 0, 0),
     )
     jobs = [_job(workload, number) for number in range(workload.n_jobs)]
-    policy = policy_of(scheduler)
+    policy = policy_of(scheduler, cluster.calculator)
     found = []
     for seed in range(rounds):
         random = np.random.default_rng(seed)
         slow = build(workload.name, [_slowed(job, node_ms, am_ms, random) for job in jobs])
-        ran = simulate(slow, on, policy, seed=seed).jobs
+        run = simulate(slow, on, policy, seed=seed)
+        if run.manifest["outcome"] != "finished":
+            raise CheckFailed([f"our own simulation stalled: {run.manifest['reason']}"])
+        ran = run.jobs
         began = int(ran["submit_at_ms"].min())  # type: ignore[arg-type]
         found.append(
             {

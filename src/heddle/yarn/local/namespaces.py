@@ -62,6 +62,7 @@ def free_subnet(folder: Path) -> str:
 
 def join_nodes(folder: Path, layout: Layout) -> None:
     """Makes the bridge, and for each node a namespace with an address and a link to it."""
+    part_nodes(folder)  # what a killed start left
     bridge, length = bridge_of(folder), layout.network.prefixlen
     _do("ip", "link", "add", bridge, "type", "bridge")
     _do("ip", "address", "add", f"{layout.master_host}/{length}", "dev", bridge)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal
 from xml.sax.saxutils import quoteattr
 
-from heddle.model.cluster import Cluster, Queue
+from heddle.model.cluster import Calculator, Cluster, Queue
 from heddle.model.errors import BadInput
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.yarn.local.configuration import LOG4J, xml_of
@@ -17,7 +17,8 @@ Scheduler = Literal["capacity", "fair"]
 # Where a queue says nothing.
 AM_SHARE_PERMILLE: Final[dict[Scheduler, int]] = {"capacity": 100, "fair": 500}
 MAIN_CLASS: Final = "org.apache.hadoop.yarn.sls.appmaster.SchedulerLoad"
-NO_LIMIT: Final = 1_000_000  # of assignments in one heartbeat
+NO_LIMIT: Final = 1_000_000  # more than anything here can be
+FAIR_POLICY: Final[dict[Calculator, str]] = {"memory": "fair", "dominant": "drf"}  # of the Fair scheduler
 _SCHEDULERS: Final = "org.apache.hadoop.yarn.server.resourcemanager.scheduler"
 _CALCULATORS: Final = {"memory": "DefaultResourceCalculator", "dominant": "DominantResourceCalculator"}
 
@@ -64,6 +65,8 @@ def _yarn(folder: Path, cluster: Cluster, scheduler: Scheduler) -> dict[str, str
         "yarn.scheduler.fair.dynamic.max.assign": "false",  # half of what is free: has no counterpart in a simulation
         "yarn.scheduler.fair.max.assign": str(most or -1),
         "yarn.scheduler.fair.preemption": "false",
+        # Fair keeps nodes for requests of this many increments that do not fit; our `fair` keeps none.
+        "yarn.scheduler.reservation-threshold.increment-multiple": str(NO_LIMIT),
     }
 
 
@@ -101,7 +104,7 @@ def _fair(cluster: Cluster) -> str:
     return (
         "<?xml version='1.0'?>\n<allocations>\n"
         f"<queueMaxAMShareDefault>{share}</queueMaxAMShareDefault>\n"
-        "<defaultQueueSchedulingPolicy>fair</defaultQueueSchedulingPolicy>\n"
+        f"<defaultQueueSchedulingPolicy>{FAIR_POLICY[cluster.calculator]}</defaultQueueSchedulingPolicy>\n"
         f"{_fair_queue(cluster, cluster.queues[0])}</allocations>\n"
     )
 
