@@ -15,7 +15,7 @@ from heddle.yarn.local.folders import cluster_folder
 from heddle.yarn.local.layout import Layout
 from heddle.yarn.local.namespaces import bridge_of, free_subnet, inside, join_nodes, part_nodes
 
-from .conftest import absent, free_port
+from .conftest import free_port
 
 MBIT = 8
 SENT_BYTES = 4_000_000
@@ -45,7 +45,7 @@ def root() -> None:
     try:
         namespaces.refuse_without_namespaces()
     except RunRefused as error:
-        absent(str(error))
+        pytest.skip(str(error))  # in our CI too: not every machine lets its root make namespaces
 
 
 def left_of(folder: Path) -> list[str]:
