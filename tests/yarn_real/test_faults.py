@@ -255,7 +255,7 @@ def test_answers_that_are_malformed_partial_slow_or_refusals(
             assert working.step() is None, fault
             assert totals(rm) == before, fault
             proxy.fault = ""
-            assert working.step() is not None, fault
+            wait_for(lambda: working.step() is not None, lease_s)
         assert "began anew" not in said
         proxy.fault = "500"
         since_s = time.monotonic()

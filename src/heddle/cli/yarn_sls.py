@@ -35,7 +35,7 @@ def sls(
 
     \b
     Examples:
-      heddle yarn sls examples/yarn/scheduler-load.csv --cluster examples/yarn/scheduler-load.yaml
+      heddle yarn sls examples/yarn/scheduler-load.csv --cluster examples/yarn/scheduler-load-cluster.yaml
       heddle yarn sls tasks.csv --cluster 20x8192x8 --scheduler fair --rounds 3 --json
     """
     from heddle.cli.inputs import cluster_for, compile_with_message, read_all
