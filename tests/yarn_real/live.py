@@ -42,7 +42,7 @@ def small(task_s: float, name: str = "small") -> ReplayJob:
 
 
 def totals(rm: RmClient) -> dict[str, int]:
-    return {node.id: node.total[0] for node in read_nodes(rm.nodes(), "").values()}
+    return {node.id: node.total[0] for node in read_nodes(rm.nodes(), "").values() if node.alive}
 
 
 def as_found(rm: RmClient) -> bool:

@@ -1,7 +1,8 @@
 """A run record of what was observed on a real cluster: the same tables that the simulator writes.
 
 A task is a container; a stage is a kind of container of an application (priority and size). What nobody can know from
-outside is null, or, where the record must have a value, its bound: `alone_ms` is the longest container of the job.
+outside is null, or, where the record must have a value, its bound: `alone_ms` is the longest container of the job, AMs
+aside.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ def _jobs(apps: list[AppLife], containers: list[ContainerLife], rows: _Rows) -> 
     for app in apps:
         mine = of_app[app.id]
         tasks = [c for c in mine if not c.is_am]
-        longest_ms = max(((c.ended_at_ms or c.began_at_ms) - c.began_at_ms for c in mine), default=0)
+        longest_ms = max(((c.ended_at_ms or c.began_at_ms) - c.began_at_ms for c in tasks), default=0)
         yield (
             rows.job[app.id], app.name, app.queue, app.user, app.submitted_at_ms - rows.began_ms,
             _after(rows.began_ms, [c.began_at_ms for c in mine if c.is_am]),
