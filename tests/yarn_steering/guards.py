@@ -227,8 +227,11 @@ GUARDS: Final = (
     ),
     Guard(
         "disk full under the baseline", "Desk.save", f"{STEERING}/desk.py",
-        "            raise RunRefused(\n                f\"{self.baseline_file}: cannot be written",
-        "            str(\n                f\"{self.baseline_file}: cannot be written",
+        "            raise RunRefused(\n"
+        "                f\"{self.baseline_file}: cannot be written ({error.strerror or error}),"
+        " so nothing may be changed\"\n"
+        "            ) from None",
+        "            str(error)",
         (
             f"{FAKE}/test_faults.py::test_a_full_disk_under_the_baseline_means_that_nothing_is_changed",
             f"{REAL}::test_a_full_disk",
