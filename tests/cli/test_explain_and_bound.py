@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from browser.chromium import Chromium
+from cli.documents import document
 from heddle.cli.main import run
 
 
@@ -19,13 +18,6 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> str:
         patch.setattr("sys.argv", ["heddle", *arguments])
         assert run(arguments) == 0
     return str(path)
-
-
-def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    capsys.readouterr()
-    assert run([*arguments, "--json"]) == 0
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
 
 
 def test_explain_lists_the_most_delayed_and_explains_one(record: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
-from typing import Any
 
 import pytest
 
+from cli.documents import document
 from heddle.cli.main import run
 from heddle.model.cluster import YARN
 from heddle.record.files import cluster_beside_record, write_record
@@ -33,13 +32,6 @@ def observed(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("observed") / "record"
     write_record(replace(found, manifest=found.manifest | {"policy": "stock", "workload": about}), path)
     return str(path)
-
-
-def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    capsys.readouterr()
-    assert run([*arguments, "--json"]) == 0
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
 
 
 def test_what_shadow_mode_would_have_changed(observed: str, capsys: pytest.CaptureFixture[str]) -> None:
