@@ -3,15 +3,16 @@
 import time
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any, Final
 from urllib.parse import urlsplit
+
+from yarn_slice.serving import Served
 
 LATE_S: Final = 1.5
 FAULTS: Final = ("not JSON", "half a document", "another document", "cut off", "late", "401", "403", "500")
 
 
-class FaultyProxy:
+class FaultyProxy(Served):
     """`fault`: one of FAULTS for whatever is asked; "" is none. `denies`: changes are made, and then denied."""
 
     def __init__(self, address: str) -> None:
@@ -77,13 +78,3 @@ class FaultyProxy:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> "FaultyProxy":
-        self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()

@@ -13,10 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree
+
+from .serving import Served
 
 CLUSTER_AT_MS = 1_700_000_000_000
 ROOT = "/ws/v1/cluster"
@@ -72,7 +74,7 @@ class FakeApp:
         return f"appattempt_{CLUSTER_AT_MS}_{self.number:04d}_{self.attempt:06d}"
 
 
-class FakeRm:
+class FakeRm(Served):
     """Start it with `with FakeRm() as rm`; change it between polls; read `posts` afterwards."""
 
     def __init__(self, tls: tuple[Path, Path] | None = None) -> None:
@@ -136,16 +138,6 @@ class FakeRm:
             self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
             self._server.handle_error = lambda *_: None  # type: ignore[method-assign]  # a client that does not trust it
         self.address = f"http{'s' * (tls is not None)}://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> FakeRm:
-        self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
 
     # What a test changes.
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from heddle.yarn.trace.history import ROOT
+from yarn_slice.serving import Served
 
 
 @dataclass
-class FakeHistory:
+class FakeHistory(Served):
     """`jobs`: application id -> task id -> attempts. `asked` counts what was asked for."""
 
     jobs: dict[str, dict[str, list[dict[str, Any]]]] = field(default_factory=dict)
@@ -22,7 +22,7 @@ class FakeHistory:
     hangs_up: bool = False  # without an answer
     asked: list[str] = field(default_factory=list)
 
-    def __enter__(self) -> FakeHistory:
+    def __enter__(self) -> Self:
         fake = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -47,14 +47,7 @@ class FakeHistory:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        return super().__enter__()
 
     def add_attempt(
         self, app: str, task: str, container: str, node: str, began_ms: int, ended_ms: int, **more: Any
