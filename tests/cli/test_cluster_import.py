@@ -56,16 +56,27 @@ FAIR = {
 
 
 class FakeRm:
-    def __init__(self, scheduler: dict[str, Any], nodes: list[dict[str, Any]] = NODES) -> None:
-        answers = {
+    """`settings`: of the scheduler; without any it keeps them to itself, as most ResourceManagers do."""
+
+    def __init__(
+        self,
+        scheduler: dict[str, Any],
+        nodes: list[dict[str, Any]] = NODES,
+        settings: dict[str, str] | None = None,
+    ) -> None:
+        answers: dict[str, Any] = {
             "/ws/v1/cluster/nodes": {"nodes": {"node": nodes}},
             "/ws/v1/cluster/scheduler": {"scheduler": {"schedulerInfo": scheduler}},
         }
+        if settings is not None:
+            rows = [{"name": name, "value": value} for name, value in settings.items()]
+            answers["/ws/v1/cluster/scheduler-conf"] = {"property": rows}
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:  # the library's name
-                body = json.dumps(answers[self.path.partition("?")[0]]).encode()
-                self.send_response(200)
+                answer = answers.get(self.path.partition("?")[0])
+                body = json.dumps(answer).encode()
+                self.send_response(400 if answer is None else 200)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
@@ -125,6 +136,22 @@ def test_a_resource_manager_tells_nodes_and_capacity_queues(
     assert "root.dev.state" in left
     assert (prod.am_share_permille, made.queues[-1].am_share_permille) == (250, -1), "-1: an older RM does not tell it"
     assert any("resource calculator" in setting for setting in left)
+    assert (made.calculator, made.off_switch_per_heartbeat) == ("memory", 1), "YARN's defaults"
+
+
+def test_a_resource_manager_that_tells_its_settings_is_believed(tmp_path: Path) -> None:
+    own = "yarn.scheduler.capacity"
+    settings = {
+        f"{own}.resource-calculator": "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
+        f"{own}.per-node-heartbeat.maximum-offswitch-assignments": "100",
+    }
+    fake, out = FakeRm(CAPACITY, settings=settings), tmp_path / "cluster.yaml"
+    assert run(["cluster", "import", "--rm", fake.address, "-o", str(out)]) == 0
+    made = load_cluster(str(out))
+    assert (made.calculator, made.off_switch_per_heartbeat) == ("dominant", 100)
+    assert not any("resource calculator" in one for one in made.about["not_modelled"])
+    fake.server.shutdown()
+    fake.server.server_close()
 
 
 @pytest.mark.parametrize("rm", [FAIR], indirect=True)

@@ -70,8 +70,9 @@ class Replay:
 
 
 def replay_of(run: Run, overheads: Overheads, cluster: Cluster | None = None) -> Replay:
-    """`cluster`: the queues, and whether vcores count, neither of which a record can tell."""
+    """`cluster`: its queues and its scheduler's settings, which a record cannot tell."""
     on = cluster_of(run, overheads.timing)
     if cluster is not None:
-        on = replace(on, queues=cluster.queues, calculator=cluster.calculator)
+        most = cluster.off_switch_per_heartbeat
+        on = replace(on, queues=cluster.queues, calculator=cluster.calculator, off_switch_per_heartbeat=most)
     return Replay(workload_of(run), on)

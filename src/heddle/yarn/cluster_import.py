@@ -9,6 +9,7 @@ from typing import Any
 
 from heddle.model.cluster import Cluster, Node, Queue
 from heddle.model.resources import BASE_RESOURCES, MILLI
+from heddle.traces.cluster_import.capacity import CALCULATOR, DEFAULT_OFF_SWITCH, OFF_SWITCH, PREFIX, calculator_of
 from heddle.traces.cluster_import.imported import ImportedQueues, Leftovers, with_queues
 from heddle.yarn.client import RmClient
 from heddle.yarn.wire import YarnError
@@ -55,16 +56,24 @@ def of_nodes(nodes: tuple[Node, ...], resources: tuple[str, ...]) -> Cluster:
 
 
 def queues_of(client: RmClient) -> ImportedQueues:
-    """The queue tree as /scheduler shows it; what that answer does not hold is named."""
+    """The queue tree as /scheduler shows it, with the settings that the RM tells; what it does not is named."""
     info = (client.scheduler().get("scheduler") or {}).get("schedulerInfo") or {}
     if info.get("type") == "fairScheduler":
         return _fair(info)
     if info.get("type") == "capacityScheduler" or "queues" in info:
-        return _capacity(info)
+        return _capacity(info, _settings(client))
     raise YarnError(client.address, f"heddle knows no scheduler of the type {info.get('type')!r}")
 
 
-def _capacity(info: Mapping[str, Any]) -> ImportedQueues:
+def _settings(client: RmClient) -> dict[str, str] | None:
+    """None where the RM keeps them to itself: its queues are in a file, or we may only read."""
+    try:
+        return client.scheduler_settings()
+    except YarnError:
+        return None
+
+
+def _capacity(info: Mapping[str, Any], settings: Mapping[str, str] | None) -> ImportedQueues:
     left, queues = Leftovers(), [Queue("root")]
 
     def walk(row: Mapping[str, Any], parent: str) -> None:
@@ -92,8 +101,13 @@ def _capacity(info: Mapping[str, Any]) -> ImportedQueues:
     for row in _list(info, "queues", "queue"):
         walk(row, "root")
     why = "not in the RM's answer: import capacity-scheduler.xml to have them taken over or listed"
-    left.add("resource calculator, assignments per heartbeat, ACLs, mappings", "unknown", why)
-    return ImportedQueues("capacity", tuple(queues), "memory", 1, tuple(left.found))
+    if settings is None:
+        left.add("resource calculator, assignments per heartbeat", "unknown", why)
+        settings = {}
+    left.add("ACLs, mappings", "unknown", why)
+    calculator = calculator_of(settings.get(PREFIX + CALCULATOR, "")) or "memory"
+    off_switch = int(settings.get(PREFIX + OFF_SWITCH, DEFAULT_OFF_SWITCH))
+    return ImportedQueues("capacity", tuple(queues), calculator, off_switch, tuple(left.found))
 
 
 def _am_share_permille(row: Mapping[str, Any]) -> int:

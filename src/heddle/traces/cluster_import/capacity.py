@@ -13,7 +13,13 @@ from heddle.traces.problems import Problems
 
 PREFIX: Final = "yarn.scheduler.capacity."
 _WEIGHT: Final = re.compile(r"(\d+(?:\.\d+)?)w")
-_DEFAULT_OFF_SWITCH: Final = 1
+CALCULATOR: Final = "resource-calculator"
+OFF_SWITCH: Final = "per-node-heartbeat.maximum-offswitch-assignments"
+DEFAULT_OFF_SWITCH: Final = 1
+_CALCULATORS: Final[dict[str, Calculator]] = {
+    "DefaultResourceCalculator": "memory",
+    "DominantResourceCalculator": "dominant",
+}
 
 # Settings that are known and have no meaning in a simulation, or that heddle does not model yet.
 _WHY: Final = {
@@ -180,16 +186,18 @@ def _note_rounding(reader: _Reader, name: str, permille: int) -> None:
 
 
 def _read_globals(reader: _Reader, own: Mapping[str, str], taken: set[str]) -> tuple[Calculator, int]:
-    calculator: Calculator = "memory"
-    if "resource-calculator" in own:
-        name = own["resource-calculator"].rpartition(".")[2]
-        if name in ("DefaultResourceCalculator", "DominantResourceCalculator"):
-            taken.add("resource-calculator")
-            calculator = "dominant" if name.startswith("Dominant") else "memory"
-    most = reader.number("per-node-heartbeat.maximum-offswitch-assignments", round, 1)
+    calculator = calculator_of(own.get(CALCULATOR, ""))
+    if calculator is not None:
+        taken.add(CALCULATOR)
+    most = reader.number(OFF_SWITCH, round, 1)
     if own.get("per-node-heartbeat.multiple-assignments-enabled", "true") == "true":
         taken.add("per-node-heartbeat.multiple-assignments-enabled")
-    return calculator, most or _DEFAULT_OFF_SWITCH
+    return calculator or "memory", most or DEFAULT_OFF_SWITCH
+
+
+def calculator_of(java_class: str) -> Calculator | None:
+    """What YARN's class counts; None where it is none that we know."""
+    return _CALCULATORS.get(java_class.rpartition(".")[2])
 
 
 def _why(name: str, paths: list[str]) -> str:
