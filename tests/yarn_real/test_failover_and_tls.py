@@ -101,7 +101,8 @@ def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
 
 def _activate(cluster: object, rm: str) -> bool:
     try:
-        rm_admin(cluster, "-transitionToActive", rm)  # type: ignore[arg-type]
+        # By force: the other one does not answer to say that it is not active.
+        rm_admin(cluster, "-transitionToActive", "--forceactive", rm)  # type: ignore[arg-type]
     except subprocess.CalledProcessError:  # not up yet
         return False
     return True

@@ -37,7 +37,12 @@ class FakeNode:
     containers_memory_mb: int = 0
     containers_vcores: float = 0.0
     http: str = ""
-    memory_share: float = 0.2
+    machine_memory_mb: int = 0  # of the machine that it runs on, as its cores; 0: what it promises at first
+    machine_cores: int = 0
+
+    def __post_init__(self) -> None:
+        self.machine_memory_mb = self.machine_memory_mb or self.memory_mb
+        self.machine_cores = self.machine_cores or self.vcores
 
 
 @dataclass
@@ -330,7 +335,8 @@ def _node(name: str, node: FakeNode, held: list[FakeContainer]) -> dict[str, Any
         "id": name,
         "nodeHostName": node.host,
         "nodeHTTPAddress": node.http,
-        "memUtilization": 100 * node.memory_share,
+        "memUtilization": 100 * node.used_memory_mb / node.machine_memory_mb,
+        "cpuUtilization": 100 * node.used_cores / node.machine_cores,
         "lastHealthUpdate": CLUSTER_AT_MS,
         "version": "3.4.2",
         "healthReport": "",

@@ -95,6 +95,16 @@ def test_dead_band(rm: FakeRm, control: Callable[..., Controller], clock: Clock)
     assert [resize.verdict for resize in controller.step().resizes] == [Verdict.UNCHANGED]
 
 
+def test_dead_band_of_vcores(rm: FakeRm, control: Callable[..., Controller], clock: Clock) -> None:
+    rm.add_node("a:1", 8192, 8)
+    use(rm, "a:1", 0, 1)
+    controller = control(HALF, dead_band=(256, 2000))
+    assert [resize.verdict for resize in controller.step().resizes] == [Verdict.DEAD_BAND]
+    use(rm, "a:1", 0, 2)
+    clock.now_ms = 1000
+    assert [resize.verdict for resize in controller.step().resizes] == [Verdict.POSTED]
+
+
 def test_never_below_what_is_allocated(rm: FakeRm, control: Callable[..., Controller]) -> None:
     rm.add_node("a:1", 8192, 8)
     app = rm.add_app()

@@ -144,6 +144,24 @@ def test_how_applications_and_containers_end(rm: FakeRm, control: Callable[..., 
     assert controller.live.job_row == {}
 
 
+def test_memory_that_was_set_aside_for_others_is_not_missing(
+    rm: FakeRm, control: Callable[..., Controller], clock: Clock
+) -> None:
+    """A node of 8 GB and 8 vcores on a machine of 24 GB and 2 cores: 16 GB are there for whatever else runs on it."""
+    rm.add_node("h:1", 8192, 8)
+    node = rm.nodes["h:1"]
+    node.machine_memory_mb, node.machine_cores = 24 * 1024, 2
+    node.containers_memory_mb, node.used_memory_mb, node.used_cores = 1000, 13_000, 0.5
+    controller = control("usage-feedback")
+    controller.step()
+    assert controller.live.view.node["used"].tolist() == [[1000, 2000]], "a quarter of the cores: two of its vcores"
+
+    node.used_memory_mb = 1000 + 16 * 1024 + 500  # others use 500 MB more than was set aside
+    clock.now_ms = 1000
+    controller.step()
+    assert controller.live.view.node["used"].tolist() == [[1500, 2000]]
+
+
 def test_node_managers_of_one_host_count_their_containers_only(rm: FakeRm, control: Callable[..., Controller]) -> None:
     rm.add_node("h:1", 8192, 8, host="h")
     rm.add_node("h:2", 8192, 8, host="h")

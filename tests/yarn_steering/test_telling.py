@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from heddle.cli.main import run
 from heddle.cli.steer_view import SteerView
 from heddle.model.errors import RunRefused
 from heddle.policy.parse import parse_policy
@@ -116,3 +117,14 @@ def test_the_live_view_of_many_nodes_fits_the_screen(decision: dict[str, Any]) -
         view.show({**decision, "nodes": nodes}, [])
     assert "zz-busy:1" in screen.getvalue()
     assert "and 479 more nodes" in screen.getvalue()
+
+
+@pytest.mark.parametrize(("band", "verdict"), [("1", "shadow"), ("2", "dead-band")])
+def test_dead_bands_are_what_one_asks_for(
+    rm: FakeRm, band: str, verdict: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One vcore is reserved on each node; where nothing of it is expected to be used, one more is wanted."""
+    words = ["--policy", "borg-default(fraction=0)", "--dead-band-mb", "100000", "--dead-band-vcores", band]
+    assert run(["yarn", "steer", "--rm", rm.address, *words, "--for", "1", "--json"]) == 0
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert [(node["wanted"][1], node["verdict"]) for node in last["nodes"]] == [(9000, verdict)] * 2

@@ -51,6 +51,7 @@ def steer(
         float, typer.Option(min=0.1, max=1, help="Share of memory in use at which a node is promised nothing more.")
     ] = 0.92,
     dead_band_mb: Annotated[int, typer.Option(min=1, help="Smaller changes are not worth a call.")] = 256,
+    dead_band_vcores: Annotated[int, typer.Option(min=1, help="The same for vcores.")] = 1,
     node: Annotated[list[str] | None, typer.Option(help="Steer only this node; may be repeated.")] = None,
     queue: Annotated[
         list[str] | None,
@@ -81,6 +82,7 @@ def steer(
       heddle yarn steer --policy admission-control --mode live --metrics-port 9464
       heddle yarn steer --pause
     """
+    from heddle.model.resources import MILLI
     from heddle.policy.parse import parse_policy
     from heddle.yarn.controller import Settings
     from heddle.yarn.knobs import without_knob
@@ -112,7 +114,7 @@ def steer(
         young_ms = round(1000 * young_s)
         charging = charging_young(chosen, young_ms, Settings.report_ms)
         settings = Settings(
-            dead_band=(dead_band_mb, 1000),
+            dead_band=(dead_band_mb, MILLI * dead_band_vcores),
             shadow=mode == "shadow",
             limits=limits,
             in_full_ms=young_ms if charging != chosen else 0,

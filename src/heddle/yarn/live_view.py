@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heddle.model.cluster import Calculator
-from heddle.model.resources import VCORES
+from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.view import (
     EVENT_ALLOCATED,
     EVENT_ARRIVED,
@@ -206,7 +206,7 @@ class LiveView:
         if seen.id in self._on_shared_hosts:
             node["used"][row] = node["containers_used"][row]
         else:
-            node["used"][row] = seen.used_memory_mb, round(1000 * seen.physical_cores_used)
+            node["used"][row] = _use_that_counts(seen, node["containers_used"][row], node["allowance"][row])
         node["reported_at_ms"][row] = snapshot.at_ms
         self._reports[row] += change.reports
         return row, NOTHING, NOTHING, change.reports
@@ -327,3 +327,17 @@ class LiveView:
         np.add.at(self._pool["waiting"], job["pool"][spec["job"][waiting]], asked)
         self._clock["am_allocated"] = self._am_held.rows[live].sum(axis=0)
         self._clock["running_jobs"] = np.count_nonzero(job["state"][live] == JOB_ADMITTED)
+
+
+def _use_that_counts(seen: NodeSeen, containers: npt.NDArray[np.int64], own: npt.NDArray[np.int64]) -> Size:
+    """What is used of a machine that one node has for itself, as far as it counts against what the node may promise.
+
+    Memory that the operator has set aside, by promising less than the machine has, is there for others: it counts
+    only what they use beyond it. Cores are counted in the node's vcores, as many as stand for the whole machine.
+    """
+    aside_mb = max(0, (seen.machine_memory_mb or 0) - int(own[MEMORY]))
+    others_mb = max(0, seen.used_memory_mb - seen.containers_memory_mb)
+    memory_mb = seen.containers_memory_mb + max(0, others_mb - aside_mb)
+    if seen.cpu_share is None:
+        return memory_mb, round(MILLI * seen.physical_cores_used)
+    return memory_mb, max(int(containers[VCORES]), round(seen.cpu_share * int(own[VCORES])))

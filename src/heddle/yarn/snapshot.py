@@ -42,6 +42,12 @@ class NodeSeen:
     container_vcores_used: float
     http: str = ""  # where its NodeManager answers
     memory_share: float | None = None  # of the machine's memory in use; None: not told
+    cpu_share: float | None = None  # of the machine's cores in use; None: not told
+
+    @property
+    def machine_memory_mb(self) -> int | None:
+        """What the machine has, whatever of it may be promised; None: not told."""
+        return round(self.used_memory_mb / self.memory_share) if self.memory_share else None
 
     @property
     def alive(self) -> bool:
@@ -222,6 +228,7 @@ def _node(row: Any) -> NodeSeen:
         container_vcores_used=float(used.get("containersCPUUsage", 0)),
         http=str(row.get("nodeHTTPAddress") or ""),
         memory_share=float(row["memUtilization"]) / 100 if "memUtilization" in row else None,
+        cpu_share=float(row["cpuUtilization"]) / 100 if "cpuUtilization" in row else None,
     )
 
 
