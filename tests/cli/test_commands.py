@@ -124,3 +124,13 @@ def test_bench_says_where_its_rivals_are(monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setattr("heddle.cli.bench.__file__", "/nowhere/lib/heddle/cli/bench.py")
     assert run(["bench", "--quick"]) == 2
     assert "source checkout" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_told_in_a_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-c", "from heddle.cli.main import main; main()", "policies"]
+        ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ran.returncode == 2
+    assert "No space left on device" in ran.stderr
+    assert ran.stderr.count("\n") == 1

@@ -278,6 +278,9 @@ GUARDS: Final = (
     Guard(
         "failover", "Wire.exchange", f"{YARN}/wire.py",
         "                error = error or elsewhere\n                continue", "                raise",
-        ("tests/yarn_slice/test_client.py::test_failover_when_the_active_one_dies",),
+        (
+            "tests/yarn_slice/test_client.py::test_failover_when_the_active_one_dies",
+            "tests/yarn_real/test_failover_and_tls.py::test_a_failover_with_changes_in_force",
+        ),
     ),
 )  # fmt: skip

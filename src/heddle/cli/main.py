@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -31,6 +32,8 @@ from heddle.cli import (
 from heddle.cli.output import BAD_INPUT, DONE, INTERRUPTED, be_quiet, complain, report, show_warnings_briefly
 from heddle.cli.settings import option_defaults, read_settings_file
 from heddle.model.errors import HeddleError
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 app = typer.Typer(
     name="heddle",
@@ -105,8 +108,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         return DONE
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise
+        _write_no_more()
+        complain(
+            f"{error.strerror}: {error.filename or 'what it prints'} cannot be written; free some space, then again"
+        )
+        return BAD_INPUT
     except Exception as error:
         if (show := getattr(error, "show", None)) is None:  # the parser's own errors know how to show themselves
             raise
@@ -115,6 +126,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         complain("interrupted; nothing half-written is left behind")
     return code if isinstance(code, int) else DONE
+
+
+def _write_no_more() -> None:
+    """What Python would still write to stdout at its end goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _quiet_first(arguments: Sequence[str]) -> list[str]:
