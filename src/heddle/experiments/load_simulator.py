@@ -136,8 +136,10 @@ def _whole(workload: Workload, stage: int) -> Vector:
 
 def policy_of(scheduler: Scheduler, calculator: Calculator) -> Policy:
     """What decides in that scheduler: how it orders, and its share for AMs where a queue says none."""
-    ordering = "capacity" if scheduler == "capacity" else FAIR_POLICY[calculator]
-    return parse_policy(f"{ordering}+am-share(percent={AM_SHARE_PERMILLE[scheduler] / MILLI})")
+    percent = AM_SHARE_PERMILLE[scheduler] / MILLI
+    if scheduler == "capacity":
+        return parse_policy(f"capacity+am-share(percent={percent})")
+    return parse_policy(f"{FAIR_POLICY[calculator]}+fair-am-share(percent={percent}, shares={calculator})")
 
 
 def simulated(workload: Workload, cluster: Cluster, scheduler: Scheduler, rounds: int) -> list[dict[str, JobTimes]]:

@@ -11,6 +11,7 @@ from heddle.policy.levers.capacity import CAPACITY
 from heddle.policy.levers.delay_locality import DELAY_LOCALITY
 from heddle.policy.levers.dress import DRESS_POOLS
 from heddle.policy.levers.fair import DRF, FAIR
+from heddle.policy.levers.fair_am_share import FAIR_AM_SHARE
 from heddle.policy.levers.fifo import FIFO
 from heddle.policy.levers.haste import HASTE, HASTE_A
 from heddle.policy.levers.near_last import NEAR_LAST
@@ -28,7 +29,7 @@ from heddle.policy.levers.usage_feedback import USAGE_FEEDBACK
 LEVERS: Final[dict[str, Lever]] = {
     lever.name: lever
     for lever in (
-        ADMIT_ALL, AM_SHARE, MAX_RUNNING, ADMISSION_CONTROL,
+        ADMIT_ALL, AM_SHARE, FAIR_AM_SHARE, MAX_RUNNING, ADMISSION_CONTROL,
         RESERVATION, USAGE_FEEDBACK, BORG_DEFAULT, N_SIGMA, PERCENTILE, MAX_PREDICTOR, ORACLE,
         SHARED, SMALL_POOL, DRESS_POOLS,
         FIFO, FAIR, DRF, CAPACITY, SJF, SRPT, SMALLEST_FIRST, FFD_DP, TETRIS, HASTE, HASTE_A, RANDOM_ORDER,

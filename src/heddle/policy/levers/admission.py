@@ -18,6 +18,13 @@ def queue_is_busy(view, job):  # type: ignore[no-untyped-def]
     return most >= 0 and view.queue["running_jobs"][queue] >= most
 
 
+@callable_too
+def am_share_permille(view, queue, default):  # type: ignore[no-untyped-def]
+    """What AMs may hold: the queue's own word, or else the policy's."""
+    own = view.queue["am_share_permille"][queue]
+    return default if own < 0 else own
+
+
 def max_running(view, state, params, job):  # type: ignore[no-untyped-def]
     if view.clock["running_jobs"][0] * 1000 >= params[0] or queue_is_busy(view, job):
         return ENOUGH_RUN
@@ -32,9 +39,7 @@ def am_share(view, state, params, job):  # type: ignore[no-untyped-def]
         return 0
     queue = view.job["queue"][job]
     shape = view.stage_spec["shape"][view.job_spec["first_stage"][job]]
-    permille = view.queue["am_share_permille"][queue]
-    if permille < 0:
-        permille = params[0]
+    permille = am_share_permille(view, queue, params[0])
     too_much = False
     for r in range(view.shape["demand"].shape[1]):
         held = view.queue["am_allocated"][queue, r]
