@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Any
 
-from heddle.model.workload import AM, EXECUTORS, TASKS
+from heddle.model.resources import MEMORY
+from heddle.model.workload import AM, EXECUTORS, INNER, TASKS
 
-from .state import Job, Stage, Vector, World, add
+from .state import Job, QueueState, Stage, Vector, World, add
 
 
 class Admission:
@@ -60,6 +62,48 @@ class AmShare(Admission):
     def _has_ams(world: World, job: Job) -> bool:
         leaf_jobs = [other for other in world.jobs if other.queue is job.queue and other.has_am]
         return any(other.stages[0].tasks[0].run is not None for other in leaf_jobs)
+
+
+class FairAmShare(Admission):
+    admits_all = False
+
+    def __init__(self, percent: float = 0.5, shares: str = "memory") -> None:
+        self.permille, self.every_resource = round(1000 * percent), shares == "dominant"
+
+    def says_yes(self, world: World, job: Job) -> bool:
+        if not leaf_has_place(world, job):
+            return False
+        return not job.has_am or all(self._has_room(world, job, r) for r in world.counting)
+
+    def _has_room(self, world: World, job: Job, r: int) -> bool:
+        leaf, root = job.queue, world.queues[0]
+        shared = r == MEMORY or self.every_resource
+        base = self._share(world, leaf, r) if shared else 0
+        if base == 0:
+            free = max(0, world.capacity_sum[r] - world.allocated_queue(root)[r])
+            base = min(leaf.maximum[r], free)
+        permille = self.permille if leaf.spec.am_share_permille == -1 else leaf.spec.am_share_permille
+        wanted = world.allocated_queue(leaf, only_ams=True)[r] + job.stages[0].shape[r]
+        return 1000 * wanted <= permille * base + (-permille * base) % 1000  # the limit is rounded up
+
+    def _share(self, world: World, queue: QueueState, r: int) -> int:
+        if queue.parent is None:
+            return world.capacity_sum[r]
+        total = self._share(world, queue.parent, r)
+        rivals = [other for other in queue.parent.children if other is queue or self._is_active(world, other)]
+
+        def has(one: QueueState, ratio: int) -> int:
+            least = one.spec.min_share[r] if one.spec.min_share else 0
+            return min(one.maximum[r], max(least, one.spec.weight_milli * ratio // 1000))
+
+        ratios = range(1000 * (total + 1))
+        fitting = bisect_right(ratios, total, key=lambda ratio: sum(has(rival, ratio) for rival in rivals))
+        return has(queue, max(0, fitting - 1))
+
+    @staticmethod
+    def _is_active(world: World, queue: QueueState) -> bool:
+        asks = any(s.kind != INNER and s.waiting() and queue in s.job.queue.upwards() for s in world.stages)
+        return asks or any(world.allocated_queue(queue))
 
 
 class AdmissionControl(Admission):
@@ -141,6 +185,7 @@ ADMISSIONS: dict[str, type[Admission]] = {
     "admit-all": Admission,
     "max-running": MaxRunning,
     "am-share": AmShare,
+    "fair-am-share": FairAmShare,
     "admission-control": AdmissionControl,
 }
 

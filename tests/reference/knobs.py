@@ -24,6 +24,7 @@ DEFAULT_POLL_MS = 1000
 HIGHEST_PRIORITY = 10
 WHOLE: Vector = (1, 1000)  # node totals are whole MB and whole vcores
 DEAD_BAND: Vector = (256, 1000)
+OF_YARN = ("am-share", "fair-am-share")
 FIRST_LOSS = 2**60  # index of the first tick in the stream
 
 
@@ -42,7 +43,7 @@ def stock(policy: Policy) -> Policy:
     """What decides between two ticks. Its sizing is a PostedSize."""
     ordering = policy.ordering if make_ordering(*policy.ordering).queues else ("capacity", {})
     admission: Lever = ("am-share", {"percent": 0.5 if ordering[0] in ("fair", "drf") else 0.1})
-    if policy.admission[0] == "am-share":
+    if policy.admission[0] in OF_YARN:
         admission = policy.admission
     placement = policy.placement if policy.placement[0] == "delay-locality" else ("most-free", {})
     return Policy(admission, ("reservation", {}), ("shared", {}), ordering, placement)
@@ -67,7 +68,7 @@ class Knobs:
         self.sizing, self.ordering = make_sizing(*policy.sizing), make_ordering(*policy.ordering)
         self.sizes_nodes = policy.sizing[0] != "reservation"
         self.ranks_jobs = not self.ordering.queues and policy.ordering[0] != "fifo"
-        self.holds_back = policy.admission[0] not in ("admit-all", "am-share")
+        self.holds_back = policy.admission[0] not in ("admit-all", *OF_YARN)
         self.pools: list[QueueState] = []
         if policy.partition[0] != "shared":
             self.pools = [queue for i in range(2) for queue in world.queues if queue.spec.name == f"root.pool-{i}"]

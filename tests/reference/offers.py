@@ -6,7 +6,7 @@ from heddle.model.workload import EXECUTORS, INNER
 
 from .admissions import Admission
 from .jobs import Lives
-from .orderings import Key, Ordering
+from .orderings import Key, Ordering, below_maximum
 from .partitions import Partition
 from .placements import Placement
 from .sizings import Sizing
@@ -123,8 +123,13 @@ class Offers:
 
     def _first(self, node: Node) -> Stage | None:
         """The request that gets a container of this node; None ends the offer, perhaps with the node reserved."""
+        full: set[QueueState] = set()  # leaves whose walk has ended at their maximum
         for stage in self.candidates():
+            if stage.job.queue in full:
+                continue
             if not self._may_have_one(stage):
+                if self.ordering.reserves and self._has_label(stage, node) and self._is_at_maximum(stage):
+                    full.add(stage.job.queue)
                 continue
             if self._suits(stage, node):
                 return stage
@@ -134,6 +139,10 @@ class Offers:
                 if self.ordering.blocking:
                     return None
         return None
+
+    def _is_at_maximum(self, stage: Stage) -> bool:
+        """Whether it is let in, and the maximum of its queue or of one above is what keeps it back."""
+        return self.is_let_in(stage) and not below_maximum(self.world, stage.job.queue, stage.shape)
 
     def _reserve(self, stage: Stage, node: Node) -> bool:
         total = self.sizing.total(self.world, node)

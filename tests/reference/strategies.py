@@ -393,6 +393,8 @@ ADMISSIONS: tuple[Lever, ...] = (
     ("admit-all", {}),
     ("max-running", {"jobs": 2}),
     ("am-share", {"percent": 0.3}),
+    ("fair-am-share", {}),
+    ("fair-am-share", {"percent": 0.3, "shares": "dominant"}),
     ("admission-control", {}),
     ("admission-control", {"rule": "literal", "cold_start": "none"}),
     ("admission-control", {"rule": "literal"}),

@@ -98,7 +98,8 @@ class Lever:
     reads_containers: bool | str = False
     # Ordering only.
     blocking: bool | str = False  # the first request that does not fit stops those behind (or: name of a parameter)
-    reserves: bool | str = False  # keeps a node for a request that does not fit yet
+    # Keeps a node for a request that does not fit yet, and a leaf for one that the queue's maximum keeps back.
+    reserves: bool | str = False
     by_queue: bool = False  # walks the queue tree by queue_key
     by_user: bool = False  # its limits look at users: requests of different users are kept apart
     # With by_queue: what of a queue preemption may not take; "none": there is no preemption.

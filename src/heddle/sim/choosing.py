@@ -9,7 +9,7 @@ from __future__ import annotations
 from heddle.model.compiled import compiled, inlined
 from heddle.sim import hooks
 from heddle.sim.arrays import LOG_WAIT
-from heddle.sim.codes import WAIT_LABEL, WAIT_NO_ROOM, WAIT_POOL_LIMIT, WAIT_RESERVED
+from heddle.sim.codes import WAIT_LABEL, WAIT_NO_ROOM, WAIT_POOL_LIMIT, WAIT_QUEUE_LIMIT, WAIT_RESERVED
 from heddle.sim.log import note
 from heddle.sim.room import find_node, fits, gained_has_room, veto
 from heddle.sim.units import unit
@@ -223,6 +223,11 @@ def choose(sim, n):  # type: ignore[no-untyped-def]
         stage = sim.bucket["head"][b]
         w = sim.bucket["want"][b]
         reason = _held_back(sim, b, stage)
+        elsewhere = n >= 0 and sim.want["label"][w] != 0 and view.node["label"][n] != sim.want["label"][w]
+        if reason == WAIT_QUEUE_LIMIT and n >= 0 and setting["reserves"][0] and not elsewhere:
+            wait(sim, stage, reason)
+            sim.queue_tried[leaf] = walk  # nobody of the leaf overtakes a head at the queue's maximum
+            continue
         if reason == 0:
             if n < 0:
                 found = find_node(sim, stage, w)
@@ -230,7 +235,7 @@ def choose(sim, n):  # type: ignore[no-untyped-def]
                     control["offer_node"][0] = found
                     return stage
                 reason = -found
-            elif sim.want["label"][w] != 0 and view.node["label"][n] != sim.want["label"][w]:
+            elif elsewhere:
                 reason = WAIT_LABEL
             elif fits(sim, n, sim.want["shape"][w]):
                 reason = veto(sim, n, stage)

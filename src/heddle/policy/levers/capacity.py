@@ -66,7 +66,14 @@ CAPACITY = Lever(
         "YARN's Capacity scheduler: guarantees, maxima, user limits; FIFO in a leaf unless the queue says otherwise"
     ),
     hooks={"key": key, "queue_key": queue_key, "allows": limits, "user_allows": user_limit},
-    parameters=(Parameter("reserve", True, "keep a node for a request that does not fit yet (node heartbeats only)"),),
+    parameters=(
+        Parameter(
+            "reserve",
+            True,
+            "keep a node for a request that does not fit yet, and a leaf for one that the queue's maximum keeps back"
+            " (node heartbeats only)",
+        ),
+    ),
     reserves="reserve",
     by_queue=True,
     by_user=True,

@@ -17,12 +17,10 @@ PERCENT_AT, SHARES_AT = 0, 1  # places of parameters
 @callable_too
 def is_active(view, queue):  # type: ignore[no-untyped-def]
     """Whether the queue has anything, or asks for it: only such queues have a fair share."""
-    if view.queue["waiting"][queue] > 0:
-        return True
+    held = 0
     for r in range(view.shape["demand"].shape[1]):
-        if view.queue["allocated"][queue, r] > 0:
-            return True
-    return False
+        held += view.queue["allocated"][queue, r]
+    return view.queue["waiting"][queue] > 0 or held > 0
 
 
 @callable_too
