@@ -50,7 +50,7 @@ def test_drf_published_example() -> None:
     ("policy", "started_s"), [("capacity", [0, 10, 10, 0]), ("capacity(reserve=false)", [0, 10, 0, 0])]
 )
 def test_nobody_of_a_leaf_overtakes_a_head_at_the_queues_maximum(policy: str, started_s: list[int]) -> None:
-    """Queue a may have 4 of 8 GB. A holds 3; B needs 2; C needs 1 and would fit, but is behind B, as in YARN. D is in b."""
+    """Queue a may have 4 of 8 GB. A holds 3, B needs 2; C needs 1 and would fit, but is behind B. D is in queue b."""
     cluster = Cluster(
         (Node("n1", (4096, 8000), (4096, 8000)), Node("n2", (4096, 8000), (4096, 8000))),
         queues=(Queue("root"), Queue("root.a", 500, 500), Queue("root.b", 500, 1000)),
