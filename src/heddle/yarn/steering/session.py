@@ -78,6 +78,8 @@ class Session:
         if time.monotonic() - self._beat_s > self._terms.lease_s:
             self._say("out of action for longer than the lease: putting everything back, beginning anew")
             self._controller = None
+        if time.monotonic() - self._answered_s > self._terms.lease_s:
+            self._controller = None
         self._beat()
         try:
             controller = self._controller or self._anew()
@@ -87,8 +89,6 @@ class Session:
         except YarnError as error:
             if self._controller is not None:
                 self._say(f"{error}; trying again")
-            if time.monotonic() - self._answered_s > self._terms.lease_s:
-                self._controller = None
             return None
         finally:
             self._guard()
