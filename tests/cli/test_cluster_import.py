@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from heddle.cli.main import run
 from heddle.traces.clusters import load_cluster
+from yarn_slice.serving import Served
 
 XML = """<configuration>
 <property><name>yarn.scheduler.capacity.root.queues</name><value>default</value></property>
@@ -55,7 +55,7 @@ FAIR = {
 }  # fmt: skip
 
 
-class FakeRm:
+class FakeRm(Served):
     """`settings`: of the scheduler; without any it keeps them to itself, as most ResourceManagers do."""
 
     def __init__(
@@ -84,17 +84,14 @@ class FakeRm:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self.server.server_port}"
-        Thread(target=self.server.serve_forever, daemon=True).start()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self._server.server_port}"
 
 
 @pytest.fixture
 def rm(request: pytest.FixtureRequest) -> Iterator[str]:
-    fake = FakeRm(request.param)
-    yield fake.address
-    fake.server.shutdown()
-    fake.server.server_close()
+    with FakeRm(request.param) as fake:
+        yield fake.address
 
 
 def test_queues_of_a_file_on_given_nodes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,13 +142,12 @@ def test_a_resource_manager_that_tells_its_settings_is_believed(tmp_path: Path) 
         f"{own}.resource-calculator": "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
         f"{own}.per-node-heartbeat.maximum-offswitch-assignments": "100",
     }
-    fake, out = FakeRm(CAPACITY, settings=settings), tmp_path / "cluster.yaml"
-    assert run(["cluster", "import", "--rm", fake.address, "-o", str(out)]) == 0
+    out = tmp_path / "cluster.yaml"
+    with FakeRm(CAPACITY, settings=settings) as fake:
+        assert run(["cluster", "import", "--rm", fake.address, "-o", str(out)]) == 0
     made = load_cluster(str(out))
     assert (made.calculator, made.off_switch_per_heartbeat) == ("dominant", 100)
     assert not any("resource calculator" in one for one in made.about["not_modelled"])
-    fake.server.shutdown()
-    fake.server.server_close()
 
 
 @pytest.mark.parametrize("rm", [FAIR], indirect=True)
@@ -180,9 +176,8 @@ def test_bad_input(arguments: list[str], message: str, capsys: pytest.CaptureFix
 
 def test_all_nodes_of_one_host_go_by_host_and_port(tmp_path: Path) -> None:
     two_of_one_host = [node("localhost", id=f"localhost:{port}") for port in (8099, 8104)]
-    fake = FakeRm(CAPACITY, [*two_of_one_host, node("alone"), node("localhost", id="localhost:8109", state="LOST")])
+    nodes = [*two_of_one_host, node("alone"), node("localhost", id="localhost:8109", state="LOST")]
     file = tmp_path / "cluster.yaml"
-    assert run(["cluster", "import", "--rm", fake.address, "-o", str(file)]) == 0
+    with FakeRm(CAPACITY, nodes) as fake:
+        assert run(["cluster", "import", "--rm", fake.address, "-o", str(file)]) == 0
     assert [found.name for found in load_cluster(str(file)).nodes] == ["localhost:8099", "localhost:8104", "alone"]
-    fake.server.shutdown()
-    fake.server.server_close()

@@ -65,12 +65,9 @@ def fair_share(view, leaf, r):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def free(view, leaf, r):  # type: ignore[no-untyped-def]
-    """Of the whole cluster."""
-    root = leaf
-    while view.queue["parent"][root] >= 0:
-        root = view.queue["parent"][root]
-    return max(0, view.clock["allowance"][0, r] - view.queue["allocated"][root, r])
+def free(view, r):  # type: ignore[no-untyped-def]
+    """Of the whole cluster: queue 0 is root."""
+    return max(0, view.clock["allowance"][0, r] - view.queue["allocated"][0, r])
 
 
 def admits(view, state, params, job):  # type: ignore[no-untyped-def]
@@ -85,7 +82,7 @@ def admits(view, state, params, job):  # type: ignore[no-untyped-def]
         if view.clock["counts"][0, r]:
             base = fair_share(view, leaf, r) if r == MEMORY or params[SHARES_AT] != 0 else 0
             if base == 0:
-                base = min(view.queue["maximum"][leaf, r], free(view, leaf, r))
+                base = min(view.queue["maximum"][leaf, r], free(view, r))
             held = view.queue["am_allocated"][leaf, r] + view.shape["demand"][shape, r]
             if held > -(-permille * base // 1000):
                 return AM_SHARE_USED
