@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from heddle.analysis.yarn_accounts import yarn_accounts
 from heddle.model.cluster import Cluster, Node, Queue, Timing
 from heddle.model.errors import BadInput
 from heddle.model.workload import AM, TASKS, Workload
@@ -32,6 +33,9 @@ def workload_of(run: Run) -> Workload:
     """The jobs of a record, each with its AM and its stages. BadInput where the record does not hold them."""
     if not run.manifest["complete_attempts"]:
         raise BadInput.of("record", "does not hold every attempt: observe with `heddle yarn observe`, or use --record")
+    accounts = yarn_accounts(run)
+    if accounts is not None and accounts.unseen:
+        raise BadInput.of("record", f"has none of the containers that YARN counted for {accounts.unseen}")
     attempts = run.attempts.filter(pl.col("ended_at_ms").is_not_null())
     other = set(attempts["kind"].unique()) - {AM, TASKS}
     if other:
@@ -83,7 +87,7 @@ def _job(
     unique = {stage: f"{names[stage]} ({stage})" for stage in stages}
     return JobSpec(
         name=job_name(row),
-        submit_at_ms=row["submit_at_ms"],
+        submit_at_ms=max(0, row["submit_at_ms"]),  # what was there when somebody began to look is there at once
         stages=[
             StageSpec(
                 unique[stage],

@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from heddle.analysis.ledger import waste_ledger
+from heddle.analysis.metrics import run_metrics
+from heddle.model.errors import BadInput
+from heddle.record_workload import workload_of
 from heddle.yarn.client import RmClient
 from heddle.yarn.trace.journal import Journal
 from heddle.yarn.trace.live_record import record_of
@@ -46,8 +50,8 @@ def test_a_restart_neither_loses_nor_doubles_a_job(rm: FakeRm, client: RmClient,
     run = record_of(third.seen, policy="stock", workload="w", started_by=["test"])
     assert run.jobs["outcome"].to_list() == ["finished"]
     assert run.attempts["kind"].to_list() == [1, 0]
-    # It was there at 11 s and gone at 12 s: 11.5 s, less the application's submission at 1 ms.
-    assert run.attempts["ended_at_ms"].to_list()[1] == 11_499
+    # It was there at 11 s and gone at 12 s: 11.5 s, less the second after which somebody began to look.
+    assert run.attempts["ended_at_ms"].to_list()[1] == 10_500
     assert run.manifest["totals"]["allocations"] == 2
 
 
@@ -149,3 +153,45 @@ def test_a_container_that_comes_back_had_not_ended(rm: FakeRm, client: RmClient,
     app.containers = there
     observer.poll()
     assert observer.seen.containers[am].ended_at_ms is None
+
+
+def test_what_nobody_saw_does_not_keep_the_ledger_from_adding_up(rm: FakeRm, client: RmClient, tmp_path: Path) -> None:
+    """One ended while the observer was away: YARN's own accounts tell that something is missing, and of whom."""
+    app, missed, waiting = rm.add_app(), rm.add_app(), rm.add_app()
+    rm.start_am(app, "a:1", 512, 1)
+    rm.now_ms = CLUSTER_AT_MS + 1000
+    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
+    observer.poll()
+    for one, memory_mb_seconds in ((app, 5120), (missed, 700), (waiting, 0)):
+        rm.now_ms += 3000
+        one.memory_mb_seconds = memory_mb_seconds
+        rm.end_app(one)
+    observer.poll()
+    run = record_of(observer.seen, policy="stock", workload="w", started_by=["test"])
+    ledger = waste_ledger(run)
+    assert sum(line.amounts[0] for line in ledger.lines) == ledger.total[0]
+    assert ledger.yarn is not None
+    assert ledger.yarn.unseen == f"app {missed.number}"
+    with pytest.raises(BadInput, match=f"YARN counted for app {missed.number}"):
+        workload_of(run)
+
+
+def test_a_record_begins_when_somebody_began_to_look(rm: FakeRm, client: RmClient, tmp_path: Path) -> None:
+    """Capacity of the week in which an application ran unobserved is nobody's waste; its own times stay true."""
+    app = rm.add_app()
+    rm.start_am(app, "a:1", 512, 1)
+    week_ms = 7 * 86_400_000
+    rm.now_ms = CLUSTER_AT_MS + week_ms
+    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
+    observer.poll()
+    rm.now_ms += 10_000
+    rm.end_app(app)
+    observer.poll()
+    run = record_of(observer.seen, policy="stock", workload="w", started_by=["test"])
+    (job,) = run.jobs.iter_rows(named=True)
+    assert (job["submit_at_ms"], job["ended_at_ms"]) == (1 - week_ms, 10_000)
+    ledger = waste_ledger(run)
+    assert (ledger.begin_ms, ledger.end_ms) == (0, 10_000)
+    assert ledger.reserved == ledger.reserved_by_engine == (5_120_000, 10_000_000)
+    assert run_metrics(run)["utilisation"]["memory"]["reserved"] == 512 / 4096
+    assert workload_of(run).jobs["submit_at_ms"].tolist() == [0]

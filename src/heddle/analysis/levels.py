@@ -41,8 +41,8 @@ class Levels:
 
 
 def horizon_ms(run: Run) -> tuple[int, int]:
-    """From the first submission to the last thing known."""
-    begin = int(run.jobs["submit_at_ms"].to_numpy().min()) if run.jobs.height else 0
+    """From the first submission, or when somebody began to look, to the last thing known."""
+    begin = max(0, int(run.jobs["submit_at_ms"].to_numpy().min())) if run.jobs.height else 0
     last = [
         run.jobs["ended_at_ms"],
         *(run.attempts[name] for name in ("asked_at_ms", "allocated_at_ms", "started_at_ms", "ended_at_ms")),

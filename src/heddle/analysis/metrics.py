@@ -117,9 +117,10 @@ def _spread(values: npt.NDArray[Any], per_unit: int) -> dict[str, float | None]:
 
 def _utilisation(run: Run, makespan_ms: int | None) -> dict[str, dict[str, float | None]]:
     totals = run.manifest["totals"]
+    unwatched_ms = -int(run.jobs["submit_at_ms"].to_numpy().min(initial=0))
     found = {}
     for r, name in enumerate(run.resources):
-        available = run.manifest["capacity_total"][r] * (makespan_ms or 0)
+        available = run.manifest["capacity_total"][r] * max(0, (makespan_ms or 0) - unwatched_ms)
         used = totals["used_ms"][r] if run.manifest["use_known"] else None
         found[display_name(name)] = {
             "reserved": totals["reserved_ms"][r] / available if available else None,

@@ -15,6 +15,7 @@ from heddle.model.resources import MILLI, VCORES, display_name
 from heddle.record.run import Run
 
 MS_PER_S: Final = 1000
+_NAMED: Final = 5
 
 Pair = tuple[int, int]  # from the attempts, by YARN
 
@@ -28,6 +29,11 @@ class JobAccounts:
     amounts: tuple[Pair, ...]
 
     @property
+    def unseen(self) -> bool:
+        """It held containers, YARN says, and the record has none of them."""
+        return all(ours == 0 for ours, _ in self.amounts) and any(theirs for _, theirs in self.amounts)
+
+    @property
     def furthest_off(self) -> float:
         return max((abs(off) for pair in self.amounts if (off := off_by(pair)) is not None), default=0.0)
 
@@ -39,6 +45,13 @@ class YarnAccounts:
     resources: tuple[str, ...]
     total: tuple[Pair, ...]
     jobs: tuple[JobAccounts, ...]
+
+    @property
+    def unseen(self) -> str:
+        """Names of jobs of whose containers the record has none, though YARN counted some; empty: there are none."""
+        names = [one.name for one in self.jobs if one.unseen]
+        more = len(names) - _NAMED
+        return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
     def document(self) -> dict[str, object]:
         """For JSON."""

@@ -55,6 +55,8 @@ def ledger(
             )
         if found.yarn is not None:
             print_tables([_against_yarn(found.yarn)])
+            if found.yarn.unseen:
+                say(f"nobody saw the containers of {found.yarn.unseen}: in the lines above, what they held is free")
     if sums != list(found.total):
         say(f"check failed: the lines add up to {sums}, not to {list(found.total)}")
         return FAILED

@@ -12,8 +12,9 @@ came of it: every metric can be computed from it without running again, and a li
 This page is made from `manifest.py` and `schema.py` in `src/heddle/record/` (format version {FORMAT_VERSION});
 a test keeps them together.
 
-Times are milliseconds since the start of the run, memory is in MB, vcores are in thousandths. `<resource>` stands for
-each resource of the cluster: `memory_mb`, `vcores_milli`, then any other. The same workload, cluster, policy and seed
+Times are milliseconds since the start of the run (what a live record tells of the time before anybody looked is
+negative), memory is in MB, vcores are in thousandths. `<resource>` stands for each resource of the cluster:
+`memory_mb`, `vcores_milli`, then any other. The same workload, cluster, policy and seed
 give the same bytes in every Parquet file; what depends on the machine (`wall_s` and the like) is in the manifest alone.
 """
 

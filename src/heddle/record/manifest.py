@@ -83,7 +83,7 @@ MANIFEST: Final = (
     ManifestField("peak_rss_mb", "number or null", "most memory that the process held", _amount),
     ManifestField("started_by", "list of text, or text", "the command line, or `api`",
                   lambda value: _text(value) or _list_of(_text)(value)),
-    ManifestField("complete_attempts", "boolean", "attempts has all attempts, not only each task's last", _flag),
+    ManifestField("complete_attempts", "boolean", "attempts has all that were seen, not only each task's last", _flag),
     ManifestField("use_known", "boolean", "the true use of every working task was recorded", _flag),
     ManifestField("totals.reserved_ms", "integer per resource", "reserved from allocation to end, in resource x ms",
                   _list_of(_count)),

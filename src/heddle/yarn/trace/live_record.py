@@ -2,7 +2,7 @@
 
 A task is a container; a stage is a kind of container of an application (priority and size). What nobody can know from
 outside is null, or, where the record must have a value, its bound: `alone_ms` is the longest container of the job, AMs
-aside.
+aside. 0 is when the first application came or, if that was later, when somebody began to look.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def record_of(
     known = tables(BASE_RESOURCES)
     seen = with_histories(seen)
     apps = sorted(seen.apps.values(), key=lambda app: (app.submitted_at_ms, app.id))
-    began_ms = apps[0].submitted_at_ms if apps else 0
+    began_ms = max(apps[0].submitted_at_ms, seen.began_ms) if apps else 0
     job_of = {app.id: number for number, app in enumerate(apps)}
     containers = sorted(
         (c for c in seen.containers.values() if c.app in job_of),
@@ -81,7 +81,7 @@ def record_of(
         _attempt(number, container, rows, seen.apps[container.app], use, outcomes[number])
         for number, container in enumerate(containers)
     ]
-    held = [(c.size, (c.ended_at_ms or seen.last_poll_ms) - c.began_at_ms) for c in containers]
+    held = [(c.size, max(0, (c.ended_at_ms or seen.last_poll_ms) - max(c.began_at_ms, began_ms))) for c in containers]
     use_known = bool(containers) and all(c.id in use for c in containers if not c.is_am)
     ended = all(app.ended_at_ms is not None for app in apps)
     totals: list[Size] = [tuple(node["total"]) for node in seen.nodes.values()]
@@ -108,7 +108,7 @@ def record_of(
         "reason": None if ended else "applications were still running when the observation ended",
         "wall_s": None, "simulate_s": None, "compile_s": None, "peak_rss_mb": None,
         "started_by": started_by,
-        "complete_attempts": {app.id for app in apps} <= {container.app for container in containers},
+        "complete_attempts": True,  # all that were seen; YARN's own accounts tell what was not
         "use_known": use_known,
         "totals": {
             "reserved_ms": [sum(size[r] * ms for size, ms in held) for r in range(2)],
