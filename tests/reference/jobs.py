@@ -322,6 +322,7 @@ class Lives:
         run.task.run = None
         self.world.runs.remove(run)
         if run.executor is None:
+            self.world.untold.add(run.node.number)
             for lever in self.listening:
                 lever.on_end(self.world, run)
         elif not self.world.inner_of(run.executor):

@@ -110,7 +110,8 @@ class Knobs:
 
     def _untold(self) -> list[Run]:
         """Containers of the last tick that have finished, which no heartbeat of their node has told yet."""
-        interval = self.world.cluster.timing.node_heartbeat_ms
+        timing = self.world.cluster.timing
+        interval = min(1, timing.node_heartbeat_ms) if timing.heartbeat_at_end else timing.node_heartbeat_ms
         found = []
         for run in self.seen if interval else []:
             ended = run.record.ended_at_ms
@@ -208,8 +209,8 @@ class Knobs:
             if not job.admitted and self.admission.says_yes(world, job):
                 said_yes.append(job)
                 job.admitted = True
-                if job.has_am and self.alive:  # as if it were allocated
-                    node = max(self.alive, key=lambda node: (self._free_memory(node), -node.number))
+                if job.has_am:  # as if it were allocated; where, makes a difference only among nodes that are there
+                    node = max(self.alive or world.nodes, key=lambda node: (self._free_memory(node), -node.number))
                     am = job.stages[0].tasks[0]
                     am.run = Run(am, node, None, 0, Attempt(am.number, 0, node.number, world.now), None, 0)
                     world.runs.append(am.run)

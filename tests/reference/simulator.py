@@ -91,6 +91,7 @@ class Simulator:
         )
         self.preemption = Preemption(self.world, self.offers)
         self.heartbeat_ms = cluster.timing.node_heartbeat_ms
+        self.tells_of_ends = cluster.timing.heartbeat_at_end and self.heartbeat_ms > 0
         # Nobody listens to reports that the sizing lever does not read: they are no event.
         self.report_ms = cluster.timing.usage_report_ms if listener.reads_reports else 0
         self.quiet_since = 0
@@ -136,6 +137,7 @@ class Simulator:
                 if interval > 0 and node.alive:
                     phase = draw(self.world.seed, stream, node.number) % interval
                     ticks.append(at + (phase - at) % interval)
+        ticks += [at] if self.tells_of_ends and self.world.untold else []
         ticks += [] if self.knobs else [seen_at for seen_at, _ in self.reports.on_their_way]
         ticks += [self.knobs.next_at(at)] if self.knobs else []
         return min(ticks, default=None)
@@ -330,8 +332,10 @@ class Simulator:
         return partition.on_tick(self.world)
 
     def _heartbeats(self) -> None:
+        telling = {n for n in self.world.untold if self.tells_of_ends and self.world.nodes[n].alive}
+        self.world.untold.clear()
         for node in self.world.nodes:
-            if self._ticks_now(node, self.heartbeat_ms, STREAM_NODE_HEARTBEAT):
+            if node.number in telling or self._ticks_now(node, self.heartbeat_ms, STREAM_NODE_HEARTBEAT):
                 self.offers.heartbeat(node)
 
     # Ends

@@ -210,6 +210,7 @@ class World:
         self.attempts: list[Attempt] = []
         self.shapes: list[Vector] = []  # distinct reservations, in the workload's order
         self.allocations = 0
+        self.untold: set[int] = set()  # nodes on which containers ended since heartbeats were last sent
 
     def drop_reservations(self, stage: Stage) -> None:
         for node in self.nodes:

@@ -163,6 +163,7 @@ def _timings(draw: st.DrawFn, features: Features) -> Timing:
         launch_ms=draw(st.sampled_from((0, 500, 1000))),
         am_start_ms=draw(st.sampled_from((0, 1000, 3000))),
         retry_ms=draw(st.sampled_from((1000, 500))),
+        heartbeat_at_end=draw(st.booleans()),
     )
 
 

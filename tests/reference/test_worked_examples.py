@@ -8,6 +8,7 @@ import pytest
 
 from . import (
     worked_executors,
+    worked_heartbeats,
     worked_knobs,
     worked_locality,
     worked_network,
@@ -20,6 +21,7 @@ from .worked_example import Example
 
 EXAMPLES = [
     *worked_executors.EXAMPLES,
+    *worked_heartbeats.EXAMPLES,
     *worked_knobs.EXAMPLES,
     *worked_locality.EXAMPLES,
     *worked_network.EXAMPLES,

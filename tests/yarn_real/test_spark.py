@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from heddle.cli.main import run
+from heddle.record.files import read_record
 from heddle.yarn.local.cluster import LocalCluster
+from yarn_real.accounts import agrees_with_yarn
 from yarn_real.conftest import absent
-
-WITHIN = 0.02
 
 
 def test_spark_jobs_run_and_are_accounted_for(
@@ -35,7 +35,4 @@ def test_spark_jobs_run_and_are_accounted_for(
     # Nothing is left of what was staged; logs and caches lie with the cluster's nodes and go with them.
     assert [entry for entry in (cluster.folder / "staging").iterdir() if entry.name.startswith("run-")] == []
 
-    assert run(["ledger", str(record), "--json"]) == 0
-    accounts = json.loads(capsys.readouterr().out)["yarn"]
-    for resource in ("memory", "vcores"):
-        assert abs(accounts[resource]["off"]) <= WITHIN, accounts
+    agrees_with_yarn(read_record(record), jobs={nap["name"], mine["name"]})

@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from heddle.analysis.ledger import waste_ledger
 from heddle.analysis.metrics import run_metrics
 from heddle.record.files import read_record, write_record
-from heddle.record.run import Run
 from heddle.yarn.client import RmClient
 from heddle.yarn.local.cluster import HISTORY, LocalCluster
 from heddle.yarn.mixture import load_real_jobs
@@ -27,10 +25,10 @@ from heddle.yarn.trace.remote_tracker import RemoteTracker
 from heddle.yarn.trace.tallies import use_of
 from heddle.yarn.trace.tracker import Tracker
 from heddle.yarn.wire import YarnError
+from yarn_real.accounts import agrees_with_yarn
 
 HEADER = "job,submit_ms,duration_ms,vcores,memory_mb,stage,after,used_vcores,used_memory_mb,am_vcores,am_memory_mb\n"
 TASKS = 2 * "a,0,14000,1,512,map,,0.1,300,1,256\n" + "b,500,14000,2,768,map,,0.1,300,1,256\n"
-WITHIN = 0.02
 
 
 def until(done: Callable[[], bool], within_s: float = 60) -> None:
@@ -38,20 +36,6 @@ def until(done: Callable[[], bool], within_s: float = 60) -> None:
     while not done():
         assert time.monotonic() < deadline
         time.sleep(0.3)
-
-
-def agrees_with_yarn(record: Run, mine_only: set[str]) -> None:
-    """The ledger's own comparison with memorySeconds and vcoreSeconds; the session's other jobs may have been cut."""
-    accounts = waste_ledger(record).yarn
-    assert accounts is not None
-    of_mine = [job.amounts for job in accounts.jobs if job.name in mine_only]
-    assert len(of_mine) == len(mine_only)
-    for r, resource in enumerate(accounts.resources):
-        ours, theirs = (sum(amounts[r][side] for amounts in of_mine) for side in (0, 1))
-        assert theirs > 0
-        # YARN counts whole seconds: of a short job, one more or less of a single container may be more than that.
-        second = 1000 * int(record.shapes[resource].max())  # type: ignore[arg-type]
-        assert abs(ours - theirs) <= max(WITHIN * theirs, second), (resource, accounts)
 
 
 def test_accounts_agree_with_yarns_own(cluster: LocalCluster, rm: RmClient, tmp_path: Path) -> None:
@@ -105,7 +89,7 @@ def test_accounts_agree_with_yarns_own(cluster: LocalCluster, rm: RmClient, tmp_
 
     write_record(record_of(seen, policy="stock", workload="test", started_by=["test"], use=use), tmp_path / "record")
     record = read_record(tmp_path / "record")
-    agrees_with_yarn(record, mine_only={"a", "b"})
+    agrees_with_yarn(record, jobs={"a", "b"})
     metrics = run_metrics(record)
     assert metrics["outcome"] == "finished"
     assert 0 < metrics["utilisation"]["memory"]["used"] < metrics["utilisation"]["memory"]["reserved"]
@@ -146,4 +130,4 @@ def test_a_history_server_that_was_killed_tells_later(cluster: LocalCluster, rm:
     am, task = sorted(told["containers"], key=lambda container: not container["is_am"])
     assert (am["state"], task["state"], task["attempt"][-11:]) == ("SUCCEEDED", "SUCCEEDED", "_m_000000_0")
     assert task["began_at_ms"] <= task["started_at_ms"] <= task["ended_at_ms"] - 8000
-    agrees_with_yarn(record_of(seen, policy="stock", workload="w", started_by=["test"]), mine_only={"Sleep job"})
+    agrees_with_yarn(record_of(seen, policy="stock", workload="w", started_by=["test"]), jobs={"Sleep job"})

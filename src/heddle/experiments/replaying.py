@@ -33,8 +33,14 @@ class Overheads:
 
     @property
     def timing(self) -> Timing:
-        # AMs' heartbeats and launches are part of what a task or an AM's start takes: see record_workload.py.
-        return Timing(NODE_HEARTBEAT_MS, 0, NODE_HEARTBEAT_MS, 0, max(0, self.am_start_ms))
+        # AMs' heartbeats and launches are part of what a task or an AM's start takes: see record_workload.py. So is the
+        # time until YARN hears of an end; when it does, the room is given away.
+        return Timing(
+            node_heartbeat_ms=NODE_HEARTBEAT_MS,
+            usage_report_ms=NODE_HEARTBEAT_MS,
+            am_start_ms=max(0, self.am_start_ms),
+            heartbeat_at_end=True,
+        )
 
 
 def overheads_of(run: Run) -> Overheads:

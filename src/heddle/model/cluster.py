@@ -67,6 +67,7 @@ class Timing:
     launch_ms: int = 0
     am_start_ms: int = 0
     retry_ms: int = 1000
+    heartbeat_at_end: bool = False  # a node also heartbeats when a container on it ends, as YARN's nodes do
 
 
 IDEAL = Timing()

@@ -279,6 +279,7 @@ def node_run_dtype(n_resources: int) -> np.dtype[Any]:
             ("touched", np.int8),  # in the list of nodes whose rates must be looked at
             ("stale", np.int8),  # in the list of nodes that the placement index must be told of
             ("gained", np.int8),  # in the list of nodes that have more free than at their last offer
+            ("untold", np.int8),  # in the list of nodes that have yet to tell that a container ended
         ],
         align=True,
     )
@@ -315,7 +316,7 @@ def control_dtype(n_resources: int) -> np.dtype[Any]:
         "phase", "next_arrival", "jobs_left", "waiting", "n_due", "n_timers", "free_slot", "n_free",
         "n_log", "n_attempts", "n_places",
         "walk", "passes", "epoch", "n_fresh", "fresh_epoch", "next_reporter", "next_report_ms",
-        "news", "ended_in_pass", "n_gained", "n_stale", "n_touched",
+        "news", "ended_in_pass", "n_gained", "n_stale", "n_touched", "n_untold", "n_telling", "telling",
         "n_endings", "n_starts", "n_asks", "n_rekeys", "n_no_room", "crashed", "killed", "retried", "preempted",
         "failed_jobs", "integrated_at_ms", "last_progress_ms", "offer_node", "offered", "heartbeats_at_ms",
         "broken", "finished", "round_at_ms", "idle", "tick_at_ms", "keys_changed", "look_at_ms",
@@ -340,6 +341,7 @@ SETTING: Final = np.dtype(
         (name, np.int64)
         for name in (
             "seed", "node_heartbeat_ms", "am_heartbeat_ms", "report_ms", "launch_ms", "am_start_ms", "retry_ms",
+            "heartbeat_at_end",
             "oom", "cpu", "pmem_check", "max_attempts", "am_max_attempts", "livelock_crashes", "ramp_up_limit_permille",
             "starved_ms", "task_failure_permyriad", "node_mtbf_ms", "node_repair_ms", "off_switch", "quiet_ms",
             "blocking", "reserves", "by_queue", "uses_fit", "has_gate", "has_order_limits", "has_vetoes", "has_pools",
@@ -435,6 +437,8 @@ class Sim(NamedTuple):
     gained: Any  # nodes
     stale: Any  # nodes
     touched: Any  # nodes
+    untold: Any  # nodes
+    telling: Any  # nodes, in order: those that tell of ends in this instant
     endings: Any  # (slot, outcome) pairs
     starts: Any  # slots
     asks: Any  # stages

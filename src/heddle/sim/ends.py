@@ -19,7 +19,7 @@ from heddle.sim.arrays import (
     UNASKED,
 )
 from heddle.sim.asking import ask_now, ask_soon, rekey_later, withdraw
-from heddle.sim.books import count_allocated, end_later, give_back, next_am, order_endings
+from heddle.sim.books import count_allocated, end_later, give_back, next_am, order_endings, put_on_list
 from heddle.sim.codes import (
     END_AM_LOST,
     END_CRASHED,
@@ -158,6 +158,8 @@ def end(sim, s, outcome):  # type: ignore[no-untyped-def]
             resize(sim, n)
         node_changed(sim, n)
         mark_gained(sim, n)
+        if sim.setting["heartbeat_at_end"][0]:
+            put_on_list(sim.node_run["untold"], sim.untold, sim.control["n_untold"], n)
         if sim.control["phase"][0] == OFFERS:
             sim.control["ended_in_pass"][0] = 1
     over = view.job["state"][job] >= JOB_FINISHED

@@ -50,7 +50,7 @@ from heddle.sim.events import tell_levers
 from heddle.sim.fair_rates import renew_flows
 from heddle.sim.fetching import begin_flows, end_fetching
 from heddle.sim.flows import end_flows
-from heddle.sim.heartbeats import next_heartbeat, serve_heartbeats
+from heddle.sim.heartbeats import next_heartbeat, serve_heartbeats, tell_of_ends
 from heddle.sim.jobs import arrive, begin_job
 from heddle.sim.nodes import node_event, plan_fault
 from heddle.sim.physics import check_memory, renew_rates
@@ -77,6 +77,8 @@ def _next_instant(sim, until_ms):  # type: ignore[no-untyped-def]
     at = min(at, control["next_flow_ms"][0])
     if control["next_arrival"][0] < sim.shown.job.shape[0]:
         at = min(at, sim.shown.job_spec["submit_at_ms"][control["next_arrival"][0]])
+    if control["n_untold"][0] > 0:
+        at = now + 1
     if control["waiting"][0] > 0:
         if setting["node_heartbeat_ms"][0] > 0:
             at = min(at, next_heartbeat(sim, now))
@@ -358,6 +360,7 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
             if not ideal and control["heartbeats_at_ms"][0] != now:  # each node is offered once in an instant
                 control["heartbeats_at_ms"][0] = now
                 control["offer_node"][0] = -1
+                tell_of_ends(sim)
             elif not ideal:
                 control["offer_node"][0] = sim.heartbeat_order.shape[0]
             if ideal and control["waiting"][0] > 0:
@@ -380,6 +383,7 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
                 settle(sim)
             if ideal and control["idle"][0] == 0 and (control["n_gained"][0] > 0 or control["news"][0] != 0):
                 close_pass(sim)
+            control["n_telling"][0] = 0
             control["phase"][0] = CRASHES
         if control["n_touched"][0] > 0:
             if _check_memory_of_touched(sim) and ideal:

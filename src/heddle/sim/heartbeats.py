@@ -36,6 +36,34 @@ def next_heartbeat(sim, now):  # type: ignore[no-untyped-def]
     return first
 
 
+@inlined
+def tell_of_ends(sim):  # type: ignore[no-untyped-def]
+    """Nodes on which containers ended since heartbeats were last sent, they too heartbeat now; in order of number."""
+    control = sim.control
+    for i in range(control["n_untold"][0]):
+        n = sim.untold[i]
+        sim.node_run["untold"][n] = 0
+        place = i
+        while place > 0 and sim.telling[place - 1] > n:
+            sim.telling[place] = sim.telling[place - 1]
+            place -= 1
+        sim.telling[place] = n
+    control["n_telling"][0] = control["n_untold"][0]
+    control["telling"][0] = 0
+    control["n_untold"][0] = 0
+
+
+@inlined
+def _heartbeats_next(sim, i, phase):  # type: ignore[no-untyped-def]
+    """The first node, of those from i on whose phase it is and of those that tell of ends; none: past the last node."""
+    n = sim.shown.node.shape[0]
+    if i < sim.heartbeat_order.shape[0] and sim.node_run["heartbeat_phase_ms"][sim.heartbeat_order[i]] == phase:
+        n = sim.heartbeat_order[i]
+    if sim.control["telling"][0] < sim.control["n_telling"][0]:
+        n = min(n, sim.telling[sim.control["telling"][0]])
+    return n
+
+
 @unit
 def serve_heartbeats(sim, now):  # type: ignore[no-untyped-def]
     """One allocation in the heartbeats of this instant; False when all nodes whose turn it is have been offered."""
@@ -48,9 +76,9 @@ def serve_heartbeats(sim, now):  # type: ignore[no-untyped-def]
     if i < 0:
         i = first_after(sim.heartbeat_order, node_run["heartbeat_phase_ms"], phase - 1)
         control["offered"][0] = 0
-    while i < sim.heartbeat_order.shape[0]:
-        n = sim.heartbeat_order[i]
-        if node_run["heartbeat_phase_ms"][n] != phase:
+    while True:
+        n = _heartbeats_next(sim, i, phase)
+        if n == sim.shown.node.shape[0]:
             break
         if sim.shown.node["alive"][n]:
             if control["offered"][0] == 0 and (sim.setting["reports_matter"][0] or sim.setting["oracle"][0]):
@@ -72,7 +100,10 @@ def serve_heartbeats(sim, now):  # type: ignore[no-untyped-def]
         else:
             _offered_fully(sim, n)
         control["offered"][0] = 0
-        i += 1
+        if i < sim.heartbeat_order.shape[0] and sim.heartbeat_order[i] == n:
+            i += 1
+        if control["telling"][0] < control["n_telling"][0] and sim.telling[control["telling"][0]] == n:
+            control["telling"][0] += 1
     control["offer_node"][0] = sim.heartbeat_order.shape[0]
     return False
 

@@ -86,7 +86,8 @@ def _fields(n_resources: int) -> dict[str, tuple[int, np.dtype[Any], int]]:
     }  # fmt: skip
     for name in (
         "due_place", "stage_combo", "leaf_bases", "after", "before_first", "before", "job_before_first", "job_before",
-        "heartbeat_order", "report_order", "level_first", "prefers", "gained", "stale", "touched", "starts", "asks",
+        "heartbeat_order", "report_order", "level_first", "prefers", "gained", "stale", "touched", "untold", "telling",
+        "starts", "asks",
         "rekeys", "running_jobs", "running_on", "output_node", "output_tasks", "uplink", "changed_links",
         "reached_links", "reached_routes", "link_heap", "fetchers", "sources", "route_from",
     ):  # fmt: skip

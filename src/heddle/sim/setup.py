@@ -281,7 +281,8 @@ def build_sim(
     values = {
         "seed": seed, "node_heartbeat_ms": timing.node_heartbeat_ms, "am_heartbeat_ms": timing.am_heartbeat_ms,
         "report_ms": max(1, timing.usage_report_ms), "launch_ms": timing.launch_ms, "am_start_ms": timing.am_start_ms,
-        "retry_ms": timing.retry_ms, "oom": OOM_RULES.index(physics.oom), "cpu": CPU_RULES.index(physics.cpu),
+        "retry_ms": timing.retry_ms, "heartbeat_at_end": timing.heartbeat_at_end and timing.node_heartbeat_ms > 0,
+        "oom": OOM_RULES.index(physics.oom), "cpu": CPU_RULES.index(physics.cpu),
         "pmem_check": physics.pmem_check, "max_attempts": physics.max_attempts,
         "am_max_attempts": physics.am_max_attempts, "livelock_crashes": physics.livelock_crashes,
         "ramp_up_limit_permille": cluster.map_reduce.ramp_up_limit_permille,
@@ -380,6 +381,8 @@ def build_sim(
         gained=np.zeros(n_nodes, np.int32),
         stale=np.zeros(n_nodes, np.int32),
         touched=np.zeros(n_nodes, np.int32),
+        untold=np.zeros(n_nodes, np.int32),
+        telling=np.zeros(n_nodes, np.int32),
         endings=np.zeros(4 * n_slots + 16, np.int64),
         starts=np.zeros(2 * n_slots + 16, np.int32),
         asks=np.zeros(list_rows(n_slots, workload), np.int32),

@@ -46,7 +46,8 @@ class Sight:
         self._workload = workload
         self._queue_names = queue_names
         self._racks, self._labels = [node.rack for node in cluster.nodes], [node.label for node in cluster.nodes]
-        self._heartbeat_ms = cluster.timing.node_heartbeat_ms
+        timing = cluster.timing
+        self._heartbeat_ms = min(1, timing.node_heartbeat_ms) if timing.heartbeat_at_end else timing.node_heartbeat_ms
         self._containers: dict[tuple[int, int], ContainerSeen] = {}  # (task, attempt): those of the last look
         self._live: set[int] = set()
 

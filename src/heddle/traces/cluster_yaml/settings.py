@@ -49,7 +49,10 @@ def _number(key: str, attribute: str = "", scale: int = 1, low: int = 0, high: i
     return Setting(key, attribute or key, scaled(scale, low=low, high=high), scale)
 
 
-TIMING = tuple(_number(field.name, high=10**9) for field in dataclasses.fields(Timing))
+TIMING = (
+    *(_number(field.name, high=10**9) for field in dataclasses.fields(Timing) if field.name != "heartbeat_at_end"),
+    Setting("heartbeat_at_end", "heartbeat_at_end", truth),
+)
 PHYSICS = (
     Setting("oom", "oom", one_of(OOM_RULES)),
     Setting("cpu", "cpu", one_of(CPU_RULES)),
