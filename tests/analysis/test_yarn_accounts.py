@@ -59,6 +59,15 @@ def test_the_ledger_shows_the_furthest_off_first(run: Run, tmp_path: Path, capsy
     assert "-4.55 %" in shown
 
 
+def test_the_report_shows_them_and_who_was_not_seen(run: Run, tmp_path: Path) -> None:
+    only_b = replace(run, attempts=run.attempts.filter(run.attempts["job"] == 1))
+    write_record(only_b, tmp_path / "record")
+    assert heddle(["ledger", str(tmp_path / "record"), "--report", str(tmp_path / "waste.html")]) == 0
+    text = (tmp_path / "waste.html").read_text()
+    assert "Against YARN&#x27;s own accounts" in text
+    assert "Nobody saw the containers of a:" in text
+
+
 def test_simulated_records_have_no_such_accounts(run: Run) -> None:
     totals = {key: value for key, value in run.manifest["totals"].items() if not key.startswith("yarn")}
     assert yarn_accounts(replace(run, manifest=run.manifest | {"totals": totals})) is None

@@ -44,6 +44,7 @@ def efficiency(
     """
     from heddle.analysis.efficiency import document
     from heddle.analysis.efficiency import efficiency as compute
+    from heddle.analysis.waste import run_waste
 
     run = record_at(source)
     containers = _containers(source, run)
@@ -51,7 +52,9 @@ def efficiency(
         raise BadInput.of("--by", "a trace does not say where its tasks ran; a record (`simulate --record`) does")
     found = compute(containers, by)
     if report is not None:
-        write_waste_report(report, source, run, containers, by)
+        told = run is not None and run.manifest["complete_attempts"] and run.events is not None
+        waste = run_waste(run) if run is not None and told else None
+        write_waste_report(report, source, run, waste, containers, by)
     if json:
         print_json(document(found, by))
         return

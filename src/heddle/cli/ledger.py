@@ -38,12 +38,14 @@ def ledger(
     """
     from heddle.analysis.efficiency import containers_of_run
     from heddle.analysis.ledger import waste_ledger
+    from heddle.analysis.waste import run_waste
     from heddle.record.files import read_record
 
     run = read_record(record)
-    found = waste_ledger(run)
+    waste = None if report is None else run_waste(run)
+    found = waste_ledger(run) if waste is None else waste.ledger
     if report is not None:
-        write_waste_report(report, str(record), run, containers_of_run(run), "job")
+        write_waste_report(report, str(record), run, waste, containers_of_run(run), "job")
     sums = [sum(line.amounts[r] for line in found.lines) for r in range(len(found.resources))]
     if json:
         print_json(found.document())

@@ -11,6 +11,7 @@ from heddle.cli.output import say
 
 if TYPE_CHECKING:
     from heddle.analysis.efficiency import Containers
+    from heddle.analysis.waste import Waste
     from heddle.record.run import Run
 
 
@@ -21,22 +22,23 @@ def record_at(source: str) -> Run | None:
     return read_record(source) if (Path(source) / MANIFEST_FILE).is_file() else None
 
 
-def write_waste_report(report: Path, source: str, run: Run | None, containers: Containers, by: str) -> None:
-    """Everything that this trace or record tells about waste, as one page."""
-    from heddle.analysis.waste import efficiencies, run_waste
+def write_waste_report(
+    report: Path, source: str, run: Run | None, waste: Waste | None, containers: Containers, by: str
+) -> None:
+    """Everything that this trace or record tells about waste, as one page; `waste` of a record that tells it."""
+    from heddle.analysis.waste import efficiencies
     from heddle.cli.rerun import named_inputs
     from heddle.report.page import write_page
     from heddle.report.waste import WasteReport, waste_html
     from heddle.traces.imports.store import account_beside
 
-    complete = run is not None and run.manifest["complete_attempts"] and run.events is not None
     workload = source if run is None else named_inputs(run.manifest["started_by"]).get("workload")
     text = waste_html(
         WasteReport(
             name=source if run is None else f"{run.manifest['workload']['name']} under {run.manifest['policy']}",
             by=by,
             efficiency=efficiencies(containers, by),
-            waste=run_waste(run) if run is not None and complete else None,
+            waste=waste,
             account=None if workload is None else account_beside(Path(workload)),
             command=shlex.join(["heddle", *sys.argv[1:]]),
         )

@@ -13,6 +13,7 @@ import polars as pl
 from heddle.analysis.efficiency import Efficiency
 from heddle.analysis.ledger import Ledger
 from heddle.analysis.waste import Waste
+from heddle.analysis.yarn_accounts import YarnAccounts, off_by
 from heddle.model.resources import display_name
 from heddle.report.amounts import hours, hours_unit, in_hours
 from heddle.report.charts import Axis, Line, figure, line_chart, nice_top
@@ -56,6 +57,7 @@ def waste_section(waste: Waste) -> str:
     return (
         _group("Where the capacity went", ledger_figures(waste.over_time, ""))
         + ledger_table(waste.ledger)
+        + (yarn_table(waste.ledger.yarn) if waste.ledger.yarn is not None else "")
         + _group("Reserved and used on the nodes", node_figures(waste.nodes))
     )
 
@@ -184,3 +186,27 @@ def ledger_table(ledger: Ledger) -> str:
         f"<p><small>{note}Lines add up to the hardware over {(ledger.end_ms - ledger.begin_ms) / 3_600_000:.3g} "
         "hours.</small></p>"
     )
+
+
+def yarn_table(accounts: YarnAccounts) -> str:
+    """What the record adds up to beside YARN's own memorySeconds and vcoreSeconds; the furthest off first."""
+    heads = ["Application"]
+    for name in accounts.resources:
+        unit = hours_unit(name)
+        heads += [f"{display_name(name).capitalize()} here ({unit})", f"by YARN ({unit})", "off (%)"]
+    jobs = sorted(accounts.jobs, key=lambda one: one.furthest_off, reverse=True)
+    rows: list[list[Cell]] = []
+    for title, amounts in [("all", accounts.total), *((one.name, one.amounts) for one in jobs)]:
+        cells: list[Cell] = [(title, title)]
+        for name, pair in zip(accounts.resources, amounts, strict=True):
+            off = off_by(pair)
+            cells += [(f"{hours(amount, name):,.4f}", hours(amount, name)) for amount in pair]
+            cells.append(("–", "") if off is None else (f"{100 * off:+.2f}", 100 * off))
+        rows.append(cells)
+    unseen = (
+        f"<p><small>Nobody saw the containers of {escape(accounts.unseen)}: in the ledger, what they held is "
+        "free.</small></p>"
+        if accounts.unseen
+        else ""
+    )
+    return sortable_table("Against YARN's own accounts", heads, rows, "the record and YARN's own accounts") + unseen
