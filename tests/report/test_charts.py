@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from heddle.report.charts import WIDTH, Axis, Bar, Line, bar_chart, line_chart, nice_step, nice_top, stairs
+from heddle.report.charts import WIDTH, Axis, Bar, Line, bar_chart, line_chart, nice_step, nice_top, shortened, stairs
 
 
 def coordinates(path: str) -> list[tuple[float, float]]:
@@ -80,3 +80,8 @@ def test_bar_chart_bars_grow_from_zero_with_intervals() -> None:
     assert rectangles[0][1] == pytest.approx(2 * rectangles[1][1], abs=0.2)
     assert len([path for path in root.iter("path") if path.get("class") == "whisker"]) == 1
     assert all(len(text.text or "") < 60 for text in root.iter("text"))
+
+
+def test_long_names_keep_both_ends() -> None:
+    assert shortened("localhost:20531", 12) == "localh…20531"
+    assert shortened("twelve chars", 12) == "twelve chars"

@@ -187,7 +187,11 @@ def figure(title: str, content: str, caption: str) -> str:
 
 
 def shortened(label: str, characters: int = LABEL_CHARACTERS) -> str:
-    return label if len(label) <= characters else label[: characters - 1] + "…"
+    """Cut in the middle: names of nodes and jobs often differ at their end."""
+    if len(label) <= characters:
+        return label
+    head = characters // 2
+    return f"{label[:head]}…{label[head + 1 - characters :]}"
 
 
 def svg(title: str, height: int, parts: Iterable[str]) -> str:
