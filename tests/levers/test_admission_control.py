@@ -85,6 +85,37 @@ def test_without_a_cold_start_a_burst_starts_all_its_ams() -> None:
         assert made.view.clock["am_allocated"][0, VCORES] == 3000 * lets_in
 
 
+def test_with_a_bounded_backlog_a_few_jobs_that_have_tasks_enough_are_enough() -> None:
+    # 12 vcores, AMs and tasks of 1: R = 6, so that six AMs could run. With backlog=0.5 the tasks in hand, six for each
+    # job, may be 1.5 times what AMs leave: 6 <= 1.5 * 10 and 12 <= 1.5 * 9, but 18 > 1.5 * 8.
+    jobs = [job(f"j{i}", am=1, task=1, tasks=6) for i in range(6)]
+    made = asked("admission-control(backlog=0.5)", jobs, vcores=12)
+    for number in range(3):
+        assert made.ask("admits", number) == 0
+        made.allocate(made.stage(number, 0), 0)
+    assert made.ask("admits", 3) == Reason.NOT_ADMITTED
+    of_first = made.view.stage[made.stage(0, 1)]
+    for waiting, done, answer in ((6, 0, Reason.NOT_ADMITTED), (1, 5, Reason.NOT_ADMITTED), (0, 6, 0)):  # 12 <= 12
+        of_first["waiting"], of_first["done"] = waiting, done
+        assert made.ask("admits", 3) == answer
+
+
+def test_a_job_of_which_no_task_is_known_counts_as_much_as_others_do() -> None:
+    # As above, but jobs 1 and 2 have not said what they want, as live: nothing is let in until somebody has asked.
+    # Job 0 had 6 tasks, of which 1 waits: each of the others counts 6.
+    jobs = [job(f"j{i}", am=1, task=1, tasks=6 if i == 0 else 0) for i in range(4)]
+    made = asked("admission-control(backlog=0.5)", jobs, vcores=12)
+    assert made.ask("admits", 1) == 0
+    made.allocate(made.stage(1, 0), 0)
+    assert made.ask("admits", 2) == Reason.NOT_ADMITTED
+    made.allocate(made.stage(0, 0), 0)
+    of_first = made.view.stage[made.stage(0, 1)]
+    of_first["waiting"], of_first["done"] = 1, 5
+    assert made.ask("admits", 2) == 0  # 1 + 6 <= 1.5 * 9
+    made.allocate(made.stage(2, 0), 0)
+    assert made.ask("admits", 3) == Reason.NOT_ADMITTED  # 1 + 6 + 6 > 1.5 * 8
+
+
 def test_literal_counts_room_that_no_node_has() -> None:
     # 4 nodes of 4. AMs of 2, tasks of 3: R = 16 * 3 / 5 = 9.6, so three AMs fit by the sum. With one AM on each of
     # three nodes, only the fourth can hold a task: a third AM that goes there would leave room for none.

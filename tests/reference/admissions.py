@@ -109,8 +109,11 @@ class FairAmShare(Admission):
 class AdmissionControl(Admission):
     admits_all = False
 
-    def __init__(self, rule: str = "placeable", cold_start: str = "declared") -> None:
+    def __init__(
+        self, rule: str = "placeable", cold_start: str = "declared", backlog: float | str = "unbounded"
+    ) -> None:
         self.placeable, self.declared = rule == "placeable", cold_start == "declared"
+        self.backlog_permille = None if isinstance(backlog, str) else round(1000 * backlog)
 
     def says_yes(self, world: World, job: Job) -> bool:
         if not leaf_has_place(world, job):
@@ -126,7 +129,31 @@ class AdmissionControl(Admission):
         for r in world.counting:
             if world.capacity_sum[r] - taken[r] < self._reserve(world, job, [*ams, *lost], r):
                 return False
-        return not self.placeable or self._has_room(world, job, [own, *ahead, *lost])
+        if self.placeable and not self._has_room(world, job, [own, *ahead, *lost]):
+            return False
+        left = [world.capacity_sum[r] - sum(shape[r] for shape in [*ams, *lost, own]) for r in range(world.n_resources)]
+        return self.backlog_permille is None or all(
+            self._is_wanted(world, r, left[r] + left[r] * self.backlog_permille // 1000) for r in world.counting
+        )
+
+    def _is_wanted(self, world: World, r: int, bound: int) -> bool:
+        in_hand, known, unknown = 0, [], 0
+        for job in self._running(world):
+            stages = self._tasks(job)
+            held = [run.task.stage for run in world.containers() if run.task.stage in stages]
+            now = sum(len(stage.waiting()) * stage.shape[r] for stage in stages) + sum(stage.shape[r] for stage in held)
+            done = [task.stage for stage in stages for task in stage.tasks if task.finished]
+            declared = [stage.shape[r] for stage in stages for _ in stage.tasks]
+            if held or done or any(stage.waiting() for stage in stages):
+                known.append(now + sum(stage.shape[r] for stage in done))
+                in_hand += now
+            elif declared:
+                in_hand += sum(declared)
+            else:
+                unknown += 1
+        if unknown and not known:
+            return False
+        return in_hand + (unknown * (sum(known) // len(known)) if known else 0) <= bound
 
     @staticmethod
     def _sum(world: World, shapes: list[Vector]) -> Vector:

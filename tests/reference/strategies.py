@@ -399,6 +399,8 @@ ADMISSIONS: tuple[Lever, ...] = (
     ("admission-control", {}),
     ("admission-control", {"rule": "literal", "cold_start": "none"}),
     ("admission-control", {"rule": "literal"}),
+    ("admission-control", {"backlog": 0.0}),
+    ("admission-control", {"rule": "literal", "backlog": 0.7}),
 )
 PARTITIONS: tuple[Lever, ...] = (
     ("shared", {}),

@@ -22,6 +22,7 @@ POLICIES = (
     "admission-control",
     "admission-control(rule=literal)",
     "admission-control(rule=literal, cold_start=none)",
+    "admission-control(backlog=0.5)",
     "max-running(jobs=3)",
 )
 QUEUES = (

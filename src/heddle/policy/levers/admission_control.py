@@ -14,6 +14,11 @@ The text leaves three holes. Before any task runs avgTC is 0, so R is 0 and a bu
 does not mean that a task fits on any one *node*: rule `placeable` also keeps, for the tasks of every job that runs,
 a node with room beside its AMs, and lets a job in whenever no AM is there at all. And jobs with small AMs could
 pass one with a large AM for ever: a job may pass the first one that waits only if that one's larger AM still has room.
+
+Beyond the paper: the reserve says how many AMs *may* run, not how many are of use. Where AMs and tasks are of one size
+half of the cluster goes to AMs, though a few jobs have tasks enough for all of it. With `backlog` a further job starts
+only while the tasks in hand - those that run or wait, and those that starting jobs will ask for - are no more than what
+fits beside the AMs and this share of it again: enough not to run dry while an AM starts, and no more.
 """
 
 from __future__ import annotations
@@ -41,6 +46,7 @@ from heddle.policy.policy import Setup
 HELD_BACK = int(Reason.NOT_ADMITTED)
 ENOUGH_RUN = int(Reason.MAX_RUNNING)
 PLACEABLE, DECLARED = 0, 0  # the first choice of `rule`, of `cold_start`
+UNBOUNDED = -1000  # the word for `backlog`, in thousandths
 # state.table; from LARGEST on, for each label, the largest task of the jobs that run, resource by resource
 N_AMS, N_TASKS, N_LOST, FIRST, LAST, NEWEST, LARGEST = 0, 1, 2, 3, 4, 5, 6
 # state.job: the jobs that run are chained (number + 1; 0: none); whether it runs, whether its AM is lost
@@ -81,8 +87,8 @@ def lost_ams(view, state, r):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def declared_task(view, job, r):  # type: ignore[no-untyped-def]
-    """The mean size of the job's own task containers; of its AM where none is known."""
+def declared_tasks(view, job, r):  # type: ignore[no-untyped-def]
+    """What the job's own task containers reserve in all, as far as they are known, and how many there are."""
     first = view.job_spec["first_stage"][job]
     total, count = 0, 0
     for stage in range(first, first + view.job_spec["n_stages"][job]):
@@ -90,7 +96,7 @@ def declared_task(view, job, r):  # type: ignore[no-untyped-def]
             n_tasks = view.stage_spec["n_tasks"][stage]
             count += n_tasks
             total += n_tasks * view.shape["demand"][view.stage_spec["shape"][stage], r]
-    return total // count if count > 0 else am_demand(view, job, r)
+    return total, count
 
 
 @callable_too
@@ -106,7 +112,8 @@ def reserve(view, state, params, job, r):  # type: ignore[no-untyped-def]
             allocated += view.pool["allocated"][pool, r]
         average_task = (allocated - view.clock["am_allocated"][0, r]) // state.table[N_TASKS]
     elif params[1] == DECLARED:
-        average_task = declared_task(view, job, r)
+        total_task, n_tasks = declared_tasks(view, job, r)
+        average_task = total_task // n_tasks if n_tasks > 0 else am_demand(view, job, r)
     capacity = view.clock["allowance"][0, r]
     wanted = 0
     if average_task > 0:
@@ -191,6 +198,52 @@ def task_has_room(view, state, job, ahead):  # type: ignore[no-untyped-def]
     return True
 
 
+@callable_too
+def work_of(view, job, r, with_done):  # type: ignore[no-untyped-def]
+    """What a job's tasks that run or wait reserve, and those that are done if wanted; -1: it has not asked yet."""
+    first = view.job_spec["first_stage"][job]
+    total, count = 0, 0
+    for stage in range(first, first + view.job_spec["n_stages"][job]):
+        if view.stage_spec["kind"][stage] != AM and view.stage_spec["kind"][stage] != INNER:
+            in_hand = view.stage["waiting"][stage] + view.stage["held"][stage]
+            count += in_hand + view.stage["done"][stage]
+            if with_done:
+                in_hand += view.stage["done"][stage]
+            total += in_hand * view.shape["demand"][view.stage_spec["shape"][stage], r]
+    return total if count > 0 else -1
+
+
+@callable_too
+def more_is_wanted(view, state, params, job):  # type: ignore[no-untyped-def]
+    """Whether the tasks in hand leave something to do for those of a further job, before or while its AM starts."""
+    for r in range(view.shape["demand"].shape[1]):
+        if view.clock["counts"][0, r] == 0:
+            continue
+        in_hand, known, n_known, n_unknown = 0, 0, 0, 0
+        other = state.table[NEWEST] - 1
+        while other >= 0:
+            if view.job["state"][other] < JOB_FINISHED:
+                work = work_of(view, other, r, False)
+                if work >= 0:
+                    in_hand += work
+                    known += work_of(view, other, r, True)
+                    n_known += 1
+                else:
+                    work, n_tasks = declared_tasks(view, other, r)
+                    in_hand += work
+                    n_unknown += n_tasks == 0
+            other = state.job[other, NEXT] - 1
+        if n_unknown > 0 and n_known == 0:
+            return False  # nobody can tell yet how much jobs ask for
+        if n_known > 0:
+            in_hand += n_unknown * (known // n_known)
+        room = view.clock["allowance"][0, r] - view.clock["am_allocated"][0, r] - lost_ams(view, state, r)
+        room -= am_demand(view, job, r)
+        if in_hand > room + room * params[2] // 1000:
+            return False
+    return True
+
+
 def admits(view, state, params, job):  # type: ignore[no-untyped-def]
     if queue_is_busy(view, job):
         return ENOUGH_RUN
@@ -208,6 +261,8 @@ def admits(view, state, params, job):  # type: ignore[no-untyped-def]
     if not reserve_stays(view, state, params, job, ahead):
         return HELD_BACK
     if placeable and not task_has_room(view, state, job, ahead):
+        return HELD_BACK
+    if params[2] != UNBOUNDED and not more_is_wanted(view, state, params, job):
         return HELD_BACK
     return 0
 
@@ -301,7 +356,7 @@ def observe(view, state, params, kind, node, stage, container, value):  # type: 
         return 0
     sign = 1 if kind == EVENT_ALLOCATED else -1
     if view.stage_spec["kind"][stage] != AM:
-        smaller = observe_task(view, state, stage, sign)
+        smaller = observe_task(view, state, stage, sign) or (sign < 0 and params[2] != UNBOUNDED)
         return 1 if smaller and first_waiting(view, state) >= 0 else 0
     state.table[N_AMS] += sign
     for r in range(view.shape["demand"].shape[1]):
@@ -333,6 +388,14 @@ ADMISSION_CONTROL = Lever(
             "declared",
             "the size of tasks before any runs: as the job declares, or none (then a burst starts all its AMs)",
             choices=("declared", "none"),
+        ),
+        Parameter(
+            "backlog",
+            "unbounded",
+            "jobs start while the tasks in hand are at most what fits beside AMs and this share of it again",
+            low=0.0,
+            high=100.0,
+            choices=("unbounded",),
         ),
     ),
     columns=Columns(node=MAX_RESOURCES, job=4),
