@@ -275,6 +275,21 @@ def test_what_is_owed_to_a_node_that_is_away_is_not_forgotten(rm: FakeRm, client
     assert sizes(rm) == OWN
 
 
+@pytest.mark.parametrize("lost", ["before", "meanwhile"])
+def test_a_node_that_went_away_as_it_was_is_owed_nothing(rm: FakeRm, client: RmClient, desk: Desk, lost: str) -> None:
+    """Every large cluster has nodes that are lost for good: a watchdog must not wait for them."""
+    if lost == "before":
+        rm.lose("b:1")
+    with session(client, desk).at_work() as working:
+        if lost == "meanwhile":
+            rm.lose("b:1")
+        working.step()
+        assert sizes(rm)["a:1"] != OWN["a:1"]
+        assert sizes(rm)["b:1"] == OWN["b:1"]
+    assert sizes(rm) == OWN
+    assert desk.load() is None
+
+
 def test_a_pause_outlasts_a_fresh_start(rm: FakeRm, client: RmClient, desk: Desk) -> None:
     desk.pause(True)
     working = session(client, desk, terms=replace(TERMS, lease_s=0.2))

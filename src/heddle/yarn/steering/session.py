@@ -51,6 +51,7 @@ class Session:
         self._live = not settings.shadow
         self._found = Found()  # on disk, if live
         self._owed = Found()  # to be put back as soon as it can be
+        self._resized: set[str] = set()  # nodes that got another size, from this session or from one that it mends
         self._guards = Guards(settings.limits)
         self._turner = Turner(client, self._remember, self._release)
         self._controller: Controller | None = None  # None: the RM was away for too long
@@ -118,7 +119,7 @@ class Session:
             if not self._begun:
                 self._refuse_strange_sizes(nodes)
             # A node that is known keeps its size as first known: after a restart of the RM it comes back as we made it.
-            self._found = self._found | Found(sizes={node.id: node.total for node in nodes.values()})
+            self._found = self._found | Found(sizes={node.id: node.total for node in nodes.values() if node.alive})
             self._save()
         self._beat()
         self._guard()
@@ -137,6 +138,7 @@ class Session:
             _prove(done)
             # Nodes that are away are still owed their size.
             self._found = self._owed = still_owed(done)
+            self._resized |= self._owed.sizes.keys()
 
     def _check_knobs(self) -> None:
         """Live, a YARN without the knobs that the policy turns is refused; in shadow mode it is said."""
@@ -167,9 +169,11 @@ class Session:
                 self._say(f"cannot put anything back now: {error}")
                 time.sleep(1)
                 continue
-            if all(one.proven for one in done):
+            # A node that went away as it was is owed nothing, and may never come back.
+            owed = [one for one in done if not one.proven and (not one.away or one.name in self._resized)]
+            if not owed:
                 self._desk.forget()
-                self._say(f"put back and proven: {in_words(done)}")
+                self._say(f"put back and proven: {in_words([one for one in done if one.proven])}")
                 return
             break
         self._say("the watchdog goes on putting back what is left; `heddle yarn restore` does so too")
@@ -214,6 +218,7 @@ class Session:
 
     def _remember_size(self, node: str) -> None:
         if self._controller is not None:
+            self._resized.add(node)
             self._remember(Found(sizes={node: self._controller.own_sizes()[node]}))
 
     def _remember(self, found: Found) -> None:
