@@ -109,7 +109,6 @@ GUARDS: Final = (
         "self._owed = self._found if self._live else Found()", "self._owed = Found()",
         (
             f"{FAKE}/test_faults.py::test_an_rm_that_hangs_for_longer_than_the_lease_has_all_put_back_when_it_answers",
-            f"{REAL}::test_kill_9_of_the_rm",
             f"{REAL}::test_an_rm_that_hangs[12]",
         ),
     ),
