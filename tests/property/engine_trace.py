@@ -8,7 +8,7 @@ from heddle.model.view import JOB_FAILED, JOB_FINISHED
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
 from heddle.sim import arrays
-from heddle.sim.run import run_engine
+from heddle.sim.run import Ended, run_engine
 from heddle.stock_yarn.outside import run_by_knobs
 from reference.trace import Attempt, Policy, Trace
 
@@ -28,7 +28,11 @@ def engine_trace(
     workload: Workload, cluster: Cluster, policy: Policy, seed: int, until_ms: int, executor: str = "native"
 ) -> Trace:
     run = run_by_knobs if executor == "yarn-knobs" else run_engine
-    ended = run(workload, cluster, parse_policy(policy_text(policy)), seed, True, until_ms)
+    return trace_of(run(workload, cluster, parse_policy(policy_text(policy)), seed, True, until_ms))
+
+
+def trace_of(ended: Ended) -> Trace:
+    """A run that kept a log."""
     attempts: dict[tuple[int, int], Attempt] = {}
     for row in ended.attempts:
         key = (int(row["task"]), int(row["attempt"]))
