@@ -142,7 +142,7 @@ def _settled_policy(draws: Draws, features: frozenset[str]) -> str:
         admissions += FAIR_AM_SHARES
     if not features & {"labels", "queues", "rounded"}:
         admissions += [AM_SHARE] * 2
-    ordering = draws.pick(*QUEUES) if by_queue else draws.pick(*ONE_LEAF)
+    ordering = draws.pick(*QUEUES) if by_queue else draws.pick(*ONE_LEAF, "srpt", "smallest-first")
     admission = draws.pick(*admissions)
     if not by_queue or (ordering.startswith("capacity") and "ams" not in features):
         admission = draws.pick("", admission)
@@ -176,6 +176,8 @@ def _pool(draws: Draws, ordering: str) -> str:
 
 
 def _placement(draws: Draws, features: frozenset[str]) -> str:
+    if "network" in features and features & {"dag", "early"}:
+        return draws.pick(*["network-aware"] * 4, *PLACEMENTS)
     if features & {"network", "locality"}:
         return draws.pick("", *NEAR_DATA, *PLACEMENTS)
     return draws.pick("", "", "", *PLACEMENTS[:5])
