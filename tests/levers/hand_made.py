@@ -9,7 +9,7 @@ from heddle.policy.compile import HOOKS, compile_hook
 from heddle.policy.handles import ParamsHandle, StateHandle, ViewHandle
 from heddle.policy.lever import Question
 from heddle.policy.parse import parse_policy
-from heddle.sim.setup import build_sim
+from heddle.sim.memory.setup import build_sim
 from heddle.traces.build import JobSpec, build
 
 

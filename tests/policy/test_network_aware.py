@@ -11,9 +11,9 @@ from heddle.model.errors import RunRefused
 from heddle.policy.levers.network_load import FIRST_TRANSFER, PRIORITY, Layout, add_transfer, path_bandwidth
 from heddle.policy.parse import parse_policy
 from heddle.run import simulate
-from heddle.sim.arrays import FINISHED
+from heddle.sim.codes import FINISHED
+from heddle.sim.memory.setup import build_sim
 from heddle.sim.run import run_engine
-from heddle.sim.setup import build_sim
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.catalogue import make_workload, suggested_cluster
 from heddle.yarn.levers import refuse_unfit

@@ -12,14 +12,14 @@ from heddle.model.cluster import Cluster
 from heddle.model.workload import Workload
 from heddle.policy.compile import hook_addresses, hooks_of, raise_what_levers_raised
 from heddle.policy.policy import Policy
-from heddle.sim import arrays
-from heddle.sim.arrays import Sim
-from heddle.sim.compile import Engine, compile_engine
+from heddle.sim import codes
 from heddle.sim.log import attempts_held
-from heddle.sim.memory import SimHandle
-from heddle.sim.network_setup import with_more_flows
-from heddle.sim.setup import build_sim, grown
-from heddle.sim.units import unit_addresses
+from heddle.sim.memory.network_setup import with_more_flows
+from heddle.sim.memory.setup import build_sim, grown
+from heddle.sim.memory.tables import Sim
+from heddle.sim.numba.compile import Engine, compile_engine
+from heddle.sim.numba.handle import SimHandle
+from heddle.sim.numba.units import unit_addresses
 
 
 class Ended(NamedTuple):
@@ -49,7 +49,7 @@ def run_engine(
     policy: Policy,
     seed: int,
     logging: bool,
-    until_ms: int = int(arrays.FOREVER),
+    until_ms: int = int(codes.FOREVER),
     outside: Outside | None = None,
 ) -> Ended:
     """One run, from time 0 to its end or to until_ms."""
@@ -59,6 +59,7 @@ def run_engine(
     engine = compile_engine(n_resources)
     code = hook_addresses(hooks, n_resources) + unit_addresses(n_resources)
     handle = SimHandle(sim, code)
+    sim = handle.sim
     if outside:
         sim.control["look_at_ms"] = 0
     engine.start(handle)
@@ -67,20 +68,22 @@ def run_engine(
     wall, cpu = time.perf_counter(), time.process_time()
     while True:
         status = engine.advance(handle, until_ms)
-        if status == arrays.LOG_FULL:
+        if status == codes.LOG_FULL:
             _drain(sim, logs, attempts)
-        elif status in (arrays.SLOTS_FULL, arrays.TIMERS_FULL):
+        elif status in (codes.SLOTS_FULL, codes.TIMERS_FULL):
             sim = grown(sim, workload)
             handle = handle.moved_to(sim)
-        elif status == arrays.LOOK and outside:
+            sim = handle.sim
+        elif status == codes.LOOK and outside:
             _drain(sim, logs, attempts)
             turned = outside.look(engine, handle)
             turned["place"] = sim.control["n_places"][0]
             if logging:
                 logs.append(turned)
-        elif status == arrays.FLOWS_FULL:
+        elif status == codes.FLOWS_FULL:
             sim = with_more_flows(sim)
             handle = handle.moved_to(sim)
+            sim = handle.sim
         else:
             break
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
