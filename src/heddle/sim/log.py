@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from heddle.model.compiled import inlined
 from heddle.sim.codes import FREE, LAUNCHING, NEVER
-from heddle.sim.memory.tables import Sim, attempt_dtype
+from heddle.sim.memory.declaring import dtype_of
+from heddle.sim.memory.log_tables import Attempt
+from heddle.sim.memory.tables import Sim
 from heddle.sim.numba.units import unit
 
 NO_OUTCOME = -1
@@ -78,7 +80,7 @@ def attempts_held(sim: Sim) -> npt.NDArray[Any]:
     """The attempts that had not ended when the run was over."""
     slots = np.flatnonzero(sim.slot["phase"] != FREE)
     slot, container = sim.slot[slots], sim.shown.container[slots]
-    held = np.zeros(len(slots), attempt_dtype(slot["used_ms"].shape[1]))
+    held = np.zeros(len(slots), dtype_of(Attempt, slot["used_ms"].shape[1]))
     started = slot["phase"] != LAUNCHING
     for name in ("task", "used_ms", "asked_at_ms", "allocated_place", "started_place"):
         held[name] = slot[name]

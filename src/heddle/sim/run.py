@@ -14,12 +14,11 @@ from heddle.policy.compile import hook_addresses, hooks_of, raise_what_levers_ra
 from heddle.policy.policy import Policy
 from heddle.sim import codes
 from heddle.sim.log import attempts_held
-from heddle.sim.memory.network_setup import with_more_flows
-from heddle.sim.memory.setup import build_sim, grown
+from heddle.sim.memory.run_inputs import RunInputs
+from heddle.sim.memory.setup import build_sim, with_more_flows, with_more_slots
 from heddle.sim.memory.tables import Sim
-from heddle.sim.numba.compile import Engine, compile_engine
+from heddle.sim.numba.compile import Engine, compile_engine, unit_addresses
 from heddle.sim.numba.handle import SimHandle
-from heddle.sim.numba.units import unit_addresses
 
 
 class Ended(NamedTuple):
@@ -55,7 +54,8 @@ def run_engine(
     """One run, from time 0 to its end or to until_ms."""
     n_resources = len(workload.resources)
     hooks = hooks_of(policy.levers, n_resources)
-    sim = build_sim(workload, cluster, policy, seed, logging, outside.moves_to if outside else ())
+    inputs = RunInputs(workload, cluster, policy, seed, logging, outside.moves_to if outside else ())
+    sim = build_sim(inputs)
     engine = compile_engine(n_resources)
     code = hook_addresses(hooks, n_resources) + unit_addresses(n_resources)
     handle = SimHandle(sim, code)
@@ -71,7 +71,7 @@ def run_engine(
         if status == codes.LOG_FULL:
             _drain(sim, logs, attempts)
         elif status in (codes.SLOTS_FULL, codes.TIMERS_FULL):
-            sim = grown(sim, workload)
+            sim = with_more_slots(sim, inputs)
             handle = handle.moved_to(sim)
             sim = handle.sim
         elif status == codes.LOOK and outside:
@@ -81,7 +81,7 @@ def run_engine(
             if logging:
                 logs.append(turned)
         elif status == codes.FLOWS_FULL:
-            sim = with_more_flows(sim)
+            sim = with_more_flows(sim, inputs)
             handle = handle.moved_to(sim)
             sim = handle.sim
         else:

@@ -130,8 +130,6 @@ def finish_job(sim, job, state):
     view.job["state"][job] = state
     sim.job_run["ended_at_ms"][job] = view.clock["now_ms"][0]
     sim.control["jobs_left"][0] -= 1
-    if state == JOB_FAILED:
-        sim.control["failed_jobs"][0] += 1
     if sim.setting["logging"][0]:
         note(sim, LOG_JOB_ENDED, state, job, -1, -1, 0)
     am = sim.job_run["am_slot"][job] - 1

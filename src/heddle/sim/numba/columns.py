@@ -124,7 +124,7 @@ class _ColumnGet(AbstractTemplate):  # type: ignore[misc]
 class _ColumnSet(AbstractTemplate):  # type: ignore[misc]
     def generic(self, args: Any, kws: Any) -> Any:
         column, index, _ = args
-        if isinstance(column, ColumnType) and _is_index(column, index):
+        if isinstance(column, ColumnType) and _is_index(column, index) and not column.fixed:
             return signature(types.none, column, index, types.int64)
         return None
 

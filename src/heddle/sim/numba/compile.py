@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from numba import njit, types
 
-from heddle.model.compiled import engine_folder
+from heddle.model.compiled import ENGINE, engine_folder
+from heddle.policy.native import address_of
 from heddle.sim.engine import advance, prepare_run
 from heddle.sim.numba.handle import SimType
-from heddle.sim.numba.units import unit_addresses
+from heddle.sim.numba.units import function_of, unit_names
 from heddle.sim.scheduling.asking import rekey_job
 from heddle.sim.scheduling.reports import resize, settle_reports
 
@@ -64,6 +65,20 @@ def compiled_engine(n_resources: int) -> Engine:
         resize=entry(_resize, types.void, types.int64),
         rekey=entry(_rekey, types.void, types.int64),
     )
+
+
+@cache
+def unit_addresses(n_resources: int) -> list[int]:
+    """Compiles all units for this many resources (or takes them from the cache)."""
+    return [compile_unit(name, n_resources) for name in unit_names()]
+
+
+def compile_unit(name: str, n_resources: int) -> int:
+    """The address of one unit."""
+    function = function_of(name)
+    integers = (types.int64,) * (function.__code__.co_argcount - 1)
+    wanted = types.int64(SimType(n_resources), *integers)
+    return address_of(njit(wanted, **ENGINE)(function), wanted)
 
 
 @cache
