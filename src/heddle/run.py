@@ -22,9 +22,9 @@ from heddle.policy.policy import Policy
 from heddle.record.manifest import FORMAT_VERSION
 from heddle.record.run import Run
 from heddle.run_record import run_of
-from heddle.sim import arrays
-from heddle.sim.compile import compile_engine
-from heddle.sim.queue_tree import QueueTree
+from heddle.sim import codes
+from heddle.sim.memory.queue_tree import QueueTree
+from heddle.sim.numba.compile import compile_engine
 from heddle.sim.run import run_engine
 from heddle.sim.stall import stall_reason
 from heddle.stock_yarn.outside import refuse_without_knobs, run_by_knobs
@@ -60,9 +60,9 @@ def simulate(
     compile_s = prepare_engine([chosen], len(cluster.resources))
     execute = run_by_knobs if executor == "yarn-knobs" else run_engine
     ended = execute(aligned, cluster, chosen, seed, record or check)
-    if ended.status not in (arrays.FINISHED, arrays.STALLED, arrays.LIVELOCK):
+    if ended.status not in (codes.FINISHED, codes.STALLED, codes.LIVELOCK):
         raise RuntimeError(f"the engine stopped with status {ended.status}, which is a defect of heddle")
-    finished = ended.status == arrays.FINISHED
+    finished = ended.status == codes.FINISHED
     if check:
         told = in_order(ended.logs, ended.attempts, aligned)
         broken = broken_invariants(told, aligned, cluster, finished=finished)

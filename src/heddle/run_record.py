@@ -16,10 +16,10 @@ from heddle.model.view import JOB_FAILED, JOB_FINISHED
 from heddle.model.workload import AM, EXECUTORS, INNER, NO_SEGMENTS, TASKS, Workload
 from heddle.record.run import Run
 from heddle.record.schema import event_kinds, tables
-from heddle.sim import arrays
-from heddle.sim.arrays import Sim
+from heddle.sim import codes
 from heddle.sim.log import NO_OUTCOME
-from heddle.sim.queue_tree import QueueTree
+from heddle.sim.memory.queue_tree import QueueTree
+from heddle.sim.memory.tables import LOG_ROW, Sim
 from heddle.sim.run import Ended
 
 Column = npt.NDArray[Any]
@@ -27,25 +27,25 @@ FETCH_COLUMNS: Final = ("fetched_at_ms", "fetch_ms", "fetched_bytes", "cross_rac
 
 # Rows of the engine's log as events; the kinds of sizes follow one by one, in the order of resources.
 _EVENT_OF_LOG: Final = {
-    arrays.LOG_ARRIVED: "job_arrived",
-    arrays.LOG_JOB_ENDED: "job_ended",
-    arrays.LOG_ADMITTED: "admitted",
-    arrays.LOG_WAIT: "wait",
-    arrays.LOG_NODE_LOST: "node_lost",
-    arrays.LOG_NODE_RETURNED: "node_returned",
-    arrays.LOG_MOVED: "moved",
-    arrays.LOG_PRIORITY: "priority",
-    arrays.LOG_QUEUE_GUARANTEE: "queue_guarantee",
-    arrays.LOG_QUEUE_MAXIMUM: "queue_maximum",
-    arrays.LOG_QUEUE_AM_SHARE: "queue_am_share",
+    codes.LOG_ARRIVED: "job_arrived",
+    codes.LOG_JOB_ENDED: "job_ended",
+    codes.LOG_ADMITTED: "admitted",
+    codes.LOG_WAIT: "wait",
+    codes.LOG_NODE_LOST: "node_lost",
+    codes.LOG_NODE_RETURNED: "node_returned",
+    codes.LOG_MOVED: "moved",
+    codes.LOG_PRIORITY: "priority",
+    codes.LOG_QUEUE_GUARANTEE: "queue_guarantee",
+    codes.LOG_QUEUE_MAXIMUM: "queue_maximum",
+    codes.LOG_QUEUE_AM_SHARE: "queue_am_share",
 }
 _OF_QUEUES: Final = (
-    arrays.LOG_MOVED,
-    arrays.LOG_QUEUE_GUARANTEE,
-    arrays.LOG_QUEUE_MAXIMUM,
-    arrays.LOG_QUEUE_AM_SHARE,
+    codes.LOG_MOVED,
+    codes.LOG_QUEUE_GUARANTEE,
+    codes.LOG_QUEUE_MAXIMUM,
+    codes.LOG_QUEUE_AM_SHARE,
 )
-_WITH_VALUE: Final = (arrays.LOG_RESIZED, arrays.LOG_PRIORITY, *_OF_QUEUES)
+_WITH_VALUE: Final = (codes.LOG_RESIZED, codes.LOG_PRIORITY, *_OF_QUEUES)
 
 
 def run_of(ended: Ended, workload: Workload, cluster: Cluster, manifest: Mapping[str, Any], *, record: bool) -> Run:
@@ -156,15 +156,15 @@ def _all_attempts(attempts: Column, workload: Workload) -> dict[str, Any]:
     """Every attempt, in order of allocation. Inner tasks get their slot in the instant in which they start."""
     task = attempts["task"]
     has_use = workload.tasks["first_segment"][task] != NO_SEGMENTS
-    over = attempts["ended_at_ms"] != arrays.NEVER
-    fetched = attempts["fetched_at_ms"] != arrays.NEVER
+    over = attempts["ended_at_ms"] != codes.NEVER
+    fetched = attempts["fetched_at_ms"] != codes.NEVER
     columns = _attempt_columns(task, attempts["stage"], workload)
     columns |= {name: attempts[name] for name in ("attempt", "node", "asked_at_ms", "allocated_at_ms", "outcome")}
     columns |= {name: _known(attempts[name], fetched) for name in FETCH_COLUMNS}
     for r, name in enumerate(workload.resources):
         columns[f"used_{name}_ms"] = _known(attempts["used_ms"][:, r], has_use & over)
     for name in ("started_at_ms", "ended_at_ms"):  # below 0: before the run
-        columns[name] = _known(attempts[name], attempts[name] != arrays.NEVER)
+        columns[name] = _known(attempts[name], attempts[name] != codes.NEVER)
     return columns
 
 
@@ -183,14 +183,14 @@ def _last_attempts(sim: Sim, workload: Workload) -> dict[str, Any]:
     rows = sim.task[task]
     launch_ms = int(sim.setting["launch_ms"][0])
     state, kind = rows["state"], workload.stages["kind"][stage]
-    held = state == arrays.HELD
+    held = state == codes.HELD
     slot_of = np.zeros(len(sim.task), np.int64)
-    slots = np.flatnonzero(sim.slot["phase"] != arrays.FREE)
+    slots = np.flatnonzero(sim.slot["phase"] != codes.FREE)
     slot_of[sim.slot["task"][slots]] = slots
     slot = slot_of[task]
-    launching = held & (sim.slot["phase"][slot] == arrays.LAUNCHING)
-    started = np.where(launching, arrays.NEVER, rows["started_at_ms"])
-    ran = started != arrays.NEVER
+    launching = held & (sim.slot["phase"][slot] == codes.LAUNCHING)
+    started = np.where(launching, codes.NEVER, rows["started_at_ms"])
+    ran = started != codes.NEVER
     ended = np.where(held, -1, rows["ended_at_ms"])
     at_once = (kind == INNER) | (started <= 0)  # the latter were there before the run
     began = np.where(ran, started - np.where(at_once, 0, launch_ms), ended)
@@ -209,18 +209,18 @@ def _last_attempts(sim: Sim, workload: Workload) -> dict[str, Any]:
         "allocated_at_ms": allocated,
         "started_at_ms": _known(started, ran),
         "ended_at_ms": _known(ended),
-        "outcome": np.where(state == arrays.DONE, done, NO_OUTCOME),
+        "outcome": np.where(state == codes.DONE, done, NO_OUTCOME),
     }  # fmt: skip
 
 
 def _events(log: Sequence[Column], workload: Workload, queues: tuple[str, ...]) -> dict[str, Any]:
     kinds = list(event_kinds(workload.resources))
-    rows = np.concatenate([np.zeros(0, arrays.LOG_ROW), *log])
+    rows = np.concatenate([np.zeros(0, LOG_ROW), *log])
     kind, code = rows["kind"].astype(np.intp), rows["code"]
-    names = _EVENT_OF_LOG | {arrays.LOG_RESIZED: f"size_{workload.resources[0]}"}
-    first_number = np.array([kinds.index(names[logged]) for logged in range(len(arrays.LOG_NAMES))])
+    names = _EVENT_OF_LOG | {codes.LOG_RESIZED: f"size_{workload.resources[0]}"}
+    first_number = np.array([kinds.index(names[logged]) for logged in range(len(codes.LOG_NAMES))])
     value = np.where(_is_one_of(_WITH_VALUE, kind), rows["value"], 0)
-    arrived, ended = np.flatnonzero(kind == arrays.LOG_ARRIVED), np.flatnonzero(kind == arrays.LOG_JOB_ENDED)
+    arrived, ended = np.flatnonzero(kind == codes.LOG_ARRIVED), np.flatnonzero(kind == codes.LOG_JOB_ENDED)
     value[arrived] = workload.jobs["submit_at_ms"][rows["job"][arrived]]
     value[ended] = np.where(code[ended] == JOB_FINISHED, int(JobOutcome.FINISHED), int(JobOutcome.FAILED))
     of_queue = _is_one_of(_OF_QUEUES, kind)  # these have the number of the queue in place of a node's
@@ -231,16 +231,16 @@ def _events(log: Sequence[Column], workload: Workload, queues: tuple[str, ...]) 
         "node": np.where(of_queue, -1, rows["node"]),
         "queue": _queues_of(np.where(of_queue, rows["node"], -1), queues),
         "kind": pl.Series(kinds, dtype=pl.Enum(kinds)).gather(
-            first_number[kind] + np.where(kind == arrays.LOG_RESIZED, code, 0)
+            first_number[kind] + np.where(kind == codes.LOG_RESIZED, code, 0)
         ),
-        "reason": np.where(kind == arrays.LOG_WAIT, code, 0),
+        "reason": np.where(kind == codes.LOG_WAIT, code, 0),
         "value": value,
     }
 
 
 def _is_one_of(wanted: Iterable[int], kind: Column) -> npt.NDArray[np.bool_]:
     """Like np.isin, but by a table: the log of a million tasks has ten million rows."""
-    table = np.zeros(len(arrays.LOG_NAMES), bool)
+    table = np.zeros(len(codes.LOG_NAMES), bool)
     table[list(wanted)] = True
     return table[kind]
 

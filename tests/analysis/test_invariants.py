@@ -15,7 +15,7 @@ from heddle.model.cluster import Cluster, Faults, Node
 from heddle.model.reasons import Outcome
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
-from heddle.sim import arrays
+from heddle.sim import codes
 from heddle.sim.run import run_engine
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.clusters import uniform_cluster
@@ -36,7 +36,7 @@ def workload(*, early: bool = False) -> Workload:
 def run(cluster: Cluster = CLUSTER, policy: str = "fifo", *, early: bool = False) -> tuple[Log, Workload]:
     made = workload(early=early)
     ended = run_engine(made, cluster, parse_policy(policy), 0, True)
-    assert ended.status == arrays.FINISHED
+    assert ended.status == codes.FINISHED
     assert sums_left(ended.sim.shown) == []
     return in_order(ended.logs, ended.attempts, made), made
 
@@ -58,11 +58,11 @@ def test_a_good_run_breaks_nothing(policy: str, early: bool) -> None:
 def test_a_run_with_lost_nodes_breaks_nothing() -> None:
     cluster = replace(CLUSTER, faults=Faults(node_mtbf_s=5, node_repair_s=2))
     log, made = run(cluster)
-    assert (log["kind"] == arrays.LOG_NODE_LOST).any()
+    assert (log["kind"] == codes.LOG_NODE_LOST).any()
     assert broken_invariants(log, made, cluster, finished=True) == []
     # The same log in which a node was lost just before it was given away.
     first = place(log, ALLOCATED)
-    lost = log[[place(log, arrays.LOG_NODE_LOST)]].copy()
+    lost = log[[place(log, codes.LOG_NODE_LOST)]].copy()
     lost["at_ms"], lost["node"] = log["at_ms"][first], log["node"][first]
     damaged = np.concatenate([log[:first], lost, log[first:]])
     assert any("lost node" in text for text in broken_invariants(damaged, made, cluster, finished=True))

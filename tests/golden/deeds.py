@@ -15,7 +15,7 @@ import polars as pl
 from heddle.policy.parse import parse_policy
 from heddle.record.run import Run
 from heddle.run_record import run_of
-from heddle.sim import arrays
+from heddle.sim import codes
 from heddle.sim.run import Ended, run_engine
 from heddle.stock_yarn.outside import run_by_knobs
 
@@ -32,10 +32,10 @@ TOTALS = (
     "moved_bytes", "cross_rack_bytes", "local_bytes", "fetch_ms",
 )  # fmt: skip
 STATUS = {
-    arrays.FINISHED: "finished",
-    arrays.STALLED: "stalled",
-    arrays.LIVELOCK: "livelock",
-    arrays.PAUSED: "until",
+    codes.FINISHED: "finished",
+    codes.STALLED: "stalled",
+    codes.LIVELOCK: "livelock",
+    codes.PAUSED: "until",
 }
 
 

@@ -9,7 +9,8 @@ from heddle.policy.compile import HOOKS, compile_hook
 from heddle.policy.handles import ParamsHandle, StateHandle, ViewHandle
 from heddle.policy.lever import Question
 from heddle.policy.parse import parse_policy
-from heddle.sim.setup import build_sim
+from heddle.sim.memory.run_inputs import RunInputs
+from heddle.sim.memory.setup import build_sim
 from heddle.traces.build import JobSpec, build
 
 
@@ -24,7 +25,7 @@ class HandMade:
     def __init__(self, policy: str, question: Question, jobs: list[JobSpec], cluster: Cluster) -> None:
         self.workload: Workload = build("hand-made", jobs)
         chosen = parse_policy(policy)
-        sim = build_sim(self.workload, cluster, chosen, 0, False)
+        sim = build_sim(RunInputs(self.workload, cluster, chosen, 0, False))
         self.lever, self.question = chosen.by_question[question], question
         self.view: View = sim.shown
         self.state: LeverState = getattr(sim.levers, question)

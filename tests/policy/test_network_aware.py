@@ -11,9 +11,10 @@ from heddle.model.errors import RunRefused
 from heddle.policy.levers.network_load import FIRST_TRANSFER, PRIORITY, Layout, add_transfer, path_bandwidth
 from heddle.policy.parse import parse_policy
 from heddle.run import simulate
-from heddle.sim.arrays import FINISHED
+from heddle.sim.codes import FINISHED
+from heddle.sim.memory.run_inputs import RunInputs
+from heddle.sim.memory.setup import build_sim
 from heddle.sim.run import run_engine
-from heddle.sim.setup import build_sim
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.catalogue import make_workload, suggested_cluster
 from heddle.yarn.levers import refuse_unfit
@@ -52,7 +53,7 @@ def test_levels_by_repeated_removal() -> None:
     # a and e come after nothing; b and c after a; d after b, c and e; f after d and a: V0..V3.
     stages = [stage("a", 1), stage("b", 1, ("a",)), stage("c", 1, ("a",)), stage("d", 1, ("b", "c", "e"))]
     stages += [stage("e", 1), stage("f", 1, ("d", "a"))]
-    sim = build_sim(build("x", [JobSpec("j", 0, stages)]), racks(), parse_policy("network-aware"), 0, False)
+    sim = build_sim(RunInputs(build("x", [JobSpec("j", 0, stages)]), racks(), parse_policy("network-aware"), 0, False))
     table = sim.levers.placement.table
     first = table[Layout.LEVEL]
     assert table[first : first + 6].tolist() == [0, 1, 1, 2, 0, 3]
@@ -67,7 +68,7 @@ def test_ranking_by_transfers_over_bandwidth() -> None:
         for i, (rack, mbps) in enumerate([("a", 8), ("a", 16), ("b", 4)])
     )
     cluster = Cluster(nodes, network=Network(uplink_of_rack=(("a", 2),)))
-    sim = build_sim(build("x", [alone("j", 1)]), cluster, parse_policy("network-aware"), 0, False)
+    sim = build_sim(RunInputs(build("x", [alone("j", 1)]), cluster, parse_policy("network-aware"), 0, False))
     view, state = sim.shown, sim.levers.placement
     # In the rack the slower of the two links; between racks also a's uplink of 2 Mbit/s = 250 bytes a ms.
     assert path_bandwidth(view, state.table, 1, 0) == 1000

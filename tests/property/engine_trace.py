@@ -7,7 +7,7 @@ from heddle.model.reasons import JobOutcome, Outcome
 from heddle.model.view import JOB_FAILED, JOB_FINISHED
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
-from heddle.sim import arrays
+from heddle.sim import codes
 from heddle.sim.run import Ended, run_engine
 from heddle.stock_yarn.outside import run_by_knobs
 from reference.trace import Attempt, Policy, Trace
@@ -38,9 +38,9 @@ def trace_of(ended: Ended) -> Trace:
         key = (int(row["task"]), int(row["attempt"]))
         assert key not in attempts
         attempts[key] = Attempt(*key, int(row["node"]), int(row["allocated_at_ms"]))
-        if row["started_at_ms"] != arrays.NEVER:
+        if row["started_at_ms"] != codes.NEVER:
             attempts[key].started_at_ms = int(row["started_at_ms"])
-        if row["ended_at_ms"] != arrays.NEVER:
+        if row["ended_at_ms"] != codes.NEVER:
             attempts[key].ended_at_ms = int(row["ended_at_ms"])
             attempts[key].outcome = Outcome(int(row["outcome"]))
     states = {JOB_FINISHED: JobOutcome.FINISHED, JOB_FAILED: JobOutcome.FAILED}
@@ -49,8 +49,8 @@ def trace_of(ended: Ended) -> Trace:
         for state, at in zip(ended.sim.shown.job["state"], ended.sim.job_run["ended_at_ms"], strict=True)
     ]
     return Trace(
-        "finished" if ended.status == arrays.FINISHED else "stalled",
-        "livelock" if ended.status == arrays.LIVELOCK else "",
+        "finished" if ended.status == codes.FINISHED else "stalled",
+        "livelock" if ended.status == codes.LIVELOCK else "",
         list(attempts.values()),
         jobs,
     )

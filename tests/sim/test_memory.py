@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heddle.model.cluster import Cluster, Node, Timing
 from heddle.policy.parse import parse_policy
-from heddle.sim import arrays
+from heddle.sim import codes
 from heddle.sim.run import run_engine
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 
@@ -17,8 +17,8 @@ def test_a_job_with_far_more_stages_than_containers() -> None:
     workload = build("wide", [JobSpec("job", 0, stages, am=(1, 500))])
     cluster = Cluster(SMALL, timing=Timing(am_heartbeat_ms=1000))
     ended = run_engine(workload, cluster, parse_policy("fifo"), 1, False)
-    assert ended.status == arrays.FINISHED
-    assert (ended.sim.task["state"] == arrays.DONE).all()
+    assert ended.status == codes.FINISHED
+    assert (ended.sim.task["state"] == codes.DONE).all()
 
 
 def test_a_job_with_many_followers() -> None:
@@ -27,5 +27,5 @@ def test_a_job_with_many_followers() -> None:
     ]
     first = JobSpec("first", 0, [StageSpec("s", (1, 1000), [TaskSpec(10)])])
     ended = run_engine(build("fan", [first, *followers]), Cluster(SMALL), parse_policy("fifo"), 1, False)
-    assert ended.status == arrays.FINISHED
+    assert ended.status == codes.FINISHED
     assert (ended.sim.job_run["ended_at_ms"] > 0).all()

@@ -14,7 +14,8 @@ from heddle.analysis.metrics import run_metrics
 from heddle.model.cluster import Cluster, Network, Node
 from heddle.policy.parse import parse_policy
 from heddle.run import simulate
-from heddle.sim.arrays import NEVER, Sim
+from heddle.sim.codes import NEVER
+from heddle.sim.memory.tables import Sim
 from heddle.sim.run import run_engine
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from reference.network import fair_rates

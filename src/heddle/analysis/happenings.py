@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from heddle.model.workload import INNER, Workload
-from heddle.sim.arrays import LOG_NAMES, LOG_ROW, NEVER
+from heddle.sim.codes import LOG_NAMES, NEVER
+from heddle.sim.memory.tables import LOG_ROW
 
 Rows = npt.NDArray[Any]
 # Kinds beside those of the log.

@@ -16,8 +16,8 @@ from heddle.model.reasons import Outcome
 from heddle.model.resources import ONE
 from heddle.model.view import JOB_FINISHED, View
 from heddle.model.workload import AM, EXECUTORS, INNER, Workload
-from heddle.sim.arrays import LOG_JOB_ENDED, LOG_NODE_LOST, LOG_NODE_RETURNED, LOG_RESIZED
-from heddle.sim.network_arrays import BYTES_PER_MS_OF_MBPS
+from heddle.sim.codes import LOG_JOB_ENDED, LOG_NODE_LOST, LOG_NODE_RETURNED, LOG_RESIZED
+from heddle.sim.memory.network_tables import BYTES_PER_MS_OF_MBPS
 
 Rows = npt.NDArray[Any]
 _NEVER = np.iinfo(np.int64).max

@@ -20,7 +20,7 @@ import numba
 from numba import njit
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent
-ENGINE_SOURCES: Final = ("model/*.py", "policy/*.py", "sim/*.py")
+ENGINE_SOURCES: Final = ("model/*.py", "policy/*.py", "sim/**/*.py")
 LEVER_SOURCES: Final = ("model/*.py", "policy/**/*.py")
 
 

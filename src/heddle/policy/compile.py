@@ -69,19 +69,19 @@ HOOKS: Final[dict[str, tuple[Question, str, int]]] = {
 }
 
 
-def _zero_1(view, state, params, a):  # type: ignore[no-untyped-def]
+def _zero_1(view, state, params, a):
     return 0
 
 
-def _zero_2(view, state, params, a, b):  # type: ignore[no-untyped-def]
+def _zero_2(view, state, params, a, b):
     return 0
 
 
-def _no_combine(view, state, params, key, fit, term, n, sum_key, sum_fit, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
+def _no_combine(view, state, params, key, fit, term, n, sum_key, sum_fit, a, b, c, d, e, f):
     return 0
 
 
-def _no_event(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+def _no_event(view, state, params, kind, node, stage, container, value):
     return 0
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 
@@ -25,8 +24,10 @@ def call_address(context: Any, builder: Any, address: Any, argument_types: Any, 
     """Emits a call to the function at this address, which returns an int64. Every argument is one word."""
     kind = context.call_conv.get_function_type(types.int64, argument_types)
     function = builder.inttoptr(address, kind.as_pointer())
-    answer = cgutils.alloca_once(builder, ir.IntType(64))
-    raised = cgutils.alloca_once(builder, kind.args[1].pointee)
+    # Not cgutils.alloca_once, which stores zeros, again wherever the caller is inlined, and LLVM cannot drop them.
+    with builder.goto_entry_block():
+        answer = builder.alloca(ir.IntType(64))
+        raised = builder.alloca(kind.args[1].pointee)
     builder.call(function, [answer, raised, *arguments])
     return builder.load(answer)
 

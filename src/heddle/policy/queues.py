@@ -9,7 +9,7 @@ QUEUE_LIMIT = int(Reason.QUEUE_LIMIT)
 
 
 @callable_too
-def above_maximum(view, stage):  # type: ignore[no-untyped-def]
+def above_maximum(view, stage):
     """QUEUE_LIMIT if one more container would take the job's queue, or one above it, over its maximum; else 0."""
     shape = view.stage_spec["shape"][stage]
     queue = view.job["queue"][view.stage_spec["job"][stage]]

@@ -7,7 +7,7 @@ from heddle.model.resources import ONE
 
 
 @callable_too
-def dominant_share(view, amounts, row):  # type: ignore[no-untyped-def]
+def dominant_share(view, amounts, row):
     """The largest share, over the resources that count, that amounts[row] is of the sum of allowances."""
     largest = 0
     for r in range(view.shape["demand"].shape[1]):
@@ -17,7 +17,7 @@ def dominant_share(view, amounts, row):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def submission_rank(view, stage):  # type: ignore[no-untyped-def]
+def submission_rank(view, stage):
     """Jobs by priority, then by number: the order of a plain FIFO."""
     job = view.stage_spec["job"][stage]
     return -(view.job["priority"][job] << 32) + job

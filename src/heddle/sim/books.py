@@ -5,12 +5,12 @@ from __future__ import annotations
 from heddle.model.compiled import compiled, inlined
 from heddle.model.draw import STREAM_AM_HEARTBEAT, draw
 from heddle.model.workload import AM
-from heddle.sim.arrays import ASKED, DONE, HELD
-from heddle.sim.units import unit
+from heddle.sim.codes import ASKED, DONE, HELD
+from heddle.sim.numba.units import unit
 
 
 @inlined
-def put_on_list(listed, entries, count, i):  # type: ignore[no-untyped-def]
+def put_on_list(listed, entries, count, i):
     """Puts i on a list, unless it is there; `listed` says so of each."""
     if listed[i] == 0:
         listed[i] = 1
@@ -19,7 +19,7 @@ def put_on_list(listed, entries, count, i):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def end_later(sim, s, outcome):  # type: ignore[no-untyped-def]
+def end_later(sim, s, outcome):
     """Puts slot s on the list of endings."""
     i = sim.control["n_endings"][0]
     sim.endings[2 * i] = s
@@ -29,7 +29,7 @@ def end_later(sim, s, outcome):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def order_endings(sim, first):  # type: ignore[no-untyped-def]
+def order_endings(sim, first):
     """Containers that end together do so in order of number: sorts the list of endings from this entry on."""
     endings, task = sim.endings, sim.slot["task"]
     for i in range(first + 1, sim.control["n_endings"][0]):
@@ -42,14 +42,14 @@ def order_endings(sim, first):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def start_later(sim, s):  # type: ignore[no-untyped-def]
+def start_later(sim, s):
     """Puts slot s on the list of starts."""
     sim.starts[sim.control["n_starts"][0]] = s
     sim.control["n_starts"][0] += 1
 
 
 @unit
-def next_am(sim, job, at_ms):  # type: ignore[no-untyped-def]
+def next_am(sim, job, at_ms):
     """The first heartbeat of the job's AM at or after this time."""
     setting, job_spec = sim.setting, sim.shown.job_spec
     interval = setting["am_heartbeat_ms"][0]
@@ -60,7 +60,7 @@ def next_am(sim, job, at_ms):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def count_waiting(sim, j, stage, delta):  # type: ignore[no-untyped-def]
+def count_waiting(sim, j, stage, delta):
     """So many more containers of job j, of this stage, are asked for and not allocated."""
     job, member, queue, control = sim.shown.job, sim.shown.member, sim.shown.queue, sim.control
     if delta == 0:
@@ -85,7 +85,7 @@ def count_waiting(sim, j, stage, delta):  # type: ignore[no-untyped-def]
 
 
 @unit
-def count_allocated(sim, j, stage, n, sign):  # type: ignore[no-untyped-def]
+def count_allocated(sim, j, stage, n, sign):
     """A container of the stage was allocated on node n (sign 1) or is gone (sign -1)."""
     view = sim.shown
     shape = view.stage_spec["shape"][stage]
@@ -114,7 +114,7 @@ def count_allocated(sim, j, stage, n, sign):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def take_task(stage_run, task, stage_spec, stage):  # type: ignore[no-untyped-def]
+def take_task(stage_run, task, stage_spec, stage):
     """The waiting task of the stage with the smallest number, taken out of the waiting ones."""
     k = stage_run["returned"][stage]
     if k >= 0:
@@ -126,7 +126,7 @@ def take_task(stage_run, task, stage_spec, stage):  # type: ignore[no-untyped-de
 
 
 @compiled
-def take_this_task(stage_run, task, stage_spec, stage, k):  # type: ignore[no-untyped-def]
+def take_this_task(stage_run, task, stage_spec, stage, k):
     """Task k, which waits, taken out of the waiting ones; fresh ones before it count as returned from now on."""
     first = stage_spec["first_task"][stage]
     while first + stage_run["next_fresh"][stage] <= k:
@@ -144,7 +144,7 @@ def take_this_task(stage_run, task, stage_spec, stage, k):  # type: ignore[no-un
 
 
 @compiled
-def give_back(stage_run, task, stage, k):  # type: ignore[no-untyped-def]
+def give_back(stage_run, task, stage, k):
     """Task k waits again, in order of number."""
     at = stage_run["returned"][stage]
     if at < 0 or at > k:
@@ -158,7 +158,7 @@ def give_back(stage_run, task, stage, k):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def return_unfinished(stage_run, task, stage_spec, stage):  # type: ignore[no-untyped-def]
+def return_unfinished(stage_run, task, stage_spec, stage):
     """When a job begins (again): lists the tasks before the first fresh one that neither run nor are done; how many."""
     first = stage_spec["first_task"][stage]
     stage_run["returned"][stage] = -1

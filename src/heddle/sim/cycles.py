@@ -6,13 +6,13 @@ from heddle.model.compiled import compiled
 
 
 @compiled
-def next_multiple(now, interval):  # type: ignore[no-untyped-def]
+def next_multiple(now, interval):
     """The first multiple of the interval after now."""
     return now - now % interval + interval
 
 
 @compiled
-def first_after(order, phase_ms, at):  # type: ignore[no-untyped-def]
+def first_after(order, phase_ms, at):
     """The position of the first node in `order` whose phase is greater than `at`."""
     low, high = 0, order.shape[0]
     while low < high:
@@ -25,7 +25,7 @@ def first_after(order, phase_ms, at):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def next_in_cycle(order, phase_ms, interval, now):  # type: ignore[no-untyped-def]
+def next_in_cycle(order, phase_ms, interval, now):
     """The first instant after now at which some node's turn in the cycle comes."""
     i = first_after(order, phase_ms, now % interval)
     start = now - now % interval

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.model.view import EVENT_TICK, JOB_AWAY
-from heddle.sim.allocating import allocate
-from heddle.sim.arrays import (
+from heddle.sim.books import end_later, start_later
+from heddle.sim.codes import (
     AM_READY,
     AM_STARTING,
     ARRIVALS,
     ASKS,
     CONTAINERS,
     CRASHES,
+    END_RELEASED,
     EXECUTOR,
     FETCHING,
     FINISHED,
@@ -39,34 +40,33 @@ from heddle.sim.arrays import (
     TIMER_WAKE,
     TIMERS_FULL,
 )
-from heddle.sim.asking import ask_now
-from heddle.sim.books import end_later, start_later
-from heddle.sim.choosing import choose
-from heddle.sim.codes import END_RELEASED
+from heddle.sim.containers.early_stages import give_way_to_maps
+from heddle.sim.containers.ends import come_back
+from heddle.sim.containers.jobs import arrive, begin_job
+from heddle.sim.containers.physics import check_memory, renew_rates
+from heddle.sim.containers.starting_state import go_on_with_running
+from heddle.sim.containers.working import pass_mark
 from heddle.sim.cycles import next_multiple
-from heddle.sim.early_stages import give_way_to_maps
-from heddle.sim.ends import come_back
-from heddle.sim.events import tell_levers
-from heddle.sim.fair_rates import renew_flows
-from heddle.sim.fetching import begin_flows, end_fetching
-from heddle.sim.flows import end_flows
-from heddle.sim.heartbeats import next_heartbeat, serve_heartbeats, tell_of_ends
-from heddle.sim.jobs import arrive, begin_job
+from heddle.sim.network.fair_rates import renew_flows
+from heddle.sim.network.fetching import begin_flows, end_fetching
+from heddle.sim.network.flows import end_flows
 from heddle.sim.nodes import node_event, plan_fault
-from heddle.sim.physics import check_memory, renew_rates
-from heddle.sim.preemption import preempt
-from heddle.sim.reports import catch_up_reports, node_changed, resize
-from heddle.sim.room import close_pass, next_offer_node
+from heddle.sim.numba.units import unit
+from heddle.sim.scheduling.allocating import allocate
+from heddle.sim.scheduling.asking import ask_now
+from heddle.sim.scheduling.choosing import choose
+from heddle.sim.scheduling.events import tell_levers
+from heddle.sim.scheduling.heartbeats import next_heartbeat, serve_heartbeats, tell_of_ends
+from heddle.sim.scheduling.preemption import preempt
+from heddle.sim.scheduling.reports import catch_up_reports, node_changed, resize
+from heddle.sim.scheduling.room import close_pass, next_offer_node
+from heddle.sim.scheduling.skipping import next_report_that_matters
 from heddle.sim.settle import settle
-from heddle.sim.skipping import next_report_that_matters
-from heddle.sim.starting_state import go_on_with_running
 from heddle.sim.timeline import due_clear, timer_pop, timer_push
-from heddle.sim.units import unit
-from heddle.sim.working import pass_mark
 
 
 @inlined
-def _next_instant(sim, until_ms):  # type: ignore[no-untyped-def]
+def _next_instant(sim, until_ms):
     control, setting = sim.control, sim.setting
     now = sim.shown.clock["now_ms"][0]
     at = FOREVER
@@ -100,7 +100,7 @@ def _next_instant(sim, until_ms):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _only_polls(sim):  # type: ignore[no-untyped-def]
+def _only_polls(sim):
     """Whether nothing is to come but polls of all kinds, or nodes that are lost and return for ever."""
     control = sim.control
     timers_end = control["n_timers"][0] > 0 and sim.setting["node_mtbf_ms"][0] == 0
@@ -109,7 +109,7 @@ def _only_polls(sim):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _integrate(sim, at_ms):  # type: ignore[no-untyped-def]
+def _integrate(sim, at_ms):
     control = sim.control
     elapsed = at_ms - control["integrated_at_ms"][0]
     control["integrated_at_ms"][0] = at_ms
@@ -119,7 +119,7 @@ def _integrate(sim, at_ms):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _due_now(sim):  # type: ignore[no-untyped-def]
+def _due_now(sim):
     """The first container that is due: launched, ready, idle too long, or at a mark of its work."""
     s = sim.due["slot"][0]
     due_clear(sim, s)
@@ -138,7 +138,7 @@ def _due_now(sim):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _stage_of_task(stage_spec, task):  # type: ignore[no-untyped-def]
+def _stage_of_task(stage_spec, task):
     """Tasks are numbered through the stages, so the stage is found by bisection."""
     low, high = 0, stage_spec.shape[0] - 1
     while low < high:
@@ -151,7 +151,7 @@ def _stage_of_task(stage_spec, task):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _next_arrival(sim, now):  # type: ignore[no-untyped-def]
+def _next_arrival(sim, now):
     """The next job that arrives now, by number, whether submitted now or released by a job it comes after. Or none."""
     control, view = sim.control, sim.shown
     submitted = FOREVER
@@ -177,7 +177,7 @@ def _next_arrival(sim, now):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _offer_all(sim):  # type: ignore[no-untyped-def]
+def _offer_all(sim):
     """One allocation of an ideal pass; False when the pass is over."""
     control = sim.control
     if control["waiting"][0] == 0 or (control["news"][0] == 0 and control["n_gained"][0] == 0):
@@ -199,7 +199,7 @@ def _offer_all(sim):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _short_of_memory(sim):  # type: ignore[no-untyped-def]
+def _short_of_memory(sim):
     control, setting = sim.control, sim.setting
     if control["n_free"][0] < setting["slot_margin"][0]:
         return SLOTS_FULL
@@ -213,7 +213,7 @@ def _short_of_memory(sim):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _check_memory_of_touched(sim):  # type: ignore[no-untyped-def]
+def _check_memory_of_touched(sim):
     """Crashes containers of oversold nodes, node by node in order of number, until none is. Whether any crashed."""
     crashed = False
     n = -1
@@ -233,7 +233,7 @@ def _check_memory_of_touched(sim):  # type: ignore[no-untyped-def]
 
 
 @unit
-def serve_timer(sim, now):  # type: ignore[no-untyped-def]
+def serve_timer(sim, now):
     """The first timer, which is due and not about a node or an arrival."""
     control = sim.control
     kind, subject = sim.timer["kind"][0], sim.timer["subject"][0]
@@ -252,7 +252,7 @@ def serve_timer(sim, now):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _timer_due(sim, now, low, high):  # type: ignore[no-untyped-def]
+def _timer_due(sim, now, low, high):
     """Whether the first timer is due and of a kind from low to high."""
     if sim.control["n_timers"][0] == 0 or sim.timer["at_ms"][0] > now:
         return False
@@ -260,22 +260,36 @@ def _timer_due(sim, now, low, high):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _round_is_due(sim, now):  # type: ignore[no-untyped-def]
+def _round_is_due(sim, now):
     """Whether a round of preemption is due; there is one in an instant at most, and none at time 0."""
     every_ms = sim.setting["preemption_every_ms"][0]
     return every_ms > 0 and now % every_ms == 0 and sim.control["round_at_ms"][0] != now
 
 
 @inlined
-def _tick_is_due(sim, now):  # type: ignore[no-untyped-def]
+def _tick_is_due(sim, now):
     """Whether levers are told that time has passed: once in an instant, not at time 0, and only if requests wait."""
     tick_ms = sim.setting["tick_ms"][0]
     return tick_ms > 0 and now % tick_ms == 0 and sim.control["tick_at_ms"][0] != now and sim.control["waiting"][0] > 0
 
 
+@inlined
+def _nothing_else_now(sim, now):
+    """Whether containers that ended are all of this instant: nobody waits, comes, looks or is told of anything."""
+    control = sim.control
+    if control["waiting"][0] + control["n_untold"][0] + control["broken"][0] + sim.setting["not_plain"][0] != 0:
+        return False
+    if control["n_timers"][0] > 0 and sim.timer["at_ms"][0] <= now:
+        return False
+    i = control["next_arrival"][0]
+    if i < sim.shown.job.shape[0] and sim.shown.job_spec["submit_at_ms"][i] <= now:
+        return False
+    return control["look_at_ms"][0] > now
+
+
 @compiled
-def advance(sim, until_ms):  # type: ignore[no-untyped-def]
-    """Runs until one of the statuses of arrays.py; call again to go on.
+def advance(sim, until_ms):
+    """Runs until one of the statuses of codes.py; call again to go on.
 
     The phases stand in their order; control["phase"] says which of them have been left behind, so that a run that came
     back for more memory, or for a look from outside, goes on where it was.
@@ -309,6 +323,9 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
                 settle(sim)
             if control["n_touched"][0] > 0:
                 _check_memory_of_touched(sim)
+            elif _nothing_else_now(sim, now):
+                control["phase"][0] = NEXT
+                continue
             control["phase"][0] = NODES
         if control["phase"][0] == NODES:
             while _timer_due(sim, now, TIMER_NODE_RETURN, TIMER_BACKGROUND):
@@ -407,7 +424,7 @@ def advance(sim, until_ms):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def prepare_run(sim):  # type: ignore[no-untyped-def]
+def prepare_run(sim):
     """Time 0: the placement index, first background levels, first faults, containers that are there already."""
     for n in range(sim.shown.node.shape[0]):
         if sim.setting["sizing_changes"][0]:

@@ -12,14 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from heddle.model.compiled import inlined
-from heddle.sim.arrays import FREE, LAUNCHING, NEVER, Sim, attempt_dtype
-from heddle.sim.units import unit
+from heddle.sim.codes import FREE, LAUNCHING, NEVER
+from heddle.sim.memory.declaring import dtype_of
+from heddle.sim.memory.log_tables import Attempt
+from heddle.sim.memory.tables import Sim
+from heddle.sim.numba.units import unit
 
 NO_OUTCOME = -1
 
 
 @inlined
-def next_place(sim):  # type: ignore[no-untyped-def]
+def next_place(sim):
     """A number for something that happens now, higher than those of all that happened before."""
     place = sim.control["n_places"][0]
     sim.control["n_places"][0] = place + 1
@@ -27,7 +30,7 @@ def next_place(sim):  # type: ignore[no-untyped-def]
 
 
 @unit
-def note(sim, kind, code, job, stage, node, value):  # type: ignore[no-untyped-def]
+def note(sim, kind, code, job, stage, node, value):
     """Writes a row to the log. Ask `sim.setting["logging"][0]` first: most runs keep none."""
     i = sim.control["n_log"][0]
     sim.control["n_log"][0] = i + 1
@@ -43,7 +46,7 @@ def note(sim, kind, code, job, stage, node, value):  # type: ignore[no-untyped-d
 
 
 @unit
-def keep_attempt(sim, s, outcome):  # type: ignore[no-untyped-def]
+def keep_attempt(sim, s, outcome):
     """Slot s ends now: writes down its attempt. Ask `sim.setting["logging"][0]` first."""
     attempt, slot, container = sim.attempt, sim.slot, sim.shown.container
     i = sim.control["n_attempts"][0]
@@ -77,7 +80,7 @@ def attempts_held(sim: Sim) -> npt.NDArray[Any]:
     """The attempts that had not ended when the run was over."""
     slots = np.flatnonzero(sim.slot["phase"] != FREE)
     slot, container = sim.slot[slots], sim.shown.container[slots]
-    held = np.zeros(len(slots), attempt_dtype(slot["used_ms"].shape[1]))
+    held = np.zeros(len(slots), dtype_of(Attempt, slot["used_ms"].shape[1]))
     started = slot["phase"] != LAUNCHING
     for name in ("task", "used_ms", "asked_at_ms", "allocated_place", "started_place"):
         held[name] = slot[name]

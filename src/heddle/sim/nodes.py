@@ -8,28 +8,34 @@ from heddle.model.compiled import compiled
 from heddle.model.draw import STREAM_NODE_FAULT, draw
 from heddle.model.resources import ONE
 from heddle.model.view import EVENT_NODE_LOST, EVENT_NODE_RETURNED
-from heddle.sim.arrays import LOG_NODE_LOST, LOG_NODE_RETURNED, TIMER_BACKGROUND, TIMER_NODE_LOSS, TIMER_NODE_RETURN
 from heddle.sim.books import end_later, order_endings
-from heddle.sim.codes import END_NODE_LOST
-from heddle.sim.events import tell_levers
-from heddle.sim.links import change_links_of_node
+from heddle.sim.codes import (
+    END_NODE_LOST,
+    LOG_NODE_LOST,
+    LOG_NODE_RETURNED,
+    TIMER_BACKGROUND,
+    TIMER_NODE_LOSS,
+    TIMER_NODE_RETURN,
+)
+from heddle.sim.containers.physics import touch
 from heddle.sim.log import note
-from heddle.sim.observation import miss_reports
-from heddle.sim.physics import touch
-from heddle.sim.reports import mark_gained, node_changed, reports_until, resize, settle_reports
+from heddle.sim.network.links import change_links_of_node
+from heddle.sim.numba.units import unit
+from heddle.sim.scheduling.events import tell_levers
+from heddle.sim.scheduling.observation import miss_reports
+from heddle.sim.scheduling.reports import mark_gained, node_changed, reports_until, resize, settle_reports
 from heddle.sim.timeline import timer_push
-from heddle.sim.units import unit
 
 
 @compiled
-def _exponential(seed, index, mean_ms):  # type: ignore[no-untyped-def]
+def _exponential(seed, index, mean_ms):
     """1 ms and more, exponentially distributed, in fixed point."""
     x = (draw(seed, STREAM_NODE_FAULT, index) % ONE + 0.5) / ONE
     return 1 + mean_ms * floor(-log(x) * ONE) // ONE
 
 
 @compiled
-def plan_fault(sim, n, now):  # type: ignore[no-untyped-def]
+def plan_fault(sim, n, now):
     """When node n is lost next or, if it is lost, returns."""
     i = sim.node_run["fault"][n]
     sim.node_run["fault"][n] = i + 1
@@ -40,7 +46,7 @@ def plan_fault(sim, n, now):  # type: ignore[no-untyped-def]
 
 
 @unit
-def node_event(sim, kind, n, now):  # type: ignore[no-untyped-def]
+def node_event(sim, kind, n, now):
     """A node is lost, returns, or its background load changes."""
     view = sim.shown
     if sim.setting["reports_matter"][0]:

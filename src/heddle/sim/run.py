@@ -12,14 +12,13 @@ from heddle.model.cluster import Cluster
 from heddle.model.workload import Workload
 from heddle.policy.compile import hook_addresses, hooks_of, raise_what_levers_raised
 from heddle.policy.policy import Policy
-from heddle.sim import arrays
-from heddle.sim.arrays import Sim
-from heddle.sim.compile import Engine, compile_engine
+from heddle.sim import codes
 from heddle.sim.log import attempts_held
-from heddle.sim.memory import SimHandle
-from heddle.sim.network_setup import with_more_flows
-from heddle.sim.setup import build_sim, grown
-from heddle.sim.units import unit_addresses
+from heddle.sim.memory.run_inputs import RunInputs
+from heddle.sim.memory.setup import build_sim, with_more_flows, with_more_slots
+from heddle.sim.memory.tables import Sim
+from heddle.sim.numba.compile import Engine, compile_engine, unit_addresses
+from heddle.sim.numba.handle import SimHandle
 
 
 class Ended(NamedTuple):
@@ -49,16 +48,18 @@ def run_engine(
     policy: Policy,
     seed: int,
     logging: bool,
-    until_ms: int = int(arrays.FOREVER),
+    until_ms: int = int(codes.FOREVER),
     outside: Outside | None = None,
 ) -> Ended:
     """One run, from time 0 to its end or to until_ms."""
     n_resources = len(workload.resources)
     hooks = hooks_of(policy.levers, n_resources)
-    sim = build_sim(workload, cluster, policy, seed, logging, outside.moves_to if outside else ())
+    inputs = RunInputs(workload, cluster, policy, seed, logging, outside.moves_to if outside else ())
+    sim = build_sim(inputs)
     engine = compile_engine(n_resources)
     code = hook_addresses(hooks, n_resources) + unit_addresses(n_resources)
     handle = SimHandle(sim, code)
+    sim = handle.sim
     if outside:
         sim.control["look_at_ms"] = 0
     engine.start(handle)
@@ -67,20 +68,22 @@ def run_engine(
     wall, cpu = time.perf_counter(), time.process_time()
     while True:
         status = engine.advance(handle, until_ms)
-        if status == arrays.LOG_FULL:
+        if status == codes.LOG_FULL:
             _drain(sim, logs, attempts)
-        elif status in (arrays.SLOTS_FULL, arrays.TIMERS_FULL):
-            sim = grown(sim, workload)
+        elif status in (codes.SLOTS_FULL, codes.TIMERS_FULL):
+            sim = with_more_slots(sim, inputs)
             handle = handle.moved_to(sim)
-        elif status == arrays.LOOK and outside:
+            sim = handle.sim
+        elif status == codes.LOOK and outside:
             _drain(sim, logs, attempts)
             turned = outside.look(engine, handle)
             turned["place"] = sim.control["n_places"][0]
             if logging:
                 logs.append(turned)
-        elif status == arrays.FLOWS_FULL:
-            sim = with_more_flows(sim)
+        elif status == codes.FLOWS_FULL:
+            sim = with_more_flows(sim, inputs)
             handle = handle.moved_to(sim)
+            sim = handle.sim
         else:
             break
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

@@ -7,14 +7,14 @@ that each rule stands in one place.
 from __future__ import annotations
 
 from heddle.model.compiled import inlined
-from heddle.sim.arrays import FREE
-from heddle.sim.asking import rekey_all, rekey_job, stage_asks
-from heddle.sim.ends import end
-from heddle.sim.starts import start_slot
+from heddle.sim.codes import FREE
+from heddle.sim.containers.ends import end
+from heddle.sim.containers.starts import start_slot
+from heddle.sim.scheduling.asking import rekey_all, rekey_job, stage_asks
 
 
 @inlined
-def settle(sim):  # type: ignore[no-untyped-def]
+def settle(sim):
     """Serves everything that follows from what just happened, endings first."""
     control = sim.control
     lists = control["n_endings"][0] + control["n_starts"][0] + control["n_asks"][0] + control["n_rekeys"][0]

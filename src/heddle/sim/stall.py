@@ -11,8 +11,8 @@ from heddle.model.reasons import Reason
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.view import JOB_AWAY, JOB_FINISHED, View
 from heddle.model.workload import AM
-from heddle.sim import arrays
-from heddle.sim.arrays import Sim
+from heddle.sim import codes
+from heddle.sim.memory.tables import Sim
 
 # The word for each reason that is not about room on nodes.
 _WORDS = {
@@ -30,7 +30,7 @@ _WORDS = {
 
 def stall_reason(sim: Sim, status: int) -> str:
     """One line: `am-deadlock: 12 application masters hold 98304 of 98304 MB ...`."""
-    if status == arrays.LIVELOCK:
+    if status == codes.LIVELOCK:
         return _livelock(sim)
     view = sim.shown
     waiting = np.flatnonzero(view.stage["waiting"] > 0)

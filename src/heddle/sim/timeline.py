@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from heddle.model.compiled import inlined
 from heddle.sim.lexicographic import pair_before
-from heddle.sim.units import unit
+from heddle.sim.numba.units import unit
 
 
 @inlined
-def _due_before(due, i, j):  # type: ignore[no-untyped-def]
+def _due_before(due, i, j):
     return pair_before(due["at_ms"][i], due["task"][i], due["at_ms"][j], due["task"][j])
 
 
 @inlined
-def _move_due(sim, source, target):  # type: ignore[no-untyped-def]
+def _move_due(sim, source, target):
     due = sim.due
     s = due["slot"][source]
     due["at_ms"][target], due["task"][target], due["slot"][target] = due["at_ms"][source], due["task"][source], s
@@ -24,7 +24,7 @@ def _move_due(sim, source, target):  # type: ignore[no-untyped-def]
 
 
 @unit
-def settle_due(sim, n, i, at_ms, task, s):  # type: ignore[no-untyped-def]
+def settle_due(sim, n, i, at_ms, task, s):
     """Writes the entry into the heap of n whose hole is at i, after moving others out of its way."""
     due = sim.due
     while i > 0:
@@ -53,7 +53,7 @@ def settle_due(sim, n, i, at_ms, task, s):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def due_set(sim, s, at_ms):  # type: ignore[no-untyped-def]
+def due_set(sim, s, at_ms):
     """Slot s is due at this time, whether it was due before or not."""
     i = sim.due_place[s]
     if i < 0:
@@ -63,7 +63,7 @@ def due_set(sim, s, at_ms):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def due_clear(sim, s):  # type: ignore[no-untyped-def]
+def due_clear(sim, s):
     """Slot s is not due any more."""
     due = sim.due
     i = sim.due_place[s]
@@ -77,7 +77,7 @@ def due_clear(sim, s):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _timer_before(timer, i, j):  # type: ignore[no-untyped-def]
+def _timer_before(timer, i, j):
     if timer["at_ms"][i] != timer["at_ms"][j]:
         return timer["at_ms"][i] < timer["at_ms"][j]
     if timer["kind"][i] != timer["kind"][j]:
@@ -86,14 +86,14 @@ def _timer_before(timer, i, j):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _timer_swap(timer, i, j):  # type: ignore[no-untyped-def]
+def _timer_swap(timer, i, j):
     at_ms, kind, subject = timer["at_ms"][i], timer["kind"][i], timer["subject"][i]
     timer["at_ms"][i], timer["kind"][i], timer["subject"][i] = timer["at_ms"][j], timer["kind"][j], timer["subject"][j]
     timer["at_ms"][j], timer["kind"][j], timer["subject"][j] = at_ms, kind, subject
 
 
 @unit
-def timer_push(sim, at_ms, kind, subject):  # type: ignore[no-untyped-def]
+def timer_push(sim, at_ms, kind, subject):
     timer, control = sim.timer, sim.control
     i = control["n_timers"][0]
     control["n_timers"][0] = i + 1
@@ -107,7 +107,7 @@ def timer_push(sim, at_ms, kind, subject):  # type: ignore[no-untyped-def]
 
 
 @unit
-def timer_pop(sim):  # type: ignore[no-untyped-def]
+def timer_pop(sim):
     """Drops the first timer; read it at index 0 before."""
     timer, control = sim.timer, sim.control
     n = control["n_timers"][0] - 1

@@ -11,7 +11,8 @@ from heddle.model.cluster import Cluster
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.view import JOB_ADMITTED, JOB_ARRIVED, JOB_FAILED
 from heddle.model.workload import AM, EXECUTORS, TASKS, Workload
-from heddle.sim.arrays import DONE, LAUNCHING, Sim
+from heddle.sim.codes import DONE, LAUNCHING
+from heddle.sim.memory.tables import Sim
 from heddle.yarn.snapshot import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Size, Snapshot
 
 

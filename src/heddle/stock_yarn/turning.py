@@ -10,10 +10,11 @@ import numpy.typing as npt
 from heddle.model.resources import MILLI
 from heddle.model.view import JOB_ADMITTED, JOB_FINISHED
 from heddle.policy.lever import Lever
-from heddle.sim import arrays
-from heddle.sim.compile import Engine
-from heddle.sim.memory import SimHandle
-from heddle.sim.queue_tree import QueueTree
+from heddle.sim import codes
+from heddle.sim.memory import tables
+from heddle.sim.memory.queue_tree import QueueTree
+from heddle.sim.numba.compile import Engine
+from heddle.sim.numba.handle import SimHandle
 from heddle.stock_yarn.sight import app_number, node_number
 from heddle.yarn.knobs import Turns, worth_posting
 
@@ -48,25 +49,25 @@ class Knobs:
 
     def log(self, at_ms: int) -> npt.NDArray[Any]:
         """What was turned since the last call. (Node sizes are logged by the engine.)"""
-        rows = np.zeros(len(self._log), arrays.LOG_ROW)
+        rows = np.zeros(len(self._log), tables.LOG_ROW)
         rows["at_ms"], rows["stage"] = at_ms, NOTHING
         for i, (kind, job, queue, value) in enumerate(self._log):
             rows["kind"][i], rows["job"][i], rows["node"][i], rows["value"][i] = kind, job, queue, value
         self._log.clear()
         return rows
 
-    def _share_queues(self, turns: Turns, sim: arrays.Sim) -> None:
+    def _share_queues(self, turns: Turns, sim: tables.Sim) -> None:
         for name, (guarantee, maximum) in turns.queue_permille.items():
             q = self._number[name]
             if self._guarantee[q] != guarantee:
                 self._guarantee[q] = guarantee
-                self._log.append((arrays.LOG_QUEUE_GUARANTEE, NOTHING, q, guarantee))
+                self._log.append((codes.LOG_QUEUE_GUARANTEE, NOTHING, q, guarantee))
             if self._maximum[q] != maximum:
                 self._maximum[q] = maximum
-                self._log.append((arrays.LOG_QUEUE_MAXIMUM, NOTHING, q, maximum))
+                self._log.append((codes.LOG_QUEUE_MAXIMUM, NOTHING, q, maximum))
             sim.shown.queue["weight_milli"][q] = max(1, guarantee)
 
-    def _compute_queues(self, sim: arrays.Sim) -> None:
+    def _compute_queues(self, sim: tables.Sim) -> None:
         """As YARN does when its nodes or its configuration change: from the root down."""
         queue = sim.shown.queue
         queue["guarantee"][0] = queue["maximum"][0] = sim.levers.sizing.node.sum(axis=0)
@@ -75,17 +76,17 @@ class Knobs:
             queue["guarantee"][q] = queue["guarantee"][above] * self._guarantee[q] // MILLI
             queue["maximum"][q] = queue["maximum"][above] * self._maximum[q] // MILLI
 
-    def _set_am_share(self, q: int, permille: int, sim: arrays.Sim) -> None:
+    def _set_am_share(self, q: int, permille: int, sim: tables.Sim) -> None:
         if sim.shown.queue["am_share_permille"][q] != permille:
             sim.shown.queue["am_share_permille"][q] = permille
-            self._log.append((arrays.LOG_QUEUE_AM_SHARE, NOTHING, q, permille))
+            self._log.append((codes.LOG_QUEUE_AM_SHARE, NOTHING, q, permille))
 
     def _set_priority(self, job: int, priority: int, engine: Engine, handle: SimHandle) -> None:
         rows = handle.sim.shown.job
         if rows["priority"][job] != priority and rows["state"][job] < JOB_FINISHED:
             rows["priority"][job] = priority
             engine.rekey(handle, job)
-            self._log.append((arrays.LOG_PRIORITY, job, NOTHING, priority))
+            self._log.append((codes.LOG_PRIORITY, job, NOTHING, priority))
 
     def _resize(self, n: int, wanted: tuple[int, int], engine: Engine, handle: SimHandle) -> bool:
         posted = handle.sim.levers.sizing.node[n]
@@ -108,10 +109,10 @@ class Knobs:
         _count(sim, job, 1)
         _file_under(sim, job, int(rows["member"][job]) if self._by_user else leaf)
         engine.rekey(handle, job)
-        self._log.append((arrays.LOG_MOVED, job, leaf, leaf))
+        self._log.append((codes.LOG_MOVED, job, leaf, leaf))
 
 
-def _count(sim: arrays.Sim, job: int, sign: int) -> None:
+def _count(sim: tables.Sim, job: int, sign: int) -> None:
     """Adds what the job holds and waits for to its queue, those above it and its user (-1: takes it off)."""
     view = sim.shown
     row, q, m = view.job[job], int(view.job["queue"][job]), int(view.job["member"][job])
@@ -130,7 +131,7 @@ def _count(sim: arrays.Sim, job: int, sign: int) -> None:
         q = int(view.queue["parent"][q])
 
 
-def _file_under(sim: arrays.Sim, job: int, base: int) -> None:
+def _file_under(sim: tables.Sim, job: int, base: int) -> None:
     """From now on the job's requests wait in lanes of this base: a leaf or, if users are kept apart, one of its."""
     n_bases, n_combos = int(sim.setting["n_bases"][0]), int(sim.setting["n_combos"][0])
     of_combo = sim.bucket[: 2 * n_combos : 2]

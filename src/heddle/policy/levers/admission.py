@@ -11,7 +11,7 @@ ENOUGH_RUN = int(Reason.MAX_RUNNING)
 
 
 @callable_too
-def queue_is_busy(view, job):  # type: ignore[no-untyped-def]
+def queue_is_busy(view, job):
     """Whether the job's queue runs as many jobs as it may."""
     queue = view.job["queue"][job]
     most = view.queue["max_running_jobs"][queue]
@@ -19,19 +19,19 @@ def queue_is_busy(view, job):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def am_share_permille(view, queue, default):  # type: ignore[no-untyped-def]
+def am_share_permille(view, queue, default):
     """What AMs may hold: the queue's own word, or else the policy's."""
     own = view.queue["am_share_permille"][queue]
     return default if own < 0 else own
 
 
-def max_running(view, state, params, job):  # type: ignore[no-untyped-def]
+def max_running(view, state, params, job):
     if view.clock["running_jobs"][0] * 1000 >= params[0] or queue_is_busy(view, job):
         return ENOUGH_RUN
     return 0
 
 
-def am_share(view, state, params, job):  # type: ignore[no-untyped-def]
+def am_share(view, state, params, job):
     """YARN's maximum-am-resource-percent: of the leaf's maximum; the first AM of a leaf always may."""
     if queue_is_busy(view, job):
         return ENOUGH_RUN

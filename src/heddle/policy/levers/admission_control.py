@@ -61,12 +61,12 @@ def prepare(setup: Setup) -> npt.NDArray[np.int64]:
 
 
 @callable_too
-def am_demand(view, job, r):  # type: ignore[no-untyped-def]
+def am_demand(view, job, r):
     return view.shape["demand"][view.stage_spec["shape"][view.job_spec["first_stage"][job]], r]
 
 
 @callable_too
-def first_waiting(view, state):  # type: ignore[no-untyped-def]
+def first_waiting(view, state):
     """The first job, by number, that waits for its AM; -1: none."""
     for job in range(state.table[FIRST], state.table[LAST] + 1):
         if view.job_spec["has_am"][job] and view.job["state"][job] == JOB_ARRIVED:
@@ -75,7 +75,7 @@ def first_waiting(view, state):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def lost_ams(view, state, r):  # type: ignore[no-untyped-def]
+def lost_ams(view, state, r):
     """What AMs reserve that were lost and will be back without asking; r < 0: how many there are."""
     total = 0
     job = state.table[NEWEST] - 1 if state.table[N_LOST] > 0 else -1
@@ -87,7 +87,7 @@ def lost_ams(view, state, r):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def declared_tasks(view, job, r):  # type: ignore[no-untyped-def]
+def declared_tasks(view, job, r):
     """What the job's own task containers reserve in all, as far as they are known, and how many there are."""
     first = view.job_spec["first_stage"][job]
     total, count = 0, 0
@@ -100,7 +100,7 @@ def declared_tasks(view, job, r):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def reserve(view, state, params, job, r):  # type: ignore[no-untyped-def]
+def reserve(view, state, params, job, r):
     """RRP: what must stay for task containers when this job asks to start its AM."""
     total_am = view.clock["am_allocated"][0, r] + lost_ams(view, state, r)
     n_ams = state.table[N_AMS] + lost_ams(view, state, -1)
@@ -124,7 +124,7 @@ def reserve(view, state, params, job, r):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def reserve_stays(view, state, params, job, ahead):  # type: ignore[no-untyped-def]
+def reserve_stays(view, state, params, job, ahead):
     """ARC: whether what AMs leave is at least the reserve once this job's AM runs, and that of the job ahead of it."""
     for r in range(view.shape["demand"].shape[1]):
         if view.clock["counts"][0, r]:
@@ -138,7 +138,7 @@ def reserve_stays(view, state, params, job, ahead):  # type: ignore[no-untyped-d
 
 
 @callable_too
-def largest_of_job(view, job, label, r):  # type: ignore[no-untyped-def]
+def largest_of_job(view, job, label, r):
     """The most that one of the job's tasks with this label reserves."""
     largest = 0
     first = view.job_spec["first_stage"][job]
@@ -150,7 +150,7 @@ def largest_of_job(view, job, label, r):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def largest_task(view, state, job, label, r):  # type: ignore[no-untyped-def]
+def largest_task(view, state, job, label, r):
     """Of the tasks with this label, of jobs that run and of this one."""
     largest = largest_of_job(view, job, label, r)
     if state.table[N_LOST] == 0:
@@ -164,7 +164,7 @@ def largest_task(view, state, job, label, r):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def task_has_room(view, state, job, ahead):  # type: ignore[no-untyped-def]
+def task_has_room(view, state, job, ahead):
     """Whether, wherever the AMs to come are placed, each running job's tasks find a node with room beside its AMs.
 
     So it is if one node holds them all and the task; or if more nodes have room for the task than AMs are to come.
@@ -199,7 +199,7 @@ def task_has_room(view, state, job, ahead):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def work_of(view, job, r, with_done):  # type: ignore[no-untyped-def]
+def work_of(view, job, r, with_done):
     """What a job's tasks that run or wait reserve, and those that are done if wanted; -1: it has not asked yet."""
     first = view.job_spec["first_stage"][job]
     total, count = 0, 0
@@ -214,7 +214,7 @@ def work_of(view, job, r, with_done):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def more_is_wanted(view, state, params, job):  # type: ignore[no-untyped-def]
+def more_is_wanted(view, state, params, job):
     """Whether the tasks in hand leave something to do for those of a further job, before or while its AM starts."""
     for r in range(view.shape["demand"].shape[1]):
         if view.clock["counts"][0, r] == 0:
@@ -244,7 +244,7 @@ def more_is_wanted(view, state, params, job):  # type: ignore[no-untyped-def]
     return True
 
 
-def admits(view, state, params, job):  # type: ignore[no-untyped-def]
+def admits(view, state, params, job):
     if queue_is_busy(view, job):
         return ENOUGH_RUN
     if view.job_spec["has_am"][job] == 0:
@@ -268,7 +268,7 @@ def admits(view, state, params, job):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def learn_sizes(view, state, job):  # type: ignore[no-untyped-def]
+def learn_sizes(view, state, job):
     """The job runs: its tasks count among the largest."""
     for label in range((state.table.shape[0] - LARGEST) // MAX_RESOURCES):
         for r in range(view.shape["demand"].shape[1]):
@@ -276,7 +276,7 @@ def learn_sizes(view, state, job):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def leaves(view, state, job):  # type: ignore[no-untyped-def]
+def leaves(view, state, job):
     """The job has ended: it is taken out of the chain, and the largest tasks are those of the others."""
     after, before = state.job[job, NEXT], state.job[job, PREVIOUS]
     if before > 0:
@@ -297,7 +297,7 @@ def leaves(view, state, job):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def drop_failed(view, state):  # type: ignore[no-untyped-def]
+def drop_failed(view, state):
     """Jobs that ended without an AM, because theirs was lost once too often."""
     job = state.table[NEWEST] - 1 if state.table[N_LOST] > 0 else -1
     while job >= 0:
@@ -308,7 +308,7 @@ def drop_failed(view, state):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def am_comes(view, state, job):  # type: ignore[no-untyped-def]
+def am_comes(view, state, job):
     state.table[N_LOST] -= state.job[job, LOST]
     state.job[job, LOST] = 0
     if state.job[job, RUNS] == 0:
@@ -324,7 +324,7 @@ def am_comes(view, state, job):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def observe_task(view, state, stage, sign):  # type: ignore[no-untyped-def]
+def observe_task(view, state, stage, sign):
     """Whether the reserve may have become smaller."""
     job = view.stage_spec["job"][stage]
     count = state.table[N_TASKS] + sign
@@ -343,7 +343,7 @@ def observe_task(view, state, stage, sign):  # type: ignore[no-untyped-def]
     return smaller
 
 
-def observe(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+def observe(view, state, params, kind, node, stage, container, value):
     """RIC: AMs of each node, task containers of all, jobs that run and jobs that wait."""
     drop_failed(view, state)
     if kind == EVENT_NODE_RETURNED:

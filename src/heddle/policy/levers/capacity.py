@@ -13,11 +13,11 @@ from heddle.policy.queues import above_maximum
 USER_LIMIT = int(Reason.USER_LIMIT)
 
 
-def key(view, state, params, stage):  # type: ignore[no-untyped-def]
+def key(view, state, params, stage):
     return job_key(view, stage, leaf_order(view, stage, ORDER_FIFO))
 
 
-def queue_key(view, state, params, queue):  # type: ignore[no-untyped-def]
+def queue_key(view, state, params, queue):
     """How much of its guarantee the queue uses."""
     used = 0
     for r in range(view.shape["demand"].shape[1]):
@@ -27,7 +27,7 @@ def queue_key(view, state, params, queue):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def above_user_limit(view, stage):  # type: ignore[no-untyped-def]
+def above_user_limit(view, stage):
     """USER_LIMIT if the job's user has more than a user's share of the leaf; else 0.
 
     The leaf is split among active users: each gets at least the minimum, and at most the factor.
@@ -49,11 +49,11 @@ def above_user_limit(view, stage):  # type: ignore[no-untyped-def]
     return 0
 
 
-def user_limit(view, state, params, stage):  # type: ignore[no-untyped-def]
+def user_limit(view, state, params, stage):
     return above_user_limit(view, stage)
 
 
-def limits(view, state, params, stage):  # type: ignore[no-untyped-def]
+def limits(view, state, params, stage):
     """The queue's maximum; then the user's share of the leaf."""
     reason = above_maximum(view, stage)
     return reason if reason != 0 else above_user_limit(view, stage)

@@ -69,18 +69,18 @@ def prepare(setup: Setup) -> npt.NDArray[np.int64]:
 
 
 @callable_too
-def level_of(state, stage):  # type: ignore[no-untyped-def]
+def level_of(state, stage):
     return state.table[state.table[_LEVEL] + stage]
 
 
 @callable_too
-def has_data(view, state, stage):  # type: ignore[no-untyped-def]
+def has_data(view, state, stage):
     """Whether its containers are tasks, of which data sizes tell something."""
     return view.stage_spec["kind"][stage] == TASKS
 
 
 @callable_too
-def all_written(view, state, stage):  # type: ignore[no-untyped-def]
+def all_written(view, state, stage):
     """Whether the stages that it comes after are done, so that all it reads lies somewhere."""
     first = view.stage_spec["first_after"][stage]
     for edge in range(first, first + view.stage_spec["n_after"][stage]):
@@ -91,7 +91,7 @@ def all_written(view, state, stage):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def write_place(view, state, stage, node):  # type: ignore[no-untyped-def]
+def write_place(view, state, stage, node):
     """The output of one more task of the stage lies on the node, or will. The place in the lists of places."""
     table = state.table
     first = view.stage_spec["first_task"][stage]
@@ -111,7 +111,7 @@ def write_place(view, state, stage, node):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def move_input(view, state, stage, node, tasks):  # type: ignore[no-untyped-def]
+def move_input(view, state, stage, node, tasks):
     """What so many tasks of the stage read is to move to the node or, below 0, is no longer: Trans follows."""
     table, spec = state.table, view.stage_spec
     first = spec["first_after"][stage]
@@ -133,14 +133,14 @@ def move_input(view, state, stage, node, tasks):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def _mark(view, table, node):  # type: ignore[no-untyped-def]
+def _mark(view, table, node):
     table[table[_NEAR] + node] = ON_NODE
     table[table[_NEAR_RACK] + view.node["rack"][node]] = 1
     table[_ANY_NEAR] = 1
 
 
 @callable_too
-def look_around(view, state, stage):  # type: ignore[no-untyped-def]
+def look_around(view, state, stage):
     """Makes NEAR tell of this stage: which nodes hold some of what it reads, and which share a rack with them."""
     table, spec = state.table, view.stage_spec
     if table[_AT_HAND] == stage + 1:

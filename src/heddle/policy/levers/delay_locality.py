@@ -28,7 +28,7 @@ def prepare(setup: Setup) -> npt.NDArray[np.int64]:
 
 
 @callable_too
-def nearness(view, state, node, stage):  # type: ignore[no-untyped-def]
+def nearness(view, state, node, stage):
     """How near the node is to the stage's input; ON_NODE for all if it prefers no node that could take it."""
     shape = view.stage_spec["shape"][stage]
     nearest = FAR
@@ -48,11 +48,11 @@ def nearness(view, state, node, stage):  # type: ignore[no-untyped-def]
     return nearest if usable else ON_NODE
 
 
-def score(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+def score(view, state, params, node, stage):
     return free_part(view, state, params, node, stage) + BONUS * nearness(view, state, node, stage)
 
 
-def allows(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+def allows(view, state, params, node, stage):
     """Not in the rack before wait, not elsewhere before twice that."""
     waited_ms = view.clock["now_ms"][0] - view.stage["asked_at_ms"][stage]
     near = nearness(view, state, node, stage)

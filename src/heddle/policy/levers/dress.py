@@ -52,18 +52,18 @@ def prepare(setup: Setup) -> npt.NDArray[np.int64]:
     return table
 
 
-def pool(view, state, params, job):  # type: ignore[no-untyped-def]
+def pool(view, state, params, job):
     return small_or_large(view, job, params[THETA_AT], params[BASIS_AT] != 0)
 
 
-def limit(view, state, params, pool, r):  # type: ignore[no-untyped-def]
+def limit(view, state, params, pool, r):
     total = view.clock["allowance"][0, r]
     small = total * state.table[DELTA] // ONE
     return small if pool == SMALL else total - small
 
 
 @callable_too
-def needed_share(view, amounts, row):  # type: ignore[no-untyped-def]
+def needed_share(view, amounts, row):
     """The dominant share rounded up, so that a pool that gets the sum of such shares has room for all of it."""
     largest = 0
     for r in range(view.shape["demand"].shape[1]):
@@ -73,7 +73,7 @@ def needed_share(view, amounts, row):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def waiting_demand(view, job):  # type: ignore[no-untyped-def]
+def waiting_demand(view, job):
     """The dominant share of what the job waits for, rounded up."""
     largest = 0
     first = view.job_spec["first_stage"][job]
@@ -87,7 +87,7 @@ def waiting_demand(view, job):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def predicted(view, state, params):  # type: ignore[no-untyped-def]
+def predicted(view, state, params):
     """F2 and F1: what the jobs of the large and of the small pool will release within the next round.
 
     Trailing tasks go to their next phase first, and jobs that do not release any more leave the chain.
@@ -116,7 +116,7 @@ def predicted(view, state, params):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def collect_demands(view, state):  # type: ignore[no-untyped-def]
+def collect_demands(view, state):
     """Writes down what the waiting jobs of each pool ask for; how many, large and small. Ended jobs leave the chain."""
     n_large, n_small = 0, 0
     before, job = -1, state.table[FIRST_JOB] - 1
@@ -143,7 +143,7 @@ def collect_demands(view, state):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def next_demand(state, at, count, above):  # type: ignore[no-untyped-def]
+def next_demand(state, at, count, above):
     """The smallest demand above this one, and how many jobs have it (0: there is none)."""
     smallest, found = 0, 0
     for i in range(at, at + count):
@@ -155,7 +155,7 @@ def next_demand(state, at, count, above):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def lent_to_small(view, state, small_room, large_room):  # type: ignore[no-untyped-def]
+def lent_to_small(view, state, small_room, large_room):
     """Alg. 3, lines 13 to 24: how much of the large pool's room goes to small jobs, the smallest ones first."""
     n_large, n_small = collect_demands(view, state)
     demand, jobs = next_demand(state, OF_LARGE, n_large, 0)
@@ -179,7 +179,7 @@ def lent_to_small(view, state, small_room, large_room):  # type: ignore[no-untyp
 
 
 @callable_too
-def adjusted(view, state, params):  # type: ignore[no-untyped-def]
+def adjusted(view, state, params):
     """Alg. 3: delta for the next round."""
     held = needed_share(view, view.pool["allocated"], SMALL)
     free = max(0, ONE - held - needed_share(view, view.pool["allocated"], LARGE))
@@ -198,7 +198,7 @@ def adjusted(view, state, params):  # type: ignore[no-untyped-def]
     return max(0, min(ONE, delta))
 
 
-def observe(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+def observe(view, state, params, kind, node, stage, container, value):
     if kind == EVENT_TICK:
         delta = adjusted(view, state, params)
         changed = delta != state.table[DELTA]

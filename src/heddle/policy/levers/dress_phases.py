@@ -31,25 +31,25 @@ JOB_COLUMNS = 29
 
 
 @callable_too
-def within_window(job, count, ring, now_ms, window_ms):  # type: ignore[no-untyped-def]
+def within_window(job, count, ring, now_ms, window_ms):
     """Whether SEEN_ABOVE happened within the window that ends now, which makes more than SEEN_ABOVE with this one."""
     return job[count] >= SEEN_ABOVE and job[ring + job[count] % SEEN_ABOVE] > now_ms - window_ms
 
 
 @callable_too
-def push(job, count, ring, now_ms):  # type: ignore[no-untyped-def]
+def push(job, count, ring, now_ms):
     job[ring + job[count] % SEEN_ABOVE] = now_ms
     job[count] += 1
 
 
 @callable_too
-def nothing_ended(job, now_ms, window_ms):  # type: ignore[no-untyped-def]
+def nothing_ended(job, now_ms, window_ms):
     """Whether no container of the job ended within the window that ends now."""
     return job[N_ENDS] == 0 or job[ENDS + (job[N_ENDS] - 1) % SEEN_ABOVE] <= now_ms - window_ms
 
 
 @callable_too
-def move_rest(job, source, target):  # type: ignore[no-untyped-def]
+def move_rest(job, source, target):
     """What is left of one phase counts to another."""
     job[target + AMOUNT] += job[source + AMOUNT] - job[source + RELEASED]
     job[target + COUNT] += job[source + LEFT]
@@ -59,14 +59,14 @@ def move_rest(job, source, target):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def clear(job, phase, now_ms):  # type: ignore[no-untyped-def]
+def clear(job, phase, now_ms):
     job[phase + FIRST], job[phase + LAST], job[phase + GAMMA] = now_ms, now_ms, NOT_YET
     for column in (AMOUNT, COUNT, LEFT, RELEASED):
         job[phase + column] = 0
 
 
 @callable_too
-def begin_phase(job, now_ms, window_ms):  # type: ignore[no-untyped-def]
+def begin_phase(job, now_ms, window_ms):
     """A container starts after a pause: with it, a new phase."""
     trails = job[NEWEST + GAMMA] != NOT_YET and nothing_ended(job, now_ms, window_ms)
     if job[SEEN] and not trails:
@@ -84,7 +84,7 @@ def begin_phase(job, now_ms, window_ms):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def starts(job, amount, now_ms, window_ms):  # type: ignore[no-untyped-def]
+def starts(job, amount, now_ms, window_ms):
     """A container of this dominant share starts (Alg. 1). The number of its phase."""
     if job[PHASE] == 0:
         clear(job, NEWEST, now_ms)
@@ -102,7 +102,7 @@ def starts(job, amount, now_ms, window_ms):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def ends(job, phase_number, amount, now_ms, window_ms):  # type: ignore[no-untyped-def]
+def ends(job, phase_number, amount, now_ms, window_ms):
     """A container of this phase ends (Alg. 2)."""
     phase = OLDER if phase_number <= job[OLDER_UNTIL] else NEWEST
     if job[phase + GAMMA] == NOT_YET:
@@ -116,7 +116,7 @@ def ends(job, phase_number, amount, now_ms, window_ms):  # type: ignore[no-untyp
 
 
 @callable_too
-def count_trailing(job, now_ms, window_ms):  # type: ignore[no-untyped-def]
+def count_trailing(job, now_ms, window_ms):
     """Nothing has ended for a window since the older phase began to release: what is left of it trails."""
     if job[OLDER + LEFT] > 0 and job[OLDER + GAMMA] != NOT_YET and nothing_ended(job, now_ms, window_ms):
         move_rest(job, OLDER, NEWEST)
@@ -124,7 +124,7 @@ def count_trailing(job, now_ms, window_ms):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def phase_release(job, phase, now_ms):  # type: ignore[no-untyped-def]
+def phase_release(job, phase, now_ms):
     """What the phase will have released a round from now and has not yet: (3), counted once."""
     gamma = job[phase + GAMMA]
     span_ms = max(ROUND_MS, job[phase + LAST] - job[phase + FIRST])
@@ -135,7 +135,7 @@ def phase_release(job, phase, now_ms):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def job_release(job, now_ms, window_ms):  # type: ignore[no-untyped-def]
+def job_release(job, now_ms, window_ms):
     """(2). The newest phase tells nothing before its starts are over."""
     total = phase_release(job, OLDER, now_ms)
     if job[NEWEST + LAST] <= now_ms - window_ms:
@@ -144,7 +144,7 @@ def job_release(job, now_ms, window_ms):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def releases(job):  # type: ignore[no-untyped-def]
+def releases(job):
     """Whether a phase of the job has begun to release and is not over."""
     newest = job[NEWEST + GAMMA] != NOT_YET and job[NEWEST + LEFT] > 0
     return newest or (job[OLDER + GAMMA] != NOT_YET and job[OLDER + LEFT] > 0)

@@ -19,7 +19,7 @@ NOWHERE, ANYWHERE = -1, -2
 
 
 @callable_too
-def _may_hold(view, node, stage):  # type: ignore[no-untyped-def]
+def _may_hold(view, node, stage):
     """Whether the node, if it were empty, could take a container of the stage."""
     label = view.stage_spec["label"][stage]
     if view.node["alive"][node] == 0 or (label != 0 and view.node["label"][node] != label):
@@ -32,7 +32,7 @@ def _may_hold(view, node, stage):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def _has_room(view, state, node, stage):  # type: ignore[no-untyped-def]
+def _has_room(view, state, node, stage):
     """Whether the node has CPU and memory left, of what an empty one has, for one more task of this level."""
     table = state.table
     n_resources = view.shape["demand"].shape[1]
@@ -45,7 +45,7 @@ def _has_room(view, state, node, stage):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def _choose(view, state, params, stage):  # type: ignore[no-untyped-def]
+def _choose(view, state, params, stage):
     """The node for one more task of the stage: with room by rank, else by backlog; NOWHERE if none could hold it."""
     best, best_room, best_rank, best_backlog = NOWHERE, False, 0, 0
     entry = level_of(state, stage) == 0
@@ -64,7 +64,7 @@ def _choose(view, state, params, stage):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def _bind(view, state, params, stage):  # type: ignore[no-untyped-def]
+def _bind(view, state, params, stage):
     """Binds one task of the stage."""
     table = state.table
     node = _choose(view, state, params, stage)
@@ -84,7 +84,7 @@ def _bind(view, state, params, stage):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def bind_job(view, state, params, job):  # type: ignore[no-untyped-def]
+def bind_job(view, state, params, job):
     """Binds all tasks of the job: level by level, stage by stage."""
     table = state.table
     first = view.job_spec["first_stage"][job]
@@ -104,7 +104,7 @@ def bind_job(view, state, params, job):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def bound_place(view, state, stage, node):  # type: ignore[no-untyped-def]
+def bound_place(view, state, stage, node):
     """Where a task of the stage is bound that may go to the node: to it, or to a node that is lost.
 
     NOWHERE: all are bound to others. ANYWHERE: none is bound.
@@ -125,7 +125,7 @@ def bound_place(view, state, stage, node):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def unbind(view, state, stage, place):  # type: ignore[no-untyped-def]
+def unbind(view, state, stage, place):
     """A task bound there will not run there: it is as if it had never been."""
     table = state.table
     node = table[table[_PLACE_NODE] + place]
@@ -137,7 +137,7 @@ def unbind(view, state, stage, place):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def _move_bound(view, state, job, sign):  # type: ignore[no-untyped-def]
+def _move_bound(view, state, job, sign):
     """Counts the transfers to all bound tasks of the job (sign 1), or takes them back (-1)."""
     table = state.table
     first = view.job_spec["first_stage"][job]
@@ -150,7 +150,7 @@ def _move_bound(view, state, job, sign):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def rebind(view, state, stage, place, node):  # type: ignore[no-untyped-def]
+def rebind(view, state, stage, place, node):
     """A task bound to that place, whose node is lost, gets its container on this node: where it is bound now.
 
     What comes after it will read from here, so all transfers of the job are counted anew.
@@ -172,7 +172,7 @@ def rebind(view, state, stage, place, node):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def unbind_job(view, state, job):  # type: ignore[no-untyped-def]
+def unbind_job(view, state, job):
     """The job has ended: what is still bound will never run."""
     first = view.job_spec["first_stage"][job]
     for stage in range(first, first + view.job_spec["n_stages"][job]):

@@ -13,7 +13,7 @@ SATISFIED = 1 << 60  # queues that have their minimum share come after all that 
 
 
 @callable_too
-def job_key(view, stage, order):  # type: ignore[no-untyped-def]
+def job_key(view, stage, order):
     """A job's place in its leaf queue under this order."""
     job = view.stage_spec["job"][stage]
     if order == ORDER_FIFO:
@@ -24,28 +24,28 @@ def job_key(view, stage, order):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def leaf_order(view, stage, default):  # type: ignore[no-untyped-def]
+def leaf_order(view, stage, default):
     """The order inside the job's leaf queue: its own, or the policy's."""
     order = view.queue["order"][view.job["queue"][view.stage_spec["job"][stage]]]
     return default if order == ORDER_DEFAULT else order
 
 
-def fair_key(view, state, params, stage):  # type: ignore[no-untyped-def]
+def fair_key(view, state, params, stage):
     return job_key(view, stage, leaf_order(view, stage, ORDER_FAIR))
 
 
-def drf_key(view, state, params, stage):  # type: ignore[no-untyped-def]
+def drf_key(view, state, params, stage):
     return job_key(view, stage, leaf_order(view, stage, ORDER_DRF))
 
 
-def fair_queue_key(view, state, params, queue):  # type: ignore[no-untyped-def]
+def fair_queue_key(view, state, params, queue):
     used, due = view.queue["allocated"][queue, MEMORY], view.queue["min_share"][queue, MEMORY]
     if used < due:
         return used * ONE // due
     return SATISFIED + used * 1000 // view.queue["weight_milli"][queue]
 
 
-def drf_queue_key(view, state, params, queue):  # type: ignore[no-untyped-def]
+def drf_queue_key(view, state, params, queue):
     share, dominant = -1, 0
     for r in range(view.shape["demand"].shape[1]):
         if view.clock["counts"][0, r] and view.clock["allowance"][0, r] > 0:
@@ -58,7 +58,7 @@ def drf_queue_key(view, state, params, queue):  # type: ignore[no-untyped-def]
     return SATISFIED + max(share, 0) * 1000 // view.queue["weight_milli"][queue]
 
 
-def limits(view, state, params, stage):  # type: ignore[no-untyped-def]
+def limits(view, state, params, stage):
     return above_maximum(view, stage)
 
 

@@ -15,7 +15,7 @@ PERCENT_AT, SHARES_AT = 0, 1  # places of parameters
 
 
 @callable_too
-def is_active(view, queue):  # type: ignore[no-untyped-def]
+def is_active(view, queue):
     """Whether the queue has anything, or asks for it: only such queues have a fair share."""
     held = 0
     for r in range(view.shape["demand"].shape[1]):
@@ -24,14 +24,14 @@ def is_active(view, queue):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def at_ratio(view, queue, r, ratio):  # type: ignore[no-untyped-def]
+def at_ratio(view, queue, r, ratio):
     """What the queue has where a weight of 1 gives so much: within its minimum share and its maximum."""
     by_weight = view.queue["weight_milli"][queue] * ratio // 1000
     return min(view.queue["maximum"][queue, r], max(view.queue["min_share"][queue, r], by_weight))
 
 
 @callable_too
-def part_of(view, queue, r, total):  # type: ignore[no-untyped-def]
+def part_of(view, queue, r, total):
     """The queue's part of what its parent has: by the largest ratio at which all that are active fit."""
     low, high = 0, 1000 * (total + 1)  # the ratio lies in between: even the smallest weight has more than all at `high`
     while high - low > 1:
@@ -50,7 +50,7 @@ def part_of(view, queue, r, total):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def fair_share(view, leaf, r):  # type: ignore[no-untyped-def]
+def fair_share(view, leaf, r):
     """From the whole cluster down to the leaf, level by level."""
     depth, queue = 0, leaf
     while view.queue["parent"][queue] >= 0:
@@ -65,12 +65,12 @@ def fair_share(view, leaf, r):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def free(view, r):  # type: ignore[no-untyped-def]
+def free(view, r):
     """Of the whole cluster: queue 0 is root."""
     return max(0, view.clock["allowance"][0, r] - view.queue["allocated"][0, r])
 
 
-def admits(view, state, params, job):  # type: ignore[no-untyped-def]
+def admits(view, state, params, job):
     if queue_is_busy(view, job):
         return ENOUGH_RUN
     if view.job_spec["has_am"][job] == 0:

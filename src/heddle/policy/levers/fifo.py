@@ -6,7 +6,7 @@ from heddle.policy.lever import Lever, Parameter, Question
 from heddle.policy.shares import submission_rank
 
 
-def key(view, state, params, stage):  # type: ignore[no-untyped-def]
+def key(view, state, params, stage):
     return submission_rank(view, stage)
 
 

@@ -66,7 +66,7 @@ def prepare(setup: Setup) -> npt.NDArray[np.int64]:
 
 
 @callable_too
-def normalised(view, stage):  # type: ignore[no-untyped-def]
+def normalised(view, stage):
     """What one container of the stage wants, as parts of the cluster, summed over the resources that count."""
     total = 0
     shape = view.stage_spec["shape"][stage]
@@ -77,7 +77,7 @@ def normalised(view, stage):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def urgency_of(view, stage, form, progress_of):  # type: ignore[no-untyped-def]
+def urgency_of(view, stage, form, progress_of):
     """U_m or U_r of the stage; 0 for AMs."""
     if form == NO_URGENCY or view.stage_spec["kind"][stage] == AM:
         return 0
@@ -106,25 +106,25 @@ def urgency_of(view, stage, form, progress_of):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def alignment_counts(state):  # type: ignore[no-untyped-def]
+def alignment_counts(state):
     """Whether not nearly all jobs so far are iterative."""
     return state.table[ITERATIVE] * 1000 < NEARLY_ALL * state.table[JOBS]
 
 
 @callable_too
-def alignment_of(view, state, stage):  # type: ignore[no-untyped-def]
+def alignment_of(view, state, stage):
     if view.job_spec["iterative"][view.stage_spec["job"][stage]] == 0 or not alignment_counts(state):
         return 0
     return ONE - ONE // (view.stage_spec["iteration"][stage] + 2)
 
 
-def urgency_key(view, state, params, stage):  # type: ignore[no-untyped-def]
+def urgency_key(view, state, params, stage):
     if view.stage_spec["kind"][stage] == AM:
         return AM_FIRST + submission_rank(view, stage)
     return -urgency_of(view, stage, params[URGENCY_AT], params[PROGRESS_AT])
 
 
-def alignment_key(view, state, params, stage):  # type: ignore[no-untyped-def]
+def alignment_key(view, state, params, stage):
     """Among requests of one size the most aligned goes first, then the most urgent."""
     if view.stage_spec["kind"][stage] == AM:
         return AM_FIRST + submission_rank(view, stage)
@@ -132,29 +132,29 @@ def alignment_key(view, state, params, stage):  # type: ignore[no-untyped-def]
     return -(aligned << ALIGNMENT_BITS) - urgency_of(view, stage, params[URGENCY_AT], params[PROGRESS_AT])
 
 
-def urgency(view, state, params, stage):  # type: ignore[no-untyped-def]
+def urgency(view, state, params, stage):
     return urgency_of(view, stage, params[URGENCY_AT], params[PROGRESS_AT])
 
 
-def fit(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+def fit(view, state, params, node, stage):
     value = fitness_of(view, state, params, node, stage) if params[FITNESS_AT] != 0 else 0
     return value + PLANNED if is_planned(view, state, node, stage) else value
 
 
-def offer(view, state, params, node):  # type: ignore[no-untyped-def]
+def offer(view, state, params, node):
     if params[INITIAL_AT] != 0:
         plan_offer(view, state, node)
     return 0
 
 
 @callable_too
-def between(value, least, most):  # type: ignore[no-untyped-def]
+def between(value, least, most):
     """Where a value lies between the least and the most, from 0 to ONE."""
     return (value - least) * ONE // (most - least) if most > least else 0
 
 
 @callable_too
-def preference(key, fit, term, min_fit, max_fit, max_term, aligned):  # type: ignore[no-untyped-def]
+def preference(key, fit, term, min_fit, max_fit, max_term, aligned):
     if key < AMS_BELOW:
         return -key
     if fit >= PLANNED:
@@ -162,11 +162,11 @@ def preference(key, fit, term, min_fit, max_fit, max_term, aligned):  # type: ig
     return between(fit, min_fit, max_fit) + between(term, 0, max_term) + aligned
 
 
-def fitness_and_urgency(view, state, params, key, fit, term, n, a, b, c, d, min_fit, max_fit, e, max_term):  # type: ignore[no-untyped-def]
+def fitness_and_urgency(view, state, params, key, fit, term, n, a, b, c, d, min_fit, max_fit, e, max_term):
     return preference(key, fit, term, min_fit, max_fit, max_term, 0)
 
 
-def with_alignment(view, state, params, key, fit, term, n, a, b, low, high, min_fit, max_fit, c, max_term):  # type: ignore[no-untyped-def]
+def with_alignment(view, state, params, key, fit, term, n, a, b, low, high, min_fit, max_fit, c, max_term):
     milli = params[AGGRESSIVENESS_AT]
     if milli < 0:
         milli = 1000 - 1000 * state.table[ITERATIVE] // max(1, state.table[JOBS])
@@ -176,7 +176,7 @@ def with_alignment(view, state, params, key, fit, term, n, a, b, low, high, min_
     return preference(key, fit, term, min_fit, max_fit, max_term, aligned)
 
 
-def observe(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+def observe(view, state, params, kind, node, stage, container, value):
     if kind == EVENT_ARRIVED:
         job = view.stage_spec["job"][stage]
         state.table[LAST_JOB] = max(state.table[LAST_JOB], job)

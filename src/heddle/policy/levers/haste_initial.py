@@ -44,7 +44,7 @@ def table_for(setup: Setup) -> npt.NDArray[np.int64]:
 
 
 @callable_too
-def count_waiting_shapes(view, state, node):  # type: ignore[no-untyped-def]
+def count_waiting_shapes(view, state, node):
     """How many tasks of each shape wait that may go to this node and need nothing but memory and vcores."""
     table = state.table
     waiting = PLAN + table[N_SHAPES]
@@ -71,7 +71,7 @@ def count_waiting_shapes(view, state, node):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def in_units(view, state, shape, r):  # type: ignore[no-untyped-def]
+def in_units(view, state, shape, r):
     """What one item of a class takes of the knapsack."""
     if view.clock["counts"][0, r] == 0:
         return 0
@@ -79,7 +79,7 @@ def in_units(view, state, shape, r):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def room_in_units(view, state, node, r):  # type: ignore[no-untyped-def]
+def room_in_units(view, state, node, r):
     if view.clock["counts"][0, r] == 0:
         return 0
     free = view.node["total"][node, r] - view.node["allocated"][node, r]
@@ -87,7 +87,7 @@ def room_in_units(view, state, node, r):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def value_of(view, node, shape):  # type: ignore[no-untyped-def]
+def value_of(view, node, shape):
     """The part of the node that one item uses, all resources weighted equally."""
     value = 0
     for r in (MEMORY, VCORES):
@@ -97,7 +97,7 @@ def value_of(view, node, shape):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def most_items(state, place, memory, vcores, takes_memory, takes_vcores):  # type: ignore[no-untyped-def]
+def most_items(state, place, memory, vcores, takes_memory, takes_vcores):
     """How many items of a class fit, and there are."""
     most = state.table[COUNTS + place]
     if takes_memory > 0:
@@ -108,7 +108,7 @@ def most_items(state, place, memory, vcores, takes_memory, takes_vcores):  # typ
 
 
 @callable_too
-def choose_items(view, state, node, n_classes):  # type: ignore[no-untyped-def]
+def choose_items(view, state, node, n_classes):
     """The knapsack: writes the plan, how many of each class."""
     table = state.table
     memory, vcores = room_in_units(view, state, node, MEMORY), room_in_units(view, state, node, VCORES)
@@ -141,7 +141,7 @@ def choose_items(view, state, node, n_classes):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def plan_offer(view, state, node):  # type: ignore[no-untyped-def]
+def plan_offer(view, state, node):
     """Something can go to the node: if it has had no plan in this round, now it has."""
     table = state.table
     if table[PLANNED_NODE] != node + 1:
@@ -162,7 +162,7 @@ def plan_offer(view, state, node):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def is_planned(view, state, node, stage):  # type: ignore[no-untyped-def]
+def is_planned(view, state, node, stage):
     shape = view.stage_spec["shape"][stage]
     kind = view.stage_spec["kind"][stage]
     if state.table[PLANNED_NODE] != node + 1 or kind not in (TASKS, EXECUTORS):
@@ -171,14 +171,14 @@ def is_planned(view, state, node, stage):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def task_came(view, state, node, stage):  # type: ignore[no-untyped-def]
+def task_came(view, state, node, stage):
     state.table[N_TASKS] += 1
     if is_planned(view, state, node, stage):
         state.table[PLAN + view.stage_spec["shape"][stage]] -= 1
 
 
 @callable_too
-def task_went(state):  # type: ignore[no-untyped-def]
+def task_went(state):
     """When the last task is gone every node may have a plan again."""
     state.table[N_TASKS] -= 1
     if state.table[N_TASKS] == 0:

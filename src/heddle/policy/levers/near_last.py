@@ -18,7 +18,7 @@ SAME_NODE, SAME_RACK = 2, 1
 free_part = callable_too(most_free)
 
 
-def score(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+def score(view, state, params, node, stage):
     last = state.job[view.stage_spec["job"][stage], LAST] - 1
     if last < 0:
         return free_part(view, state, params, node, stage)
@@ -27,7 +27,7 @@ def score(view, state, params, node, stage):  # type: ignore[no-untyped-def]
     return SAME_RACK if view.node["rack"][node] == view.node["rack"][last] else 0
 
 
-def allocated(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+def allocated(view, state, params, kind, node, stage, container, value):
     state.job[view.stage_spec["job"][stage], LAST] = node + 1
     return 0
 

@@ -40,13 +40,13 @@ _SIBLING, _AT_HAND, _ANY_NEAR = int(Layout.SIBLING), int(Layout.AT_HAND), int(La
 _HEARTBEATS, _LEFT, _PLACE_NODE = int(Layout.HEARTBEATS), int(Layout.LEFT), int(Layout.PLACE_NODE)
 
 
-def score(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+def score(view, state, params, node, stage):
     if stage < 0 or not has_data(view, state, stage):
         return free_part(view, state, params, node, stage)
     return rank(view, state, params, node, stage)
 
 
-def allows(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+def allows(view, state, params, node, stage):
     table = state.table
     if not has_data(view, state, stage):
         return 0
@@ -66,7 +66,7 @@ def allows(view, state, params, node, stage):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def _allocated(view, state, params, node, stage, container):  # type: ignore[no-untyped-def]
+def _allocated(view, state, params, node, stage, container):
     table = state.table
     entry = level_of(state, stage) == 0
     state.container[container, MOVING] = state.container[container, BOUND_TO] = 0
@@ -89,7 +89,7 @@ def _allocated(view, state, params, node, stage, container):  # type: ignore[no-
 
 
 @callable_too
-def _fetched(view, state, node, stage, container):  # type: ignore[no-untyped-def]
+def _fetched(view, state, node, stage, container):
     """The transfers to this container have ended."""
     if state.container[container, MOVING]:
         state.container[container, MOVING] = 0
@@ -97,7 +97,7 @@ def _fetched(view, state, node, stage, container):  # type: ignore[no-untyped-de
 
 
 @callable_too
-def _ended(view, state, params, node, stage, container, finished):  # type: ignore[no-untyped-def]
+def _ended(view, state, params, node, stage, container, finished):
     table, job = state.table, view.stage_spec["job"][stage]
     entry = level_of(state, stage) == 0
     over = view.job["state"][job] >= JOB_FINISHED
@@ -121,7 +121,7 @@ def _ended(view, state, params, node, stage, container, finished):  # type: igno
         unbind_job(view, state, job)
 
 
-def on_event(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+def on_event(view, state, params, kind, node, stage, container, value):
     if kind == EVENT_ARRIVED:
         if params[EARLY] > 0:
             bind_job(view, state, params, view.stage_spec["job"][stage])

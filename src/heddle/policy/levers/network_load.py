@@ -86,7 +86,7 @@ def transfer_parts(n_nodes: int) -> dict[Layout, npt.NDArray[Any] | int]:
 
 
 @callable_too
-def path_bandwidth(view, table, source, target):  # type: ignore[no-untyped-def]
+def path_bandwidth(view, table, source, target):
     """BPre: the narrowest link between two nodes, in bytes per ms."""
     bandwidth = min(table[table[_BANDWIDTH] + source], table[table[_BANDWIDTH] + target])
     rack = view.node["rack"]
@@ -99,7 +99,7 @@ def path_bandwidth(view, table, source, target):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def add_transfer(view, state, source, target, n_bytes):  # type: ignore[no-untyped-def]
+def add_transfer(view, state, source, target, n_bytes):
     """Trans[source][target] grows by so many bytes (or shrinks), and with it the target's priority."""
     table = state.table
     if source == target or n_bytes == 0:

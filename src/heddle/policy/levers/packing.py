@@ -9,7 +9,7 @@ from heddle.policy.levers.remaining_work import finished, prepare, total_work
 from heddle.policy.shares import submission_rank
 
 
-def alignment(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+def alignment(view, state, params, node, stage):
     """Dot product of what the request wants and what the node has free, both as parts of the node's allowance."""
     shape = view.stage_spec["shape"][stage]
     total = 0
@@ -21,18 +21,18 @@ def alignment(view, state, params, node, stage):  # type: ignore[no-untyped-def]
     return total
 
 
-def tie_break(view, state, params, stage):  # type: ignore[no-untyped-def]
+def tie_break(view, state, params, stage):
     """Of requests that suit the node equally well: the job that came first, or the one that holds least memory."""
     if params[0] != 0:
         return view.job["allocated"][view.stage_spec["job"][stage], MEMORY]
     return submission_rank(view, stage)
 
 
-def fit_alone(view, state, params, key, fit, term, n, sum_key, sum_fit, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
+def fit_alone(view, state, params, key, fit, term, n, sum_key, sum_fit, a, b, c, d, e, f):
     return fit
 
 
-def fit_and_remaining(view, state, params, key, fit, term, n, sum_key, sum_fit, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
+def fit_and_remaining(view, state, params, key, fit, term, n, sum_key, sum_fit, a, b, c, d, e, f):
     """Tetris: alignment minus weighted remaining work, each relative to its mean over the candidates."""
     aligned = fit * n * ONE // max(1, sum_fit)
     remaining = key * n * ONE // max(1, sum_key)

@@ -12,7 +12,7 @@ THETA = Parameter("theta", 0.1, "a job is small if it wants at most this part of
 
 
 @callable_too
-def small_or_large(view, job, theta_milli, of_available):  # type: ignore[no-untyped-def]
+def small_or_large(view, job, theta_milli, of_available):
     """SMALL if the job has at most theta times as many containers as the cluster holds of its largest shape.
 
     The whole cluster, empty; or what is free of it now.
@@ -44,11 +44,11 @@ def small_or_large(view, job, theta_milli, of_available):  # type: ignore[no-unt
     return SMALL if containers * 1000 <= theta_milli * slots else LARGE
 
 
-def pool(view, state, params, job):  # type: ignore[no-untyped-def]
+def pool(view, state, params, job):
     return small_or_large(view, job, params[1], False)
 
 
-def limit(view, state, params, pool, r):  # type: ignore[no-untyped-def]
+def limit(view, state, params, pool, r):
     total = view.clock["allowance"][0, r]
     small = total * params[0] // 1000
     return small if pool == SMALL else total - small

@@ -7,11 +7,11 @@ from heddle.model.resources import ONE
 from heddle.policy.lever import Lever, Question
 
 
-def first(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+def first(view, state, params, node, stage):
     return -node
 
 
-def most_free(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+def most_free(view, state, params, node, stage):
     """The smallest part, over the resources that count, of its allowance that the node has free."""
     least = 1 << 40
     for r in range(view.shape["demand"].shape[1]):
@@ -22,7 +22,7 @@ def most_free(view, state, params, node, stage):  # type: ignore[no-untyped-def]
     return least
 
 
-def best_fit(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+def best_fit(view, state, params, node, stage):
     """Minus what would remain free on the node, each resource as a part of the allowance."""
     shape = view.stage_spec["shape"][stage]
     left = 0
@@ -34,7 +34,7 @@ def best_fit(view, state, params, node, stage):  # type: ignore[no-untyped-def]
     return -left
 
 
-def random_node(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+def random_node(view, state, params, node, stage):
     return draw(view.clock["seed"][0], STREAM_POLICY, view.clock["allocations"][0] * 65536 + node)
 
 

@@ -28,17 +28,17 @@ RING_COLUMNS = 1 + MAX_RESOURCES * PER_RESOURCE
 
 
 @callable_too
-def taken(rows, row, r):  # type: ignore[no-untyped-def]
+def taken(rows, row, r):
     return rows[row, 1 + r * PER_RESOURCE]
 
 
 @callable_too
-def sample(rows, row, r, i):  # type: ignore[no-untyped-def]
+def sample(rows, row, r, i):
     return rows[row, 2 + r * PER_RESOURCE + i]
 
 
 @callable_too
-def isqrt(value):  # type: ignore[no-untyped-def]
+def isqrt(value):
     """The integer square root, by Newton's method from a float guess."""
     root = int(value**0.5)
     while root * root > value:
@@ -49,12 +49,12 @@ def isqrt(value):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def background(view, node, r):  # type: ignore[no-untyped-def]
+def background(view, node, r):
     return view.node["used"][node, r] - view.node["containers_used"][node, r]
 
 
 @callable_too
-def samples_due(state, node, value, every):  # type: ignore[no-untyped-def]
+def samples_due(state, node, value, every):
     """Of the node's `value` more reports, how many are an every-th one; counts them as seen."""
     seen = state.node[node, SEEN]
     state.node[node, SEEN] = seen + value
@@ -62,7 +62,7 @@ def samples_due(state, node, value, every):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def push(rows, row, r, ratio, times, samples):  # type: ignore[no-untyped-def]
+def push(rows, row, r, ratio, times, samples):
     """Puts the ratio into the ring, as often as it was seen (once round at most: older ones are overwritten)."""
     count = taken(rows, row, r)
     for i in range(max(0, times - samples), times):
@@ -71,7 +71,7 @@ def push(rows, row, r, ratio, times, samples):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def sigma_prediction(view, state, node, r, n_milli, samples):  # type: ignore[no-untyped-def]
+def sigma_prediction(view, state, node, r, n_milli, samples):
     promised = view.node["allocated"][node, r]
     if taken(state.node, node, r) < samples:
         return promised
@@ -86,7 +86,7 @@ def sigma_prediction(view, state, node, r, n_milli, samples):  # type: ignore[no
 
 
 @callable_too
-def percentile_prediction(view, state, node, r, percent_milli, samples):  # type: ignore[no-untyped-def]
+def percentile_prediction(view, state, node, r, percent_milli, samples):
     rank = max(1, (percent_milli * samples + 99_999) // 100_000)
     predicted = 0
     container = view.node["first_container"][node]
@@ -103,7 +103,7 @@ def percentile_prediction(view, state, node, r, percent_milli, samples):  # type
 
 
 @callable_too
-def ranked(state, container, r, rank, samples):  # type: ignore[no-untyped-def]
+def ranked(state, container, r, rank, samples):
     """The rank-th smallest sample: the smallest that at least `rank` samples do not exceed."""
     best = RATIO_CAP + 1
     for i in range(samples):
@@ -119,7 +119,7 @@ def ranked(state, container, r, rank, samples):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def sample_node(view, state, node, times, samples):  # type: ignore[no-untyped-def]
+def sample_node(view, state, node, times, samples):
     for r in range(view.shape["demand"].shape[1]):
         promised = view.node["allocated"][node, r]
         if promised > 0:
@@ -128,7 +128,7 @@ def sample_node(view, state, node, times, samples):  # type: ignore[no-untyped-d
 
 
 @callable_too
-def sample_containers(view, state, node, times, samples):  # type: ignore[no-untyped-def]
+def sample_containers(view, state, node, times, samples):
     container = view.node["first_container"][node]
     while container >= 0:
         shape = view.stage_spec["shape"][view.container["stage"][container]]
@@ -139,19 +139,19 @@ def sample_containers(view, state, node, times, samples):  # type: ignore[no-unt
         container = view.container["next"][container]
 
 
-def observe_node(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+def observe_node(view, state, params, kind, node, stage, container, value):
     if kind == EVENT_REPORTED:
         sample_node(view, state, node, samples_due(state, node, value, params[2] // 1000), params[1] // 1000)
     return 0
 
 
-def observe_containers(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+def observe_containers(view, state, params, kind, node, stage, container, value):
     if kind == EVENT_REPORTED:
         sample_containers(view, state, node, samples_due(state, node, value, params[2] // 1000), params[1] // 1000)
     return 0
 
 
-def observe_both(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+def observe_both(view, state, params, kind, node, stage, container, value):
     if kind == EVENT_REPORTED:
         times = samples_due(state, node, value, params[3] // 1000)
         sample_node(view, state, node, times, params[2] // 1000)
@@ -160,29 +160,29 @@ def observe_both(view, state, params, kind, node, stage, container, value):  # t
 
 
 @callable_too
-def spare(view, node, r, predicted):  # type: ignore[no-untyped-def]
+def spare(view, node, r, predicted):
     return view.node["allocated"][node, r] + view.node["allowance"][node, r] - predicted - background(view, node, r)
 
 
-def borg_total(view, state, params, node, r):  # type: ignore[no-untyped-def]
+def borg_total(view, state, params, node, r):
     return spare(view, node, r, params[0] * view.node["allocated"][node, r] // 1000)
 
 
-def sigma_total(view, state, params, node, r):  # type: ignore[no-untyped-def]
+def sigma_total(view, state, params, node, r):
     return spare(view, node, r, sigma_prediction(view, state, node, r, params[0], params[1] // 1000))
 
 
-def percentile_total(view, state, params, node, r):  # type: ignore[no-untyped-def]
+def percentile_total(view, state, params, node, r):
     return spare(view, node, r, percentile_prediction(view, state, node, r, params[0], params[1] // 1000))
 
 
-def max_total(view, state, params, node, r):  # type: ignore[no-untyped-def]
+def max_total(view, state, params, node, r):
     by_sigma = sigma_prediction(view, state, node, r, params[0], params[2] // 1000)
     by_percentile = percentile_prediction(view, state, node, r, params[1], params[2] // 1000)
     return spare(view, node, r, max(by_sigma, by_percentile))
 
 
-def oracle_total(view, state, params, node, r):  # type: ignore[no-untyped-def]
+def oracle_total(view, state, params, node, r):
     """The simulator writes the true future peak into state.node[node, r]; background is in it."""
     return view.node["allocated"][node, r] + view.node["allowance"][node, r] - state.node[node, r]
 

@@ -6,7 +6,7 @@ from heddle.model.draw import STREAM_POLICY, draw
 from heddle.policy.lever import Lever, Question
 
 
-def key(view, state, params, stage):  # type: ignore[no-untyped-def]
+def key(view, state, params, stage):
     return draw(view.clock["seed"][0], STREAM_POLICY, stage)
 
 

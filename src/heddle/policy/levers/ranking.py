@@ -22,7 +22,7 @@ free_part = callable_too(most_free)
 
 
 @callable_too
-def nearness(view, state, node, stage):  # type: ignore[no-untyped-def]
+def nearness(view, state, node, stage):
     """How near the node is to what the stage reads or, if it has had a container, to the last one of these."""
     table = state.table
     look_around(view, state, stage)
@@ -35,13 +35,13 @@ def nearness(view, state, node, stage):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def has_bandwidth(state, params, node):  # type: ignore[no-untyped-def]
+def has_bandwidth(state, params, node):
     """Constraint (2) of 3.2.1: no path to the node has more transfers assigned than it can do in busy_s."""
     return state.node[node, PRIORITY] <= params[BUSY]
 
 
 @callable_too
-def rank(view, state, params, node, stage):  # type: ignore[no-untyped-def]
+def rank(view, state, params, node, stage):
     near = nearness(view, state, node, stage)
     if level_of(state, stage) == 0:
         return NEARER * near + free_part(view, state, params, node, stage)

@@ -40,12 +40,12 @@ def prepare(setup: Setup) -> None:
         np.add.at(setup.state.job[:, WORK], stages["job"], np.where(works, share * total, 0))
 
 
-def total_work(view, state, params, stage):  # type: ignore[no-untyped-def]
+def total_work(view, state, params, stage):
     return state.job[view.stage_spec["job"][stage], WORK]
 
 
 @callable_too
-def executors_of(view, job):  # type: ignore[no-untyped-def]
+def executors_of(view, job):
     """The stage of the job's executors."""
     stage = view.job_spec["first_stage"][job]
     while view.stage_spec["kind"][stage] != EXECUTORS:
@@ -53,7 +53,7 @@ def executors_of(view, job):  # type: ignore[no-untyped-def]
     return stage
 
 
-def finished(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+def finished(view, state, params, kind, node, stage, container, value):
     """A task of the job is done: its share x the time it ran is no longer to do."""
     job = view.stage_spec["job"][stage]
     holder, slots = stage, 1

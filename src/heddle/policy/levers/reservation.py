@@ -5,7 +5,7 @@ from __future__ import annotations
 from heddle.policy.lever import Lever, Question
 
 
-def total(view, state, params, node, r):  # type: ignore[no-untyped-def]
+def total(view, state, params, node, r):
     return view.node["allowance"][node, r]
 
 

@@ -6,7 +6,7 @@ from heddle.model.resources import ONE
 from heddle.policy.lever import Lever, Question
 
 
-def key(view, state, params, stage):  # type: ignore[no-untyped-def]
+def key(view, state, params, stage):
     """The dominant share of what the job holds and waits for."""
     job = view.stage_spec["job"][stage]
     first = view.job_spec["first_stage"][job]

@@ -55,20 +55,20 @@ def prepare(setup: Setup) -> npt.NDArray[np.int64]:
 
 
 @callable_too
-def faded(state, amount, age):  # type: ignore[no-untyped-def]
+def faded(state, amount, age):
     """amount * (1-a)^age."""
     return amount * state.table[min(age, MAX_AGE - 1)] >> POWER_BITS
 
 
 @callable_too
-def estimate(state, node, r):  # type: ignore[no-untyped-def]
+def estimate(state, node, r):
     at = PER_RESOURCE * r
     anchor, used, age = state.node[node, at + E0], state.node[node, at + USED], state.node[node, at + AGE]
     return anchor if age == 0 else used + faded(state, max(0, anchor - used), age)
 
 
 @callable_too
-def smoothed_use(state, container, r):  # type: ignore[no-untyped-def]
+def smoothed_use(state, container, r):
     """(1) of a container's own use."""
     at = SMOOTHED + PER_SMOOTHED * r
     anchor, used = state.container[container, at + E0], state.container[container, at + USED]
@@ -77,7 +77,7 @@ def smoothed_use(state, container, r):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def is_young(view, state, params, row):  # type: ignore[no-untyped-def]
+def is_young(view, state, params, row):
     """Tasks inside an executor have rows too, but nothing was ever allocated for them."""
     if params[YOUNG_AT] == 0 or state.container[row, GREW_UP_AT] > 0:
         return False
@@ -85,13 +85,13 @@ def is_young(view, state, params, row):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def set_estimate(state, node, r, amount):  # type: ignore[no-untyped-def]
+def set_estimate(state, node, r, amount):
     state.node[node, PER_RESOURCE * r + E0] = amount
     state.node[node, PER_RESOURCE * r + AGE] = 0
 
 
 @callable_too
-def available_now(view, state, params, node, r):  # type: ignore[no-untyped-def]
+def available_now(view, state, params, node, r):
     """By the estimate as it is now."""
     expected = estimate(state, node, r) + state.node[node, PER_RESOURCE * r + YOUNG]
     if params[YOUNG_AT] > 0:
@@ -104,7 +104,7 @@ def available_now(view, state, params, node, r):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def take_reports(view, state, params, node, count):  # type: ignore[no-untyped-def]
+def take_reports(view, state, params, node, count):
     """(1) and (3), for so many equal reports."""
     for r in range(view.shape["demand"].shape[1]):
         at, used = PER_RESOURCE * r, view.node["used"][node, r]
@@ -139,7 +139,7 @@ def take_reports(view, state, params, node, count):  # type: ignore[no-untyped-d
 
 
 @callable_too
-def reports_until_change(view, state, params, node, count):  # type: ignore[no-untyped-def]
+def reports_until_change(view, state, params, node, count):
     """How many of so many equal reports can be taken at once: until a container is young no more."""
     container = view.node["first_container"][node] if params[YOUNG_AT] > 0 else -1
     while container >= 0:
@@ -150,7 +150,7 @@ def reports_until_change(view, state, params, node, count):  # type: ignore[no-u
 
 
 @callable_too
-def say_available(view, state, params, node):  # type: ignore[no-untyped-def]
+def say_available(view, state, params, node):
     """The node tells what is available."""
     state.node[node, REPORTS] += 1
     for r in range(view.shape["demand"].shape[1]):
@@ -162,7 +162,7 @@ def say_available(view, state, params, node):  # type: ignore[no-untyped-def]
 
 
 @callable_too
-def reported(view, state, params, node, count):  # type: ignore[no-untyped-def]
+def reported(view, state, params, node, count):
     by_worker = params[SIDE_AT] != 0
     while count > 0:
         step = reports_until_change(view, state, params, node, count)
@@ -174,7 +174,7 @@ def reported(view, state, params, node, count):  # type: ignore[no-untyped-def]
         count -= step
 
 
-def observe(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
+def observe(view, state, params, kind, node, stage, container, value):
     if kind == EVENT_REPORTED:
         reported(view, state, params, node, value)
         return 0
@@ -202,7 +202,7 @@ def observe(view, state, params, kind, node, stage, container, value):  # type: 
     return 0
 
 
-def total(view, state, params, node, r):  # type: ignore[no-untyped-def]
+def total(view, state, params, node, r):
     allocated = view.node["allocated"][node, r]
     if params[SIDE_AT] == 0:
         return allocated + available_now(view, state, params, node, r)

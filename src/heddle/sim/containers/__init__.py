@@ -1,0 +1,1 @@
+"""The life of jobs, tasks and containers, and what really happens on a node."""

@@ -1,0 +1,101 @@
+"""Rows for containers and the inner tasks of executors: taken, linked to their node and job, dropped."""
+
+from __future__ import annotations
+
+from heddle.model.compiled import inlined
+from heddle.sim.codes import FREE, HELD, LAUNCHING, NEVER
+from heddle.sim.log import next_place
+from heddle.sim.timeline import due_clear
+
+
+@inlined
+def new_slot(sim, task, stage, n, host):
+    """A row for a container (or inner task) of this task on node n, linked before the node's others."""
+    view, slot, container = sim.shown, sim.slot, sim.shown.container
+    s = sim.control["free_slot"][0]
+    sim.control["free_slot"][0] = slot["next_free"][s]
+    sim.control["n_free"][0] -= 1
+    now = view.clock["now_ms"][0]
+    container["stage"][s] = stage
+    container["node"][s] = n
+    container["allocated_at_ms"][s] = now
+    container["started_at_ms"][s] = -1
+    newest = view.node["first_container"][n]
+    container["next"][s] = newest
+    container["previous"][s] = -1
+    if newest >= 0:
+        container["previous"][newest] = s
+    view.node["first_container"][n] = s
+    for r in range(view.shape["demand"].shape[1]):
+        container["used"][s, r] = 0
+        slot["use"][s, r] = 0
+        slot["seen"][s, r] = 0
+        slot["used_ms"][s, r] = 0
+    for i in range(sim.sizing_container.shape[1]):
+        sim.sizing_container[s, i] = 0
+    slot["integrated_at_ms"][s] = now
+    slot["rise_at_ms"][s] = -1
+    slot["inner_memory"][s] = 0
+    slot["inner"][s] = 0
+    slot["task"][s] = task
+    slot["job"][s] = view.stage_spec["job"][stage]
+    slot["host"][s] = host
+    slot["doomed"][s] = 0
+    slot["phase"][s] = LAUNCHING
+    if sim.setting["network"][0]:
+        slot["fetched_at_ms"][s] = NEVER
+    if sim.setting["logging"][0]:
+        again = sim.task["attempts"][task] > 0
+        slot["asked_at_ms"][s] = sim.task["ended_at_ms"][task] if again else view.stage["asked_at_ms"][stage]
+        slot["allocated_place"][s] = next_place(sim)
+    sim.task["state"][task] = HELD
+    sim.task["node"][task] = n
+    return s
+
+
+@inlined
+def drop_slot(sim, s):
+    """Unlinks the row of slot s and frees it."""
+    view, slot, container = sim.shown, sim.slot, sim.shown.container
+    if sim.due_place[s] >= 0:
+        due_clear(sim, s)
+    before, after = container["previous"][s], container["next"][s]
+    if before >= 0:
+        container["next"][before] = after
+    else:
+        view.node["first_container"][container["node"][s]] = after
+    if after >= 0:
+        container["previous"][after] = before
+    slot["phase"][s] = FREE
+    container["stage"][s] = -1
+    slot["next_free"][s] = sim.control["free_slot"][0]
+    sim.control["free_slot"][0] = s
+    sim.control["n_free"][0] += 1
+
+
+@inlined
+def link_executor(sim, job, s):
+    slot = sim.slot
+    at = sim.job_run["first_executor"][job]
+    if at < 0 or slot["task"][at] > slot["task"][s]:
+        slot["next_executor"][s] = at
+        sim.job_run["first_executor"][job] = s
+        return
+    while slot["next_executor"][at] >= 0 and slot["task"][slot["next_executor"][at]] < slot["task"][s]:
+        at = slot["next_executor"][at]
+    slot["next_executor"][s] = slot["next_executor"][at]
+    slot["next_executor"][at] = s
+
+
+@inlined
+def unlink_executor(sim, job, s):
+    slot = sim.slot
+    at = sim.job_run["first_executor"][job]
+    if at == s:
+        sim.job_run["first_executor"][job] = slot["next_executor"][s]
+        return
+    while at >= 0:
+        if slot["next_executor"][at] == s:
+            slot["next_executor"][at] = slot["next_executor"][s]
+            return
+        at = slot["next_executor"][at]

@@ -1,0 +1,85 @@
+"""The engine's own scalars: where a run is, how long its lists are, what it has counted."""
+
+from __future__ import annotations
+
+from heddle.sim.codes import FOREVER
+from heddle.sim.memory.declaring import Int64, Row, Vector, of_run
+
+
+class Control(Row):
+    # Where the run is.
+    phase: Int64  # of the instant (codes.py)
+    next_arrival: Int64  # the first job that has not been submitted yet
+    jobs_left: Int64 = of_run(lambda run: len(run.workload.jobs))
+    waiting: Int64  # containers asked for and not allocated
+    n_due: Int64  # in `due`
+    n_timers: Int64  # in `timer`
+    free_slot: Int64  # the first of the chain of free slots
+    n_free: Int64
+    n_log: Int64  # rows in `log` and `attempt` since they were drained
+    n_attempts: Int64
+    n_places: Int64  # given to what happened, so far
+    # Offers.
+    walk: Int64  # number of the present walk through lanes; what it passed over is marked with it
+    passes: Int64  # instants that came to offers, so far
+    epoch: Int64  # changes when there is news for nodes that have been offered everything
+    n_fresh: Int64  # nodes that have been offered everything since then
+    fresh_epoch: Int64  # the epoch that n_fresh is of
+    next_reporter: Int64  # in the order of report phases; without polls
+    next_report_ms: Int64 = of_run(lambda run: run.first_report_ms)  # or the next poll
+    news: Int64  # something has changed that may let a request through
+    ended_in_pass: Int64  # a container ended while offers were made
+    n_gained: Int64  # this and the next two: lengths of lists of nodes
+    n_stale: Int64
+    n_coarse: Int64
+    blocked_epoch: Int64 = -1  # the epoch in which a head that did not fit blocked all others
+    blocked_want: Int64  # what that head wants
+    n_touched: Int64
+    n_untold: Int64
+    n_telling: Int64
+    telling: Int64  # how many of these have told
+    # What one step leaves for settle(): lengths of lists.
+    n_endings: Int64
+    n_starts: Int64
+    n_asks: Int64
+    n_rekeys: Int64
+    n_no_room: Int64  # of `full`
+    # Counts for the record.
+    crashed: Int64
+    killed: Int64
+    retried: Int64
+    preempted: Int64
+    integrated_at_ms: Int64  # reserved_ms and used_ms are as of then
+    last_progress_ms: Int64  # something happened that was not a poll
+    offer_node: Int64  # the node whose turn it is; heartbeats: its place in their order, -1 before the first
+    offered: Int64  # containers allocated in the present heartbeat
+    heartbeats_at_ms: Int64 = -1  # the last instant in which nodes were offered by heartbeat
+    broken: Int64  # a status with which the run ends after this instant; 0: it goes on
+    finished: Int64  # tasks
+    round_at_ms: Int64  # the last round of preemption
+    idle: Int64  # this instant is a poll only: no offers, unless somebody changes something
+    tick_at_ms: Int64  # levers were last told that time has passed
+    keys_changed: Int64  # a lever says that its keys may be wrong
+    look_at_ms: Int64 = FOREVER  # when somebody outside looks next; FOREVER: nobody does
+    # Network.
+    next_flow_ms: Int64 = FOREVER  # the first end of a flow, or change of others' traffic
+    flows_are_news: Int64  # flows ended: next_flow_ms must be found anew
+    n_flows: Int64
+    free_flow: Int64  # the first of the chain of free flows
+    n_free_flows: Int64
+    free_route: Int64
+    n_free_routes: Int64
+    n_fetchers: Int64
+    n_changed_links: Int64
+    n_reached_links: Int64
+    rates_turn: Int64  # computations of rates, so far
+    traffic_turn: Int64 = -1  # the interval that others' traffic is of
+    moved_bytes: Int64  # this and the next three: for the record
+    cross_rack_bytes: Int64
+    local_bytes: Int64
+    fetch_ms: Int64
+    # Sums over the cluster.
+    reserved_ms: Vector
+    used_ms: Vector
+    reserved_now: Vector
+    used_now: Vector

@@ -1,0 +1,107 @@
+"""Where requests wait. A lane is what the ordering keeps apart: a base (everything, a leaf queue, or a user in a leaf
+queue) in a pool. A bucket holds those of a lane that want the same, because where one finds no room, none does.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from heddle.model.workload import Workload
+from heddle.policy.lever import Lever
+from heddle.sim.memory.csr import by_owner
+from heddle.sim.memory.members import Members
+
+
+class _Bases(NamedTuple):
+    """Everything, leaf queues, or users in leaf queues."""
+
+    of_job: npt.NDArray[np.int64]  # [possibilities, jobs], as in Members
+    queue: npt.NDArray[np.int64]  # of each base
+
+    @classmethod
+    def of(cls, ordering: Lever, members: Members, n_queues: int) -> _Bases:
+        if ordering.by_user:
+            return cls(members.of_job, members.queue)
+        if ordering.by_queue:
+            return cls(members.leaf_of_job, np.arange(n_queues))
+        return cls(np.zeros_like(members.of_job[:1]), np.zeros(1, np.int64))
+
+
+class _Wants(NamedTuple):
+    """Distinct (shape, label), or each stage for itself."""
+
+    of_stage: npt.NDArray[np.int64]
+    shape: npt.NDArray[np.int64]
+    label: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, workload: Workload, placement: Lever) -> _Wants:
+        n_labels = len(workload.labels)
+        asked = workload.stages["shape"].astype(np.int64) * n_labels + workload.stages["label"]
+        if placement.trait(placement.by_stage):
+            wants, of_stage = asked, np.arange(len(asked))
+        else:
+            wants, of_stage = np.unique(asked, return_inverse=True)
+        shape, label = np.divmod(wants if len(wants) else np.zeros(1, np.int64), n_labels)
+        return cls(of_stage, shape, label)
+
+
+class Lanes(NamedTuple):
+    n_bases: int
+    n_combos: int  # (base, want) that some stage may have
+    n_lanes: int
+    leaf_bases: npt.NDArray[np.int32]  # CSR: bases of a queue's lanes: [queues + 1] offsets, then bases
+    stage_combo: npt.NDArray[np.int32]
+    want_shape: npt.NDArray[np.int64]
+    want_label: npt.NDArray[np.int64]
+    bucket_lane: npt.NDArray[np.int64]
+    bucket_want: npt.NDArray[np.int64]
+    bucket_gated: npt.NDArray[np.int64]
+    bucket_room: npt.NDArray[np.int64]  # the most requests that can wait in it
+
+    @property
+    def bucket_offset(self) -> npt.NDArray[np.int64]:
+        return np.cumsum(self.bucket_room) - self.bucket_room
+
+    @classmethod
+    def of(
+        cls,
+        workload: Workload,
+        members: Members,
+        n_queues: int,
+        ordering: Lever,
+        placement: Lever,
+        n_pools: int,
+        has_gate: bool,
+    ) -> Lanes:
+        bases, wants = _Bases.of(ordering, members, n_queues), _Wants.of(workload, placement)
+        n_bases, n_wants = len(bases.queue), len(wants.shape)
+        leaf_first, of_leaf = by_owner(bases.queue, n_queues)
+        combos, of_stage = np.unique(
+            bases.of_job[:, workload.stages["job"]] * np.int64(n_wants) + wants.of_stage, return_inverse=True
+        )
+        n_combos = len(combos)
+        # Buckets of a pool lie together, two for each combo: those that the gate does not keep back, and those it does.
+        combo_of_bucket = np.tile(np.repeat(np.arange(n_combos), 2), n_pools)
+        pool = np.repeat(np.arange(n_pools), 2 * n_combos)
+        gated = np.arange(len(pool)) & 1
+        stages = np.bincount(of_stage.ravel(), minlength=n_combos)[combo_of_bucket]
+        if n_combos == 0:  # nothing to run: one bucket that stays empty
+            combos, combo_of_bucket = np.zeros(1, np.int64), np.zeros(1, np.int64)
+            pool, gated, stages = combo_of_bucket, combo_of_bucket, combo_of_bucket
+        return cls(
+            n_bases=n_bases,
+            n_combos=n_combos,
+            n_lanes=n_pools * n_bases,
+            leaf_bases=np.concatenate([leaf_first + n_queues + 1, of_leaf]).astype(np.int32),
+            stage_combo=of_stage.reshape(len(bases.of_job), -1)[0].astype(np.int32),
+            want_shape=wants.shape,
+            want_label=wants.label,
+            bucket_lane=pool * n_bases + combos[combo_of_bucket] // n_wants,
+            bucket_want=combos[combo_of_bucket] % n_wants,
+            bucket_gated=gated,
+            bucket_room=stages if has_gate else np.where(gated, 0, stages),
+        )

@@ -1,0 +1,56 @@
+"""Tables of requests that wait: lanes are what the ordering keeps apart, buckets what room is looked for at once."""
+
+from __future__ import annotations
+
+from heddle.sim.memory.declaring import Int8, Int32, Int64, Row, Vector, of_run
+
+
+class Waiting(Row, packed=True):
+    """A request in a bucket."""
+
+    key: Int64
+    stage: Int32
+
+
+class Bucket(Row):
+    """Requests of one lane that want the same, and that the gate of admission keeps back or not."""
+
+    offset: Int64 = of_run(lambda run: run.lanes.bucket_offset)  # where its room in `run` and in `heap` begins
+    head_key: Int64
+    head: Int32  # the stage that goes first
+    size: Int32
+    room: Int32 = of_run(lambda run: run.lanes.bucket_room)
+    run_first: Int32
+    run_end: Int32
+    heap_size: Int32
+    lane: Int32 = of_run(lambda run: run.lanes.bucket_lane)
+    want: Int32 = of_run(lambda run: run.lanes.bucket_want)  # distinct (shape, label)
+    next: Int32  # in its lane's list of buckets that are not empty
+    previous: Int32
+    tried: Int32  # the walk in which it was passed over
+    gated: Int8 = of_run(lambda run: run.lanes.bucket_gated)
+
+
+class Lane(Row):
+    first: Int32 = -1  # of its buckets that are not empty
+
+
+class Want(Row):
+    tested: Int64  # the pass in which its room was last looked for
+    shape: Int32 = of_run(lambda run: run.lanes.want_shape)
+    label: Int32 = of_run(lambda run: run.lanes.want_label)
+    no_room: Int8  # nothing fits but, perhaps, on nodes that gained room since
+
+
+class Dues(Row):
+    """What a round of preemption finds out about a queue; plain numbers are of the resource at hand."""
+
+    claimed: Vector  # wanted by requests that could be served
+    own: Vector  # what nobody may take from it
+    obtain: Vector  # what is still to be called for
+    kept: Vector  # what it has without the containers called for
+    wanted: Int64
+    ideal: Int64
+    cap: Int64  # of what it may be given when an amount is shared
+    filled: Int64  # what it is given; -1: not served yet
+    active: Int64  # a container or a claim is in it or below

@@ -1,0 +1,223 @@
+"""What a run is given, and what follows from it before any memory is allocated: what declarations compute from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from heddle.model.cluster import Cluster, Observation
+from heddle.model.draw import STREAM_NODE_HEARTBEAT, STREAM_USAGE_REPORT
+from heddle.model.view import EVENT_REPORTED
+from heddle.model.workload import AM, EXECUTORS, Workload
+from heddle.policy.lever import Lever, Question
+from heddle.policy.policy import Policy
+from heddle.sim.memory import node_start
+from heddle.sim.memory.csr import Csr, followers
+from heddle.sim.memory.lanes import Lanes
+from heddle.sim.memory.links import Links
+from heddle.sim.memory.members import Members
+from heddle.sim.memory.node_start import Background
+from heddle.sim.memory.places import Preferred
+from heddle.sim.memory.queue_tree import QueueTree
+from heddle.sim.memory.running import Running
+
+
+@dataclass(frozen=True)
+class RunInputs:
+    workload: Workload
+    cluster: Cluster
+    policy: Policy
+    seed: int
+    logging: bool
+    moves_to: tuple[str, ...] = ()  # leaves to which jobs may be moved while they run
+
+    @property
+    def n_resources(self) -> int:
+        return len(self.workload.resources)
+
+    # Levers, and what they want to know.
+
+    @property
+    def admission(self) -> Lever:
+        return self.policy.by_question[Question.ADMISSION]
+
+    @property
+    def sizing(self) -> Lever:
+        return self.policy.by_question[Question.SIZING]
+
+    @property
+    def partition(self) -> Lever:
+        return self.policy.by_question[Question.PARTITION]
+
+    @property
+    def ordering(self) -> Lever:
+        return self.policy.by_question[Question.ORDERING]
+
+    @property
+    def placement(self) -> Lever:
+        return self.policy.by_question[Question.PLACEMENT]
+
+    @cached_property
+    def listens(self) -> Mapping[Question, int]:
+        """The events that each lever listens to, as bits."""
+        levers = self.policy.by_question
+        return {question: sum(1 << event for event in lever.listens) for question, lever in levers.items()}
+
+    @property
+    def has_gate(self) -> bool:
+        return "admits" in self.admission.hooks
+
+    @cached_property
+    def sizing_changes(self) -> bool:
+        """Totals are never below what is allocated: they change where a node begins with more than its allowance."""
+        return self.sizing.changes != "never" or bool((self.running.held > self.node_allowances).any())
+
+    @property
+    def veto_ms(self) -> int:
+        waits = self.placement.waits
+        return round(1000 * float(self.placement.parameter(waits))) if waits else 0
+
+    @property
+    def score_by_node(self) -> bool:
+        no_data = not len(self.workload.stage_after) and self.workload.prefers is None
+        return self.placement.score_by == "node" or (self.placement.score_by == "pair-if-data" and no_data)
+
+    @property
+    def preempts(self) -> bool:
+        ordering = self.ordering
+        return self.cluster.preemption.every_ms > 0 and ordering.by_queue and ordering.dues != "none"
+
+    # Queues and requests.
+
+    @cached_property
+    def queues(self) -> QueueTree:
+        return QueueTree.of(self.cluster, self.workload)
+
+    @cached_property
+    def members(self) -> Members:
+        return Members.of(self.workload, self.queues, self.moves_to)
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        levers, n_queues = (self.ordering, self.placement), len(self.queues.names)
+        return Lanes.of(self.workload, self.members, n_queues, *levers, self.partition.n_pools, self.has_gate)
+
+    # The workload.
+
+    @cached_property
+    def running(self) -> Running:
+        return Running.of(self.workload, self.cluster)
+
+    @cached_property
+    def preferred(self) -> Preferred:
+        return Preferred.of(self.workload, self.cluster)
+
+    @cached_property
+    def later_stages(self) -> Csr:
+        return followers(self.workload.stages, self.workload.stage_after)
+
+    @cached_property
+    def later_jobs(self) -> Csr:
+        return followers(self.workload.jobs, self.workload.job_after)
+
+    @property
+    def stages_with_work(self) -> npt.NDArray[np.int64]:
+        """Of each job: neither its AM nor its executors."""
+        stages = self.workload.stages
+        counted = ~np.isin(stages["kind"], (AM, EXECUTORS))
+        return np.bincount(stages["job"][counted], minlength=len(self.workload.jobs))
+
+    # Nodes and links.
+
+    @cached_property
+    def total_allowance(self) -> npt.NDArray[np.int64]:
+        return np.array(self.cluster.total_allowance(), np.int64)
+
+    @cached_property
+    def node_allowances(self) -> npt.NDArray[np.int64]:
+        return np.array([node.allowance for node in self.cluster.nodes], np.int64)
+
+    @cached_property
+    def exclusive(self) -> npt.NDArray[np.bool_]:
+        return np.array([name in self.cluster.exclusive for name in self.workload.resources])
+
+    @property
+    def counted(self) -> npt.NDArray[np.bool_]:
+        """The resources that the calculator looks at."""
+        counted: npt.NDArray[np.bool_] = self.exclusive | (np.arange(self.n_resources) == 0)
+        return counted | (self.cluster.calculator == "dominant")
+
+    @cached_property
+    def racks(self) -> npt.NDArray[np.int32]:
+        return node_start.racks(self.cluster)
+
+    @cached_property
+    def links(self) -> Links:
+        return Links.of(self.cluster, self.racks)
+
+    @property
+    def labels(self) -> npt.NDArray[np.int32]:
+        return node_start.labels(self.cluster, self.workload.labels)
+
+    @property
+    def speeds(self) -> npt.NDArray[np.int64]:
+        return node_start.speeds(self.cluster, self.seed)
+
+    @cached_property
+    def background(self) -> Background:
+        return node_start.background(self.cluster, self.n_resources)
+
+    @property
+    def first_nodes_of_tree(self) -> npt.NDArray[np.int64]:
+        return node_start.first_nodes_of_tree(self.cluster.n_nodes)
+
+    # Heartbeats and reports.
+
+    @property
+    def has_heartbeats(self) -> bool:
+        return self.cluster.timing.node_heartbeat_ms > 0
+
+    @cached_property
+    def heartbeat_phases(self) -> npt.NDArray[np.int64]:
+        interval_ms = self.cluster.timing.node_heartbeat_ms
+        return node_start.phases(self.seed, STREAM_NODE_HEARTBEAT, interval_ms, self.cluster.n_nodes)
+
+    @property
+    def first_heartbeats(self) -> npt.NDArray[np.int32]:
+        return node_start.first_of_phase(self.heartbeat_phases, self.cluster.timing.node_heartbeat_ms)
+
+    @cached_property
+    def report_phases(self) -> npt.NDArray[np.int64]:
+        interval_ms = self.cluster.timing.usage_report_ms
+        return node_start.phases(self.seed, STREAM_USAGE_REPORT, interval_ms, self.cluster.n_nodes)
+
+    @property
+    def first_report_ms(self) -> int:
+        """When it is seen."""
+        observation = self.cluster.observation
+        return 0 if observation.poll_ms else int(self.report_phases.min()) + observation.lag_ms
+
+    @property
+    def reports_matter(self) -> bool:
+        return any(bits >> EVENT_REPORTED & 1 for bits in self.listens.values())
+
+    @property
+    def reads_containers(self) -> bool:
+        return self.sizing.trait(self.sizing.reads_containers)
+
+    @property
+    def observed(self) -> bool:
+        """Whether reports are seen later than they are made, or not at all."""
+        return self.reports_matter and self.cluster.observation != Observation()
+
+    @property
+    def flights(self) -> int:
+        """How many reports of a node can be on their way at once; those that one poll sees count once."""
+        if not self.observed:
+            return 0
+        observation = self.cluster.observation
+        return observation.lag_ms // max(1, self.cluster.timing.usage_report_ms, observation.poll_ms) + 3

@@ -1,0 +1,113 @@
+"""Settings of a run, each with what gives its value. The engine never writes them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from heddle.model.cluster import CPU_RULES, OOM_RULES
+from heddle.model.workload import EXECUTORS, NO_SEGMENTS
+from heddle.policy.lever import Question
+from heddle.sim.memory.declaring import Int64, Row, of_run, of_sizes
+
+QUIET_MS = 3_600_000  # an hour of reports and heartbeats without progress: nothing will come
+QUIET_WITH_FAULTS_MS = 30 * 24 * 3_600_000  # nodes come and go meanwhile
+
+
+class Setting(Row):
+    seed: Int64 = of_run(lambda run: run.seed)
+    logging: Int64 = of_run(lambda run: run.logging)
+
+    # Time.
+    node_heartbeat_ms: Int64 = of_run(lambda run: run.cluster.timing.node_heartbeat_ms)  # 0: all nodes at once
+    am_heartbeat_ms: Int64 = of_run(lambda run: run.cluster.timing.am_heartbeat_ms)
+    report_ms: Int64 = of_run(lambda run: max(1, run.cluster.timing.usage_report_ms))
+    launch_ms: Int64 = of_run(lambda run: run.cluster.timing.launch_ms)
+    am_start_ms: Int64 = of_run(lambda run: run.cluster.timing.am_start_ms)
+    retry_ms: Int64 = of_run(lambda run: run.cluster.timing.retry_ms)
+    heartbeat_at_end: Int64 = of_run(lambda run: run.has_heartbeats and run.cluster.timing.heartbeat_at_end)
+    quiet_ms: Int64 = of_run(lambda run: QUIET_WITH_FAULTS_MS if run.cluster.faults.node_mtbf_s else QUIET_MS)
+
+    # Physics and faults.
+    oom: Int64 = of_run(lambda run: OOM_RULES.index(run.cluster.physics.oom))
+    cpu: Int64 = of_run(lambda run: CPU_RULES.index(run.cluster.physics.cpu))
+    pmem_check: Int64 = of_run(lambda run: run.cluster.physics.pmem_check)
+    max_attempts: Int64 = of_run(lambda run: run.cluster.physics.max_attempts)
+    am_max_attempts: Int64 = of_run(lambda run: run.cluster.physics.am_max_attempts)
+    livelock_crashes: Int64 = of_run(lambda run: run.cluster.physics.livelock_crashes)
+    task_failure_permyriad: Int64 = of_run(lambda run: run.cluster.faults.task_failure_permyriad)
+    node_mtbf_ms: Int64 = of_run(lambda run: 1000 * run.cluster.faults.node_mtbf_s)
+    node_repair_ms: Int64 = of_run(lambda run: 1000 * run.cluster.faults.node_repair_s)
+
+    # What the workload has.
+    has_dag: Int64 = of_run(lambda run: len(run.workload.stage_after) > 0)
+    has_job_dag: Int64 = of_run(lambda run: len(run.workload.job_after) > 0)
+    has_executors: Int64 = of_run(lambda run: (run.workload.stages["kind"] == EXECUTORS).any())
+    has_preferences: Int64 = of_run(lambda run: run.workload.prefers is not None)
+    has_use: Int64 = of_run(
+        lambda run: (run.workload.tasks["first_segment"] != NO_SEGMENTS).any() or run.sizing.changes != "never"
+    )
+    ramp_up_limit_permille: Int64 = of_run(lambda run: run.cluster.map_reduce.ramp_up_limit_permille)
+    starved_ms: Int64 = of_run(lambda run: run.cluster.map_reduce.starved_ms)
+
+    # What the policy has.
+    has_gate: Int64 = of_run(lambda run: run.has_gate)
+    sizing_changes: Int64 = of_run(lambda run: run.sizing_changes)
+    oracle: Int64 = of_run(lambda run: run.sizing.clairvoyant)
+    has_pools: Int64 = of_run(lambda run: "pool" in run.partition.hooks)
+    blocking: Int64 = of_run(lambda run: run.ordering.trait(run.ordering.blocking))
+    reserves: Int64 = of_run(lambda run: run.has_heartbeats and run.ordering.trait(run.ordering.reserves))
+    by_queue: Int64 = of_run(lambda run: run.ordering.by_queue)
+    key_changes: Int64 = of_run(lambda run: run.ordering.changes != "never")
+    has_order_limits: Int64 = of_run(lambda run: "allows" in run.ordering.hooks)
+    uses_fit: Int64 = of_run(lambda run: "fit" in run.ordering.hooks)
+    has_offer: Int64 = of_run(lambda run: "offer" in run.ordering.hooks)
+    has_term: Int64 = of_run(lambda run: "term" in run.ordering.hooks)
+    has_vetoes: Int64 = of_run(lambda run: "allows" in run.placement.hooks)
+    veto_ms: Int64 = of_run(lambda run: run.veto_ms)
+    score_by_node: Int64 = of_run(lambda run: run.score_by_node)
+    # Whether one head of a bucket may be refused where another would not be: then a new head is news for all nodes.
+    heads_differ: Int64 = of_run(
+        lambda run: run.has_gate or "allows" in run.ordering.hooks or "allows" in run.placement.hooks
+    )
+    off_switch: Int64 = of_run(lambda run: run.cluster.off_switch_per_heartbeat)
+    tick_ms: Int64 = of_run(lambda run: math.gcd(*(lever.tick_ms for lever in run.policy.levers)))
+    n_bases: Int64 = of_run(lambda run: run.lanes.n_bases)
+    n_combos: Int64 = of_run(lambda run: run.lanes.n_combos)
+
+    # Events, as bits: those that any lever listens to, then those of each.
+    listens: Int64 = of_run(lambda run: np.bitwise_or.reduce(list(run.listens.values())))
+    admission_listens: Int64 = of_run(lambda run: run.listens[Question.ADMISSION])
+    sizing_listens: Int64 = of_run(lambda run: run.listens[Question.SIZING])
+    partition_listens: Int64 = of_run(lambda run: run.listens[Question.PARTITION])
+    ordering_listens: Int64 = of_run(lambda run: run.listens[Question.ORDERING])
+    placement_listens: Int64 = of_run(lambda run: run.listens[Question.PLACEMENT])
+
+    # Reports, and how they are seen.
+    reports_matter: Int64 = of_run(lambda run: run.reports_matter)
+    container_reports: Int64 = of_run(lambda run: run.reads_containers)
+    observed: Int64 = of_run(lambda run: run.observed)
+    poll_ms: Int64 = of_run(lambda run: run.cluster.observation.poll_ms)
+    lag_ms: Int64 = of_run(lambda run: run.cluster.observation.lag_ms)
+    loss_permyriad: Int64 = of_run(lambda run: run.cluster.observation.loss_permyriad)
+    flights: Int64 = of_run(lambda run: run.flights)
+
+    # Preemption.
+    preemption_every_ms: Int64 = of_run(lambda run: run.cluster.preemption.every_ms if run.preempts else 0)
+    preemption_starved_ms: Int64 = of_run(lambda run: run.cluster.preemption.starved_ms)
+    preemption_round_permille: Int64 = of_run(lambda run: run.cluster.preemption.round_permille)
+    fair_dues: Int64 = of_run(lambda run: run.ordering.dues == "fair-share")
+    memory_dues: Int64 = of_run(lambda run: run.ordering.dues_in == "memory")
+
+    # Network.
+    network: Int64 = of_run(lambda run: run.cluster.has_network)
+    traffic_permille: Int64 = of_run(lambda run: run.cluster.network.traffic_permille)
+    traffic_ms: Int64 = of_run(lambda run: run.cluster.network.traffic_ms)
+    not_plain: Int64 = of_run(lambda run: run.preempts or run.cluster.has_network)
+
+    # The most that one step of the engine can take: with less left, it asks for more.
+    slot_margin: Int64 = of_sizes(lambda n: n.slot_margin)
+    timer_margin: Int64 = of_sizes(lambda n: n.timer_margin)
+    log_margin: Int64 = of_sizes(lambda n: n.log_margin)
+    flow_margin: Int64 = of_sizes(lambda n: n.flow_margin)

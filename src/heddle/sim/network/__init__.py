@@ -1,0 +1,1 @@
+"""Data on its way: fetches, flows, links and their rates."""

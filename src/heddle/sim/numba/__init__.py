@@ -1,0 +1,1 @@
+"""How the engine is compiled: its memory as compiled code sees it, units, hooks, entries."""

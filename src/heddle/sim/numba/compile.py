@@ -1,0 +1,108 @@
+"""What is called from Python, with explicit signatures: compiled once and found in the cache for every policy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import cache
+from typing import Any, NamedTuple
+
+from numba import njit, types
+
+from heddle.model.compiled import ENGINE, engine_folder
+from heddle.policy.native import address_of
+from heddle.sim.engine import advance, prepare_run
+from heddle.sim.numba.handle import SimType
+from heddle.sim.numba.units import function_of, unit_names
+from heddle.sim.scheduling.asking import rekey_job
+from heddle.sim.scheduling.reports import resize, settle_reports
+
+
+def _start(sim):
+    prepare_run(sim)
+
+
+def _advance(sim, until_ms):
+    return advance(sim, until_ms)
+
+
+def _report(sim):
+    for n in range(sim.shown.node.shape[0]):
+        settle_reports(sim, n)
+
+
+def _resize(sim, node):
+    resize(sim, node)
+
+
+def _rekey(sim, job):
+    rekey_job(sim, job)
+
+
+class Engine(NamedTuple):
+    """The engine as Python calls it. Every function gets a SimHandle first."""
+
+    start: Any  # (): time 0
+    advance: Any  # (until_ms) -> status
+    report: Any  # (): the view's nodes show the last use that they reported
+    resize: Any  # (node): sizing has another opinion of it
+    rekey: Any  # (job): its queue, its priority or what its key depends on has changed
+
+
+@cache
+def compiled_engine(n_resources: int) -> Engine:
+    """For this many resources."""
+    sim = SimType(n_resources)
+
+    def entry(function: Any, answer: Any, *given: Any) -> Any:
+        return njit(answer(sim, *given), cache=True, _nrt=False, error_model="numpy")(function)
+
+    return Engine(
+        start=entry(_start, types.void),
+        advance=entry(_advance, types.int64, types.int64),
+        report=entry(_report, types.void),
+        resize=entry(_resize, types.void, types.int64),
+        rekey=entry(_rekey, types.void, types.int64),
+    )
+
+
+@cache
+def unit_addresses(n_resources: int) -> list[int]:
+    """Compiles all units for this many resources (or takes them from the cache)."""
+    return [compile_unit(name, n_resources) for name in unit_names()]
+
+
+def compile_unit(name: str, n_resources: int) -> int:
+    """The address of one unit."""
+    function = function_of(name)
+    integers = (types.int64,) * (function.__code__.co_argcount - 1)
+    wanted = types.int64(SimType(n_resources), *integers)
+    return address_of(njit(wanted, **ENGINE)(function), wanted)
+
+
+@cache
+def compile_engine(n_resources: int) -> Engine:
+    """All of the engine, from the cache if it is there.
+
+    If it is not, a second process compiles it from the other end; what one has compiled, the other finds in the cache.
+    """
+    complete = engine_folder() / f"{n_resources}-complete"
+    second = None
+    if not complete.exists() and (os.cpu_count() or 1) > 1:
+        second = subprocess.Popen(
+            [sys.executable, "-m", "heddle.sim.numba.second_core", str(n_resources)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    try:
+        unit_addresses(n_resources)
+        engine = compiled_engine(n_resources)
+    finally:
+        if second is not None:
+            second.terminate()
+            second.wait()
+    complete.parent.mkdir(parents=True, exist_ok=True)
+    complete.touch()
+    return engine

@@ -1,0 +1,154 @@
+"""The engine's memory as compiled code sees it: one address.
+
+`SimHandle` is the address of a table that holds, for each array of Sim, where its data are and how long it
+is. Functions get it instead of sixty arrays, so they stay small, compile fast and cost nothing to call.
+
+In compiled code a handle has as attributes every table of Sim and of its View by name (columns.py), and of the levers'
+states as `<question>_node` and so on. `shown` is the handle itself, so that `sim.shown.node` reads like what it is:
+something that levers see. Levers' hooks are called by hooks.py, the engine's own units by units.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import lower_getattr_generic, register_model, typeof_impl, unbox
+
+from heddle.model.view import LeverState
+from heddle.policy.compile import HOOKS
+from heddle.policy.handles import WORDS_PER_ARRAY, AddressModel, AddressType, array_entry, unbox_address
+from heddle.policy.lever import Question
+from heddle.sim.memory.lever_memory import PARAMS, STATE
+from heddle.sim.memory.shown import SHOWN
+from heddle.sim.memory.tables import OWN, Sim
+from heddle.sim.numba.columns import RowsType, plain_column
+from heddle.sim.numba.units import unit_names
+
+
+class Entry(NamedTuple):
+    """What compiled code knows of an array."""
+
+    number: int  # in the table
+    dtype: np.dtype[Any]
+    axes: int
+    fixed: bool  # a run never writes it
+    one_row: bool
+
+
+@cache
+def _entries(n_resources: int) -> dict[str, Entry]:
+    """Every array. First the view, then each lever's state: as handles of their own they point into this table."""
+    levers = {f"{question}_{part}": table for question in Question for part, table in STATE.items()}
+    levers |= {f"{question}_params": PARAMS for question in Question}
+    return {
+        name: Entry(number, table.dtype(n_resources), table.axes, table.fixed, table.one_row)
+        for number, (name, table) in enumerate((SHOWN | levers | OWN).items())
+    }
+
+
+def _header() -> int:
+    """Words before the entries: addresses of code."""
+    return len(HOOKS) + len(unit_names())
+
+
+class _Layout(NamedTuple):
+    """Tables of one row lie behind the table of entries, one add from its address."""
+
+    beside: dict[str, int]  # the word where each begins
+    words: int  # of it all
+
+
+@cache
+def _layout(n_resources: int) -> _Layout:
+    entries = _entries(n_resources)
+    at = _header() + WORDS_PER_ARRAY * len(entries)
+    beside = {}
+    for name, entry in entries.items():
+        if entry.one_row:
+            beside[name] = at
+            at += -(-entry.dtype.itemsize // 8)
+    return _Layout(beside, at)
+
+
+class SimHandle:
+    """Keeps the arrays alive and knows the address of their table."""
+
+    def __init__(self, sim: Sim, code: list[int]) -> None:
+        self.n_resources = sim.shown.shape["demand"].shape[1]
+        self._code = code  # addresses of the policy's hooks, then of the units
+        self._table = np.zeros(_layout(self.n_resources).words, np.int64)
+        shown = sim.shown._replace(**self._moved_beside(sim.shown._asdict()))
+        self.sim = Sim(shown, sim.levers, sim.own | self._moved_beside(sim.own))
+        given = self.sim.own | shown._asdict()
+        for question in Question:
+            state: LeverState = getattr(sim.levers, question)
+            given |= {f"{question}_{part}": array for part, array in state._asdict().items()}
+            given[f"{question}_params"] = getattr(sim.levers, f"{question}_params")
+        table = list(code)
+        for name, entry in _entries(self.n_resources).items():
+            array = given[name]
+            if array.dtype != entry.dtype or array.ndim != entry.axes or not array.flags.c_contiguous:
+                raise TypeError(f"{name}: {array.dtype}, {array.ndim} axes; the engine wants {entry.dtype}")
+            table.extend(array_entry(array))
+        self._table[: len(table)] = table
+        self.address = int(self._table.ctypes.data)
+
+    def _moved_beside(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """Copies of tables of one row, in their places behind the table of entries."""
+        moved = {}
+        for name, word in _layout(self.n_resources).beside.items():
+            if name in arrays:
+                before = arrays[name]
+                moved[name] = self._table[word:].view(np.uint8)[: before.dtype.itemsize].view(before.dtype)
+                moved[name][:] = before
+        return moved
+
+    def moved_to(self, sim: Sim) -> SimHandle:
+        """A handle to other arrays that goes on with the same policy."""
+        return SimHandle(sim, self._code)
+
+
+class SimType(AddressType):
+    """Numba's type of a SimHandle."""
+
+    def __init__(self, n_resources: int) -> None:
+        self.n_resources = n_resources
+        super().__init__(name=f"heddle.SimHandle({n_resources})")
+
+    def word(self, name: str) -> int:
+        """Where the entry of an array begins."""
+        return _header() + WORDS_PER_ARRAY * _entries(self.n_resources)[name].number
+
+
+register_model(SimType)(AddressModel)
+unbox(SimType)(unbox_address)
+
+
+@typeof_impl.register(SimHandle)
+def _typeof(handle: SimHandle, context: Any) -> SimType:
+    return SimType(handle.n_resources)
+
+
+@infer_getattr
+class _SimAttributes(AttributeTemplate):  # type: ignore[misc]
+    key = SimType
+
+    def generic_resolve(self, sim: Any, attr: str) -> Any:
+        if attr == "shown":
+            return sim
+        entry = _entries(sim.n_resources).get(attr)
+        if entry is None:
+            return None
+        if entry.dtype.fields is None:
+            return plain_column(attr, sim.word(attr), entry.dtype, entry.axes, entry.fixed)
+        beside = 8 * _layout(sim.n_resources).beside[attr] if entry.one_row else None
+        return RowsType(attr, entry.dtype, sim.word(attr), entry.fixed, beside)
+
+
+@lower_getattr_generic(SimType)
+def _lower_attribute(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
+    return value

@@ -1,0 +1,19 @@
+"""A process of its own that compile_engine() starts: compiles the engine from the end that the first reaches last."""
+
+from __future__ import annotations
+
+import sys
+
+from heddle.sim.numba.compile import compile_unit, compiled_engine
+from heddle.sim.numba.units import unit_names
+
+
+def main() -> None:
+    n_resources = int(sys.argv[1])
+    compiled_engine(n_resources)
+    for name in reversed(unit_names()):
+        compile_unit(name, n_resources)
+
+
+if __name__ == "__main__":
+    main()

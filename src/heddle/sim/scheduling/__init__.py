@@ -1,0 +1,1 @@
+"""Who gets what, and where: requests, offers, reports, preemption."""

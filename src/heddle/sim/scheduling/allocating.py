@@ -1,0 +1,115 @@
+"""A container of a node is given to a request."""
+
+from __future__ import annotations
+
+from heddle.model.compiled import compiled
+from heddle.model.view import EVENT_ALLOCATED, JOB_ADMITTED, JOB_ARRIVED
+from heddle.model.workload import AM
+from heddle.sim.books import count_allocated, count_waiting, next_am, start_later, take_task, take_this_task
+from heddle.sim.codes import LOG_ADMITTED, WAIT_NONE
+from heddle.sim.containers.early_stages import early_waiting, is_early
+from heddle.sim.containers.slots import new_slot
+from heddle.sim.log import note
+from heddle.sim.numba.units import unit
+from heddle.sim.scheduling.asking import ask_soon, drop_reservations, rekey_later
+from heddle.sim.scheduling.choosing import wait
+from heddle.sim.scheduling.events import tell_levers
+from heddle.sim.scheduling.observation import begin_watching
+from heddle.sim.scheduling.reports import node_changed, reports_made, resize, settle_reports
+from heddle.sim.scheduling.requests import remove
+from heddle.sim.timeline import due_set
+
+
+@unit
+def task_near(sim, stage, n):
+    """The waiting task of the stage that prefers node n, else its rack, else the first; by number."""
+    view = sim.shown
+    first = view.stage_spec["first_task"][stage]
+    in_rack, on_node = -1, -1
+    k = sim.stage_run["returned"][stage]
+    fresh = first + sim.stage_run["next_fresh"][stage]
+    while True:
+        if k < 0:
+            k = fresh
+        if k >= first + sim.stage_run["asked"][stage]:
+            break
+        host = sim.prefers[k]
+        if host == n and on_node < 0:
+            on_node = k
+        if host >= 0 and in_rack < 0 and view.node["rack"][host] == view.node["rack"][n]:
+            in_rack = k
+        k = k + 1 if k >= fresh else sim.task["link"][k]
+    return on_node if on_node >= 0 else in_rack
+
+
+@unit
+def allocate(sim, stage, n):
+    """Gives one container of node n to the stage."""
+    view, control, setting = sim.shown, sim.control, sim.setting
+    now = view.clock["now_ms"][0]
+    job = view.stage_spec["job"][stage]
+    near = task_near(sim, stage, n) if setting["has_preferences"][0] else -1
+    if near >= 0:
+        task = near
+        take_this_task(sim.stage_run, sim.task, view.stage_spec, stage, near)
+    else:
+        task = take_task(sim.stage_run, sim.task, view.stage_spec, stage)
+    if setting["reports_matter"][0]:
+        settle_reports(sim, n)
+    s = new_slot(sim, task, stage, n, -1)
+    if view.stage_spec["kind"][stage] == AM:
+        sim.job_run["am_slot"][job] = s + 1
+    if setting["observed"][0]:
+        begin_watching(sim, s, n)
+    else:
+        sim.slot["reports_before"][s] = reports_made(sim, n)
+    start = now
+    if view.job_spec["has_am"][job] and view.stage_spec["kind"][stage] != AM and setting["am_heartbeat_ms"][0] > 0:
+        start = next_am(sim, job, now + 1)
+    start += setting["launch_ms"][0]
+    if start == now:
+        start_later(sim, s)
+    else:
+        due_set(sim, s, start)
+    view.stage["waiting"][stage] -= 1
+    count_waiting(sim, job, stage, -1)
+    count_allocated(sim, job, stage, n, 1)
+    if view.stage["waiting"][stage] == 0:
+        remove(sim, stage)
+        drop_reservations(sim, stage)
+        wait(sim, stage, WAIT_NONE)
+        if setting["has_vetoes"][0]:
+            control["epoch"][0] += 1  # who comes next may go where this one was refused
+    if view.job["state"][job] == JOB_ARRIVED:
+        view.job["state"][job] = JOB_ADMITTED
+        view.clock["running_jobs"][0] += 1
+        view.queue["running_jobs"][view.job["queue"][job]] += 1
+        if sim.setting["logging"][0]:
+            note(sim, LOG_ADMITTED, 0, job, stage, -1, 0)
+        if setting["has_gate"][0]:
+            rekey_later(sim, job)
+    if setting["key_changes"][0]:
+        rekey_later(sim, job)
+    if setting["blocking"][0] or setting["reserves"][0]:
+        control["epoch"][0] += 1  # another head, or a node that need not be kept any more: news for every node
+    view.clock["allocations"][0] += 1
+    control["last_progress_ms"][0] = now
+    if sim.setting["listens"][0] >> EVENT_ALLOCATED & 1:
+        tell_levers(sim, EVENT_ALLOCATED, n, stage, s, 0)
+    if setting["sizing_changes"][0]:
+        resize(sim, n)
+    node_changed(sim, n)
+    if setting["has_dag"][0] and view.stage["waiting"][stage] == 0:
+        _maps_all_allocated(sim, stage)
+    return 0
+
+
+@compiled
+def _maps_all_allocated(sim, stage):
+    """No task of the stage waits any more: early stages behind it stop holding back and ask at the next heartbeat."""
+    view = sim.shown
+    now = view.clock["now_ms"][0]
+    for i in range(sim.before_first[stage], sim.before_first[stage + 1]):
+        follower = sim.before[i]
+        if sim.stage_run["runnable"][follower] and is_early(sim, follower) and early_waiting(sim, follower) == 0:
+            ask_soon(sim, follower, now + 1)

@@ -1,0 +1,274 @@
+"""Who goes next: the walk over candidates.
+
+One walk serves all orderings: it looks at the heads of buckets, queue by queue where the ordering asks for that, and
+tests each until one can be placed. Offers are of one node (heartbeats, and orderings that look at the node) or of all.
+"""
+
+from __future__ import annotations
+
+from heddle.model.compiled import compiled, inlined
+from heddle.sim.codes import LOG_WAIT, WAIT_LABEL, WAIT_NO_ROOM, WAIT_POOL_LIMIT, WAIT_QUEUE_LIMIT, WAIT_RESERVED
+from heddle.sim.log import note
+from heddle.sim.numba import hooks
+from heddle.sim.numba.units import unit
+from heddle.sim.scheduling.room import find_node, fits, gained_has_room, veto
+
+NOBODY = -1
+ENOUGH = -2  # the offer ends here: a blocking head, or a node that is kept
+
+
+@inlined
+def wait(sim, stage, reason):
+    """The head of a bucket waits for this reason; written down when it changes."""
+    if sim.shown.stage["reason"][stage] != reason:
+        sim.shown.stage["reason"][stage] = reason
+        if sim.setting["logging"][0]:
+            job, waiting = sim.shown.stage_spec["job"][stage], sim.shown.stage["waiting"][stage]
+            note(sim, LOG_WAIT, reason, job, stage, -1, waiting)
+
+
+@inlined
+def _held_back(sim, b, stage):
+    """Why, apart from room, the head of bucket b may not go: admission, limits of the ordering, its pool. 0: it may."""
+    view = sim.shown
+    job = view.stage_spec["job"][stage]
+    reason = 0
+    if sim.bucket["gated"][b]:
+        reason = hooks.admits(sim, job)
+    if reason == 0 and sim.setting["has_order_limits"][0]:
+        reason = hooks.order_allows(sim, stage)
+    if reason == 0 and sim.setting["has_pools"][0]:
+        pool, shape = view.job["pool"][job], view.stage_spec["shape"][stage]
+        for r in range(view.shape["demand"].shape[1]):
+            limit = hooks.limit(sim, pool, r)
+            view.pool["limit"][pool, r] = limit
+            if view.clock["counts"][0, r] and view.pool["allocated"][pool, r] + view.shape["demand"][shape, r] > limit:
+                reason = WAIT_POOL_LIMIT
+    return reason
+
+
+@inlined
+def _next_leaf(sim):
+    """The leaf queue whose turn it is: from the root down, the child with the smallest key that was not passed over."""
+    view = sim.shown
+    walk = sim.control["walk"][0]
+    while True:
+        q = 0
+        if sim.queue_tried[0] == walk or view.queue["waiting"][0] == 0:
+            return -1
+        while view.queue["first_child"][q] >= 0:
+            best, best_key = -1, 0
+            child = view.queue["first_child"][q]
+            while child >= 0:
+                if view.queue["waiting"][child] > 0 and sim.queue_tried[child] != walk:
+                    key = hooks.queue_key(sim, child)
+                    if best < 0 or key < best_key or (key == best_key and child < best):
+                        best, best_key = child, key
+                child = view.queue["next_sibling"][child]
+            if best < 0:
+                break
+            q = best
+        if view.queue["first_child"][q] < 0:
+            return q
+        sim.queue_tried[q] = walk
+        if q == 0:
+            return -1
+
+
+@inlined
+def _is_hopeless(sim, b):
+    """Whether nothing of bucket b fits anywhere, so that its head need not be looked at: it waits for room."""
+    w = sim.bucket["want"][b]
+    if sim.want["no_room"][w] == 0:
+        return False
+    if gained_has_room(sim, w):
+        return False
+    sim.want["tested"][w] = sim.control["passes"][0]
+    wait(sim, sim.bucket["head"][b], WAIT_NO_ROOM)
+    return True
+
+
+@inlined
+def _first_in_leaf(sim, leaf, n):
+    """The bucket of the leaf with the smallest (key, stage) at its head among those not passed over in this walk."""
+    walk = sim.control["walk"][0]
+    skip_hopeless = n < 0 and sim.setting["blocking"][0] == 0
+    n_bases = sim.setting["n_bases"][0]
+    best, best_key, best_stage = -1, 0, 0
+    for pool in range(sim.shown.pool.shape[0]):
+        for i in range(sim.leaf_bases[leaf], sim.leaf_bases[leaf + 1]):
+            b = sim.lane["first"][pool * n_bases + sim.leaf_bases[i]]
+            while b >= 0:
+                if sim.bucket["tried"][b] != walk and not (skip_hopeless and _is_hopeless(sim, b)):
+                    key, stage = sim.bucket["head_key"][b], sim.bucket["head"][b]
+                    if best < 0 or key < best_key or (key == best_key and stage < best_stage):
+                        best, best_key, best_stage = b, key, stage
+                b = sim.bucket["next"][b]
+    return best
+
+
+@inlined
+def _collect(sim, leaf, n):
+    """Puts the buckets of the leaf whose heads could go to node n now into scratch; how many they are."""
+    view = sim.shown
+    n_bases = sim.setting["n_bases"][0]
+    count = 0
+    for pool in range(view.pool.shape[0]):
+        for i in range(sim.leaf_bases[leaf], sim.leaf_bases[leaf + 1]):
+            b = sim.lane["first"][pool * n_bases + sim.leaf_bases[i]]
+            while b >= 0:
+                w = sim.bucket["want"][b]
+                stage = sim.bucket["head"][b]
+                label = sim.want["label"][w]
+                if label != 0 and view.node["label"][n] != label:
+                    wait(sim, stage, WAIT_LABEL)
+                elif not fits(sim, n, sim.want["shape"][w]):
+                    wait(sim, stage, WAIT_NO_ROOM)
+                else:
+                    reason = _held_back(sim, b, stage)
+                    if reason == 0:
+                        reason = veto(sim, n, stage)
+                    if reason != 0:
+                        wait(sim, stage, reason)
+                    else:
+                        sim.scratch[3 * count] = b
+                        count += 1
+                b = sim.bucket["next"][b]
+    return count
+
+
+@unit
+def best_in_leaf(sim, leaf, n):
+    """For orderings that look at the node: of all heads that could go to node n now, the best by key, fit and term."""
+    count = _collect(sim, leaf, n)
+    if count == 0:
+        return NOBODY
+    if sim.setting["has_offer"][0]:
+        hooks.offer(sim, n)
+    sum_key, sum_fit = 0, 0
+    min_key, max_key, min_fit, max_fit, min_term, max_term = 0, 0, 0, 0, 0, 0
+    for i in range(count):
+        b = sim.scratch[3 * i]
+        key, stage = sim.bucket["head_key"][b], sim.bucket["head"][b]
+        fit = hooks.fit(sim, n, stage)
+        term = hooks.term(sim, stage) if sim.setting["has_term"][0] else 0
+        sim.scratch[3 * i + 1] = fit
+        sim.scratch[3 * i + 2] = term
+        min_key = key if i == 0 else min(min_key, key)
+        max_key = key if i == 0 else max(max_key, key)
+        min_fit = fit if i == 0 else min(min_fit, fit)
+        max_fit = fit if i == 0 else max(max_fit, fit)
+        min_term = term if i == 0 else min(min_term, term)
+        max_term = term if i == 0 else max(max_term, term)
+        sum_key += key
+        sum_fit += fit
+    best, best_value, best_key, best_stage = NOBODY, 0, 0, 0
+    for i in range(count):
+        b = sim.scratch[3 * i]
+        key, stage = sim.bucket["head_key"][b], sim.bucket["head"][b]
+        fit, term = sim.scratch[3 * i + 1], sim.scratch[3 * i + 2]
+        value = hooks.combine(
+            sim, key, fit, term, count, sum_key, sum_fit, min_key, max_key, min_fit, max_fit, min_term, max_term
+        )
+        if (
+            best == NOBODY
+            or value > best_value
+            or (value == best_value and (key < best_key or (key == best_key and stage < best_stage)))
+        ):
+            best, best_value, best_key, best_stage = stage, value, key, stage
+    return best
+
+
+@unit
+def choose(sim, n):
+    """The stage that gets the next container: on node n, or (n < 0) on the node left in control["offer_node"].
+
+    NOBODY: nothing can go. ENOUGH: nothing may go behind what cannot.
+    """
+    view, control, setting = sim.shown, sim.control, sim.setting
+    control["walk"][0] += 1
+    walk = control["walk"][0]
+    if n >= 0 and view.node["reserved_for"][n] >= 0:
+        stage = view.node["reserved_for"][n]
+        # Who may not start keeps no node: those who could make room for it may need that very node.
+        if sim.bucket["gated"][sim.stage_run["bucket"][stage]] and hooks.admits(sim, view.stage_spec["job"][stage]):
+            view.node["reserved_for"][n] = -1
+    if n >= 0 and view.node["reserved_for"][n] >= 0:
+        stage = view.node["reserved_for"][n]
+        if _held_back(sim, sim.stage_run["bucket"][stage], stage) == 0 and fits(
+            sim, n, view.stage_spec["shape"][stage]
+        ):
+            view.node["reserved_for"][n] = -1
+            return stage
+        return ENOUGH
+    leaf = 0
+    while True:
+        if setting["by_queue"][0]:
+            leaf = _next_leaf(sim)
+            if leaf < 0:
+                return NOBODY
+        if setting["uses_fit"][0]:
+            stage = best_in_leaf(sim, leaf, n)
+            if stage != NOBODY or not setting["by_queue"][0]:
+                return stage
+            sim.queue_tried[leaf] = walk
+            continue
+        b = _first_in_leaf(sim, leaf, n)
+        if b < 0:
+            if not setting["by_queue"][0]:
+                return NOBODY
+            sim.queue_tried[leaf] = walk
+            continue
+        stage = sim.bucket["head"][b]
+        w = sim.bucket["want"][b]
+        reason = _held_back(sim, b, stage)
+        elsewhere = n >= 0 and sim.want["label"][w] != 0 and view.node["label"][n] != sim.want["label"][w]
+        if reason == WAIT_QUEUE_LIMIT and n >= 0 and setting["reserves"][0] and not elsewhere:
+            wait(sim, stage, reason)
+            sim.queue_tried[leaf] = walk  # nobody of the leaf overtakes a head at the queue's maximum
+            continue
+        if reason == 0:
+            if n < 0:
+                found = find_node(sim, stage, w)
+                if found >= 0:
+                    control["offer_node"][0] = found
+                    return stage
+                reason = -found
+            elif elsewhere:
+                reason = WAIT_LABEL
+            elif fits(sim, n, sim.want["shape"][w]):
+                reason = veto(sim, n, stage)
+                if reason == 0:
+                    return stage
+            else:
+                reason = WAIT_NO_ROOM
+                if setting["reserves"][0] and _reserve(sim, n, stage):
+                    wait(sim, stage, WAIT_RESERVED)
+                    return ENOUGH
+            if setting["blocking"][0] and (n < 0 or reason == WAIT_NO_ROOM):
+                wait(sim, stage, reason)
+                if n >= 0 and setting["by_queue"][0] == 0 and setting["reserves"][0] == 0 and sim.want["label"][w] == 0:
+                    control["blocked_epoch"][0] = control["epoch"][0]
+                    control["blocked_want"][0] = w
+                return ENOUGH
+        wait(sim, stage, reason)
+        sim.bucket["tried"][b] = walk
+    return 0
+
+
+@compiled
+def _reserve(sim, n, stage):
+    """Keeps node n for the stage, if it could ever fit there and has more tasks waiting than it keeps nodes."""
+    view = sim.shown
+    shape = view.stage_spec["shape"][stage]
+    for r in range(view.shape["demand"].shape[1]):
+        if view.clock["counts"][0, r] and view.shape["demand"][shape, r] > view.node["total"][n, r]:
+            return False
+    kept = 0
+    for m in range(view.node.shape[0]):
+        if view.node["reserved_for"][m] == stage:
+            kept += 1
+    if kept >= view.stage["waiting"][stage]:
+        return False
+    view.node["reserved_for"][n] = stage
+    return True

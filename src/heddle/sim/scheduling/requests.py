@@ -1,0 +1,165 @@
+"""Requests that wait, in buckets of those that differ by nothing but their turn (same lane, same shape and label).
+
+A choice looks at the heads of buckets only. A stage is in at most one bucket, once, however many of its tasks wait.
+Order in a bucket: (key, stage number). Each bucket is a sorted run, to which requests that come in order are appended
+- under a first-in-first-out key all of them - and a heap for the others; its head is the smaller of the two
+first ones. A place >= 0 is one in the heap, -1 - i is entry i of the run.
+"""
+
+from __future__ import annotations
+
+from heddle.model.compiled import compiled, inlined
+from heddle.sim.lexicographic import pair_before
+from heddle.sim.numba.units import unit
+
+GONE = -1  # the stage of a run's entry that was taken out of the middle
+
+
+@compiled
+def _settle_in_heap(sim, offset, size, i, key, stage):
+    """Writes the entry into the heap whose hole is at i, after moving others out of its way."""
+    heap, stage_run = sim.heap, sim.stage_run
+    while i > 0:
+        above = (i - 1) >> 2
+        if not pair_before(key, stage, heap["key"][offset + above], heap["stage"][offset + above]):
+            break
+        heap["key"][offset + i] = heap["key"][offset + above]
+        heap["stage"][offset + i] = heap["stage"][offset + above]
+        stage_run["place"][heap["stage"][offset + i]] = i
+        i = above
+    while True:
+        best, best_key, best_stage = i, key, stage
+        for child in range(4 * i + 1, min(4 * i + 5, size)):
+            child_key, child_stage = heap["key"][offset + child], heap["stage"][offset + child]
+            if pair_before(child_key, child_stage, best_key, best_stage):
+                best, best_key, best_stage = child, child_key, child_stage
+        if best == i:
+            break
+        heap["key"][offset + i] = best_key
+        heap["stage"][offset + i] = best_stage
+        stage_run["place"][best_stage] = i
+        i = best
+    heap["key"][offset + i] = key
+    heap["stage"][offset + i] = stage
+    stage_run["place"][stage] = i
+
+
+@inlined
+def _put(sim, b, stage, key):
+    """Puts the stage into the run of bucket b if it belongs behind all of it, else into the heap."""
+    bucket, run = sim.bucket, sim.run
+    offset, end = bucket["offset"][b], bucket["run_end"][b]
+    last = offset + end - 1
+    fits = end < bucket["room"][b]
+    # The last entry of a run is never GONE.
+    if fits and (end == bucket["run_first"][b] or pair_before(run["key"][last], run["stage"][last], key, stage)):
+        run["key"][offset + end] = key
+        run["stage"][offset + end] = stage
+        sim.stage_run["place"][stage] = -1 - end
+        bucket["run_end"][b] = end + 1
+    else:
+        size = bucket["heap_size"][b]
+        bucket["heap_size"][b] = size + 1
+        _settle_in_heap(sim, offset, size + 1, size, key, stage)
+
+
+@inlined
+def _take(sim, b, stage):
+    """Takes the stage out of the run or the heap of bucket b."""
+    bucket, run, heap = sim.bucket, sim.run, sim.heap
+    offset = bucket["offset"][b]
+    place = sim.stage_run["place"][stage]
+    if place >= 0:
+        size = bucket["heap_size"][b] - 1
+        bucket["heap_size"][b] = size
+        if place != size:
+            _settle_in_heap(sim, offset, size, place, heap["key"][offset + size], heap["stage"][offset + size])
+        return
+    first, end = bucket["run_first"][b], bucket["run_end"][b]
+    run["stage"][offset - 1 - place] = GONE
+    while first < end and run["stage"][offset + first] == GONE:
+        first += 1
+    while first < end and run["stage"][offset + end - 1] == GONE:
+        end -= 1
+    if first == end:
+        first, end = 0, 0
+    bucket["run_first"][b], bucket["run_end"][b] = first, end
+
+
+@inlined
+def _find_head(sim, b):
+    """Writes down which request of bucket b, which is not empty, goes first."""
+    bucket, run, heap = sim.bucket, sim.run, sim.heap
+    offset, first = bucket["offset"][b], bucket["run_first"][b]
+    in_run = first < bucket["run_end"][b]
+    if in_run:
+        bucket["head_key"][b], bucket["head"][b] = run["key"][offset + first], run["stage"][offset + first]
+    if bucket["heap_size"][b] > 0:
+        key, stage = heap["key"][offset], heap["stage"][offset]
+        if not in_run or pair_before(key, stage, bucket["head_key"][b], bucket["head"][b]):
+            bucket["head_key"][b], bucket["head"][b] = key, stage
+
+
+@unit
+def insert(sim, b, stage, key):
+    """Puts the stage into bucket b. Says whether it goes first there."""
+    bucket, lane = sim.bucket, sim.lane
+    sim.stage_run["bucket"][stage] = b
+    n = bucket["size"][b]
+    bucket["size"][b] = n + 1
+    _put(sim, b, stage, key)
+    if n > 0:
+        if not pair_before(key, stage, bucket["head_key"][b], bucket["head"][b]):
+            return 0
+        bucket["head_key"][b], bucket["head"][b] = key, stage
+        return 1
+    bucket["head_key"][b], bucket["head"][b] = key, stage
+    la = bucket["lane"][b]
+    first = lane["first"][la]
+    bucket["next"][b] = first
+    bucket["previous"][b] = -1
+    if first >= 0:
+        bucket["previous"][first] = b
+    lane["first"][la] = b
+    return 1
+
+
+@unit
+def remove(sim, stage):
+    """Takes the stage out of the bucket it is in."""
+    bucket, lane = sim.bucket, sim.lane
+    b = sim.stage_run["bucket"][stage]
+    _take(sim, b, stage)
+    sim.stage_run["bucket"][stage] = -1
+    n = bucket["size"][b] - 1
+    bucket["size"][b] = n
+    if n > 0:
+        if bucket["head"][b] == stage:
+            _find_head(sim, b)
+        return 0
+    following, previous = bucket["next"][b], bucket["previous"][b]
+    if previous >= 0:
+        bucket["next"][previous] = following
+    else:
+        lane["first"][bucket["lane"][b]] = following
+    if following >= 0:
+        bucket["previous"][following] = previous
+    return 0
+
+
+@unit
+def rekey(sim, stage, key):
+    """Gives the stage, which is in a bucket, another key."""
+    b = sim.stage_run["bucket"][stage]
+    place = sim.stage_run["place"][stage]
+    offset = sim.bucket["offset"][b]
+    before = sim.heap["key"][offset + place] if place >= 0 else sim.run["key"][offset - 1 - place]
+    if key == before:
+        return 0
+    if place >= 0:
+        _settle_in_heap(sim, offset, sim.bucket["heap_size"][b], place, key, stage)
+    else:
+        _take(sim, b, stage)
+        _put(sim, b, stage, key)
+    _find_head(sim, b)
+    return 0
