@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from typing import Any, Final, Literal
 
-from heddle.analysis.happenings import in_order
-from heddle.analysis.invariants import broken_invariants, sums_left
+from heddle.analysis.soundness.happenings import in_order
+from heddle.analysis.soundness.invariants import broken_invariants, sums_left
 from heddle.model.cluster import Cluster
 from heddle.model.compiled import engine_folder
 from heddle.model.errors import BadInput, CheckFailed, RunRefused

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heddle.analysis.compare import ComparedRun, compare_runs
+from heddle.analysis.comparison.compare import ComparedRun, compare_runs
 from heddle.model.errors import BadInput
 from heddle.report.comparison import comparison_html, write_comparison_report
 from heddle.report.style import DARK, LIGHT, style_sheet

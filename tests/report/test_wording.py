@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from heddle.analysis.compare import compare_runs
+from heddle.analysis.comparison.compare import compare_runs
 from heddle.report.wording import METRIC, NO_DIFFERENCE, Scale, judgement, number, pct, time_scale, verdict
 from report.made_comparison import comparison, stalling
 

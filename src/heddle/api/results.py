@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from heddle.analysis.compare import COMPARED, Comparison, metric_value
-from heddle.analysis.explain import Explained, explain, find_job
-from heddle.analysis.metrics import run_metrics
+from heddle.analysis.comparison.compare import COMPARED, Comparison, metric_value
+from heddle.analysis.measures.metrics import run_metrics
+from heddle.analysis.waiting.explain import Explained, explain, find_job
 from heddle.model.workload import KIND_NAMES
 from heddle.record.files import write_record
 from heddle.record.run import Run

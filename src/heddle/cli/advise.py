@@ -13,7 +13,7 @@ from heddle.model.resources import MEMORY_MB
 from heddle.report.amounts import hours
 
 if TYPE_CHECKING:
-    from heddle.analysis.advice import Advice
+    from heddle.analysis.trace_contents.advice import Advice
     from heddle.model.workload import Workload
 
 _POLICIES = ("fifo", "capacity", "drf", "fifo+usage-feedback")
@@ -46,7 +46,7 @@ def advise(
       heddle advise trace.parquet --windows 0
       heddle advise trace.parquet --cluster 20x65536x24 -p capacity -p capacity+usage-feedback
     """
-    from heddle.analysis.advice import Rule, advise_requests, document
+    from heddle.analysis.trace_contents.advice import Rule, advise_requests, document
     from heddle.traces.load import load_workload
 
     loaded = load_workload(workload)
@@ -107,8 +107,8 @@ def _try(
     """Each policy on the same parts of the trace: change of the mean completion against the first, with interval."""
     from statistics import fmean
 
-    from heddle.analysis.metrics import run_metrics
-    from heddle.analysis.student import t_interval
+    from heddle.analysis.certainty.student import t_interval
+    from heddle.analysis.measures.metrics import run_metrics
     from heddle.policy.parse import parse_policy
     from heddle.run import check_run, simulate
 

@@ -99,7 +99,7 @@ def compare(
       heddle compare tasks.csv -p capacity -p "capacity+usage-feedback" -c 10x65536x24 -c 20x65536x24 --json
       heddle compare mix -p capacity --queues today.yaml --queues proposed.yaml --warm-up 60 --cool-down 120
     """
-    from heddle.analysis.edges import Edges
+    from heddle.analysis.measures.edges import Edges
     from heddle.experiments.compare import run_one
     from heddle.experiments.engines import LocalProcesses
     from heddle.experiments.plan import DEFAULT_POLICIES, plan_comparison, read_policies

@@ -15,8 +15,8 @@ from heddle.cli.progress import run_with_progress
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from heddle.analysis.best import Best
-    from heddle.analysis.compare import ComparedMetric
+    from heddle.analysis.comparison.best import Best
+    from heddle.analysis.comparison.compare import ComparedMetric
 
 _SHOWN = 10  # candidates of a scenario
 
@@ -103,7 +103,7 @@ def show_sweep(
       heddle sweep show results --metric makespan_s --report sweep.html
       heddle sweep show results --json
     """
-    from heddle.analysis.sweep_axes import best_of, column_of, numeric_axes, scenarios
+    from heddle.analysis.comparison.sweep_axes import best_of, column_of, numeric_axes, scenarios
     from heddle.experiments.sweep_store import SweepStore
     from heddle.report.page import write_page
     from heddle.report.sweep import standing_cells, sweep_html
@@ -136,7 +136,7 @@ def show_sweep(
 
 
 def _metric(name: str) -> ComparedMetric:
-    from heddle.analysis.compare import COMPARED
+    from heddle.analysis.comparison.compare import COMPARED
     from heddle.traces.problems import did_you_mean
 
     known = {metric.name: metric for metric in COMPARED if metric.better}

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heddle.analysis.compare import ComparedRun, Comparison, compare_runs
-from heddle.analysis.edges import NO_EDGES, Edges
-from heddle.analysis.sampling import Sampling
+from heddle.analysis.certainty.sampling import Sampling
+from heddle.analysis.comparison.compare import ComparedRun, Comparison, compare_runs
+from heddle.analysis.measures.edges import NO_EDGES, Edges
 from heddle.experiments.compare import PlannedRun, Source, sampling_of, with_queues
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput, Problem

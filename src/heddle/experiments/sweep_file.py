@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import yaml
 
-from heddle.analysis.edges import Edges
+from heddle.analysis.measures.edges import Edges
 from heddle.experiments.compare import Source, sampling_of
 from heddle.experiments.sweep_run import SweepRun
 from heddle.model.cluster import Cluster

@@ -10,9 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from heddle.analysis.compare import COMPARED, metric_value
-from heddle.analysis.edges import Edges
-from heddle.analysis.metrics import run_metrics
+from heddle.analysis.comparison.compare import COMPARED, metric_value
+from heddle.analysis.measures.edges import Edges
+from heddle.analysis.measures.metrics import run_metrics
 from heddle.experiments.compare import Source
 from heddle.model.cluster import Cluster
 from heddle.model.workload import Workload

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from heddle.analysis.compare import COMPARED, Comparison, cluster_of
+from heddle.analysis.comparison.compare import COMPARED, Comparison, cluster_of
 from heddle.report.figures import (
     change_figure,
     count_figure,

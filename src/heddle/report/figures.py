@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 import numpy as np
 
-from heddle.analysis.compare import ComparedRun, Comparison, cluster_of
-from heddle.analysis.curves import Curves, ResourceLevels
+from heddle.analysis.comparison.compare import ComparedRun, Comparison, cluster_of
+from heddle.analysis.measures.curves import Curves, ResourceLevels
 from heddle.report.charts import Axis, Bar, Line, bar_chart, figure, line_chart, nice_step, nice_top, stairs
 from heddle.report.wording import METRIC, signed_pct, time_scale
 

@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from heddle.analysis.best import Best
-from heddle.analysis.compare import ComparedMetric
-from heddle.analysis.sweep_axes import (
+from heddle.analysis.comparison.best import Best
+from heddle.analysis.comparison.compare import ComparedMetric
+from heddle.analysis.comparison.sweep_axes import (
     Drawn,
     HeatMap,
     axis_name,

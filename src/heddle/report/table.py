@@ -10,8 +10,8 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from heddle.analysis.compare import Comparison
-from heddle.analysis.losers import Group, WorseJob
+from heddle.analysis.comparison.compare import Comparison
+from heddle.analysis.comparison.losers import Group, WorseJob
 from heddle.report.wording import (
     LEAD,
     NO_DIFFERENCE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from heddle.analysis.compare import COMPARED, ComparedMetric, Comparison
+from heddle.analysis.comparison.compare import COMPARED, ComparedMetric, Comparison
 
 NO_DIFFERENCE: Final = "no difference shown"
 LEAD: Final = "jct_s.mean"  # the metric that decides the verdict

@@ -1,0 +1,92 @@
+"""The best of many, and how sure that is.
+
+Whoever looks at many candidates finds one that was merely lucky. So a candidate counts as beaten only if its paired
+difference to the best holds at a confidence that is shared out over all pairs of candidates (Bonferroni): then all such
+statements together are wrong in at most 5 % of sweeps, whichever candidate turns out to be the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from heddle.analysis.certainty.sampling import Interval, Sampling
+
+Seeds = Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One candidate beside the best."""
+
+    name: str
+    mean: float
+    interval: Interval | None  # 95 %, of its mean alone
+    behind_pct: float  # how much worse than the best, in percent of it
+    behind: Interval | None  # of that, corrected for having looked at all pairs; None: it cannot be said
+
+    @property
+    def beaten(self) -> bool:
+        return self.behind is not None and self.behind[0] > 0
+
+
+@dataclass(frozen=True)
+class Best:
+    """Candidates in order, the best first."""
+
+    standings: tuple[Standing, ...]
+    left_out: tuple[str, ...]  # stalled on a seed, or never ran: they cannot be compared on equal terms
+    pairs: int  # of candidates, over which the confidence is shared
+    seeds: int
+
+    @property
+    def best(self) -> Standing | None:
+        return self.standings[0] if self.standings else None
+
+    @property
+    def as_good(self) -> tuple[Standing, ...]:
+        """Those that cannot be told apart from the best."""
+        return tuple(one for one in self.standings[1:] if not one.beaten)
+
+    def sentence(self) -> str:
+        if not self.standings:
+            return "No candidate finished on every seed."
+        first, others = self.standings[0], len(self.standings) - 1
+        if not others:
+            return f"{first.name} is the only candidate."
+        beaten = others - len(self.as_good)
+        sure = f"it beats {beaten} of the {others} others for sure (95 % for all {self.pairs} pairs together)"
+        if self.seeds < 2:
+            return f"{first.name} is best, but one seed cannot tell this from chance."
+        if not beaten:
+            return f"None of the {others + 1} can be told apart from the others; {first.name} has the best mean."
+        if not self.as_good:
+            return f"{first.name} is best: {sure}."
+        names = ", ".join(one.name for one in self.as_good[:3]) + (", ..." if len(self.as_good) > 3 else "")
+        return f"{first.name} comes out best: {sure}, and cannot be told apart from {len(self.as_good)} ({names})."
+
+
+def find_best(candidates: Mapping[str, Seeds], better: Literal["lower", "higher"], sampling: Sampling) -> Best:
+    """From the values of each candidate by seed; only those with a value for every seed take part."""
+    seeds = {seed for values in candidates.values() for seed in values}
+    whole = {name: values for name, values in candidates.items() if seeds and values.keys() == seeds}
+    left_out = tuple(name for name in candidates if name not in whole)
+    sign = 1.0 if better == "lower" else -1.0
+    means = {name: sampling.estimate(values)[0] for name, values in whole.items()}
+    known = {name: mean for name, mean in means.items() if mean is not None}
+    order = sorted(known, key=lambda name: (sign * known[name], name))
+    pairs = len(order) * (len(order) - 1) // 2
+    confidence = 1 - 0.05 / max(1, pairs)
+    standings = []
+    for name in order:
+        first = whole[order[0]]
+        changes = {
+            seed: 100.0 * sign * (value - first[seed]) / first[seed]
+            for seed, value in whole[name].items()
+            if first[seed] != 0
+        }
+        behind, interval = sampling.estimate(changes, confidence) if len(changes) == len(seeds) else (0.0, None)
+        own = sampling.estimate(whole[name])
+        standings.append(Standing(name, known[name], own[1], behind or 0.0, interval if name != order[0] else None))
+    return Best(tuple(standings), left_out, pairs, len(seeds))
