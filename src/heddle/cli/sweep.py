@@ -15,6 +15,7 @@ from heddle.cli.progress import run_with_progress
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
+    from heddle.analysis.certainty.sampling import Sampling
     from heddle.analysis.comparison.best import Best
     from heddle.analysis.comparison.compare import ComparedMetric
 
@@ -103,7 +104,7 @@ def show_sweep(
       heddle sweep show results --metric makespan_s --report sweep.html
       heddle sweep show results --json
     """
-    from heddle.analysis.comparison.sweep_axes import best_of, column_of, numeric_axes, scenarios
+    from heddle.analysis.comparison.sweep_axes import best_of, column_of, numeric_axes, sampling_in, scenarios
     from heddle.experiments.sweep_store import SweepStore
     from heddle.report.page import write_page
     from heddle.report.sweep import standing_cells, sweep_html
@@ -118,19 +119,22 @@ def show_sweep(
     if report is not None:
         write_page(report, sweep_html(name, rows, chosen, shlex.join(["heddle", *sys.argv[1:]])))
         say(f"wrote {report}")
-    found = [(where, best_of(some, chosen)) for where, some in scenarios(rows)]
+    found = [(where, best_of(some, chosen), sampling_in(some)) for where, some in scenarios(rows)]
     if json:
-        places = [_as_json(where, best) for where, best in found]
+        places = [_as_json(where, best, sampling) for where, best, sampling in found]
         print_json({"name": name, "runs": rows.height, "planned": len(keys), "metric": metric, "scenarios": places})
         return
     scale = Scale.of(chosen, rows[column_of(chosen)].drop_nulls().to_list())
     headings = ("policy", chosen.title.lower(), "against the best", "")
-    for where, best in found:
+    for where, best, _ in found:
         print_tables([table(headings, standing_cells(best, scale, _SHOWN), title=where)])
         print(best.sentence())
         if best.left_out:
             print(f"Left out, stalled or not run on every seed: {', '.join(best.left_out)}.")
         print()
+    for caution in dict.fromkeys(sampling.caution for _, _, sampling in found):
+        if caution:
+            say(caution)
     if report is None and numeric_axes(rows):
         say("--report FILE draws it over " + ", ".join(axis.removeprefix("param_") for axis in numeric_axes(rows)))
 
@@ -147,9 +151,10 @@ def _metric(name: str) -> ComparedMetric:
     return known[name]
 
 
-def _as_json(where: str, best: Best) -> dict[str, Any]:
+def _as_json(where: str, best: Best, sampling: Sampling) -> dict[str, Any]:
     return {
         "scenario": where,
+        "sampling": sampling.as_json(),
         "sentence": best.sentence(),
         "pairs": best.pairs,
         "left_out": list(best.left_out),

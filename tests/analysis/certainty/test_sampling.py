@@ -30,8 +30,8 @@ def test_resamples_judge_the_trace_itself() -> None:
     half = 3.182446 * distance  # 3 resamples and 20 blocks: 2.6 degrees of freedom
     assert mean == 100.0
     assert interval == pytest.approx((100 - half, 100 + half))
-    assert Sampling("blocks").estimate({1: 1.0, 2: 2.0, 3: 4.0}) == (None, None)
-    assert Sampling("blocks").estimate({0: 1.0, 1: 2.0}) == (1.0, None)
+    assert Sampling("blocks", 20).estimate({1: 1.0, 2: 2.0, 3: 4.0}) == (None, None)
+    assert Sampling("blocks", 20).estimate({0: 1.0, 1: 2.0}) == (1.0, None)
     assert Sampling("chance").estimate(values)[0] == pytest.approx(94.75)
     assert math.isclose(Sampling("seeds").estimate({7: 3.0})[0] or 0.0, 3.0)
 
@@ -41,3 +41,10 @@ def test_what_is_said_about_the_runs() -> None:
     assert "9 resamples of its 20 time blocks" in Sampling("blocks", 20, 60.0).over(10)
     assert Sampling("seeds").caution == ""
     assert "nothing about other days" in Sampling("chance").caution
+
+
+def test_blocks_without_their_number_are_no_sampling() -> None:
+    """With 0 of them every interval would have no width, and everything would be sure."""
+    for blocks in (0, 1):
+        with pytest.raises(ValueError, match="no interval can be told"):
+            Sampling("blocks", blocks, 60.0)

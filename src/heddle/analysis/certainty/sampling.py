@@ -33,6 +33,10 @@ class Sampling:
     block_s: float = 0.0
     too_short: str = ""  # why a trace was not resampled although nobody forbade it
 
+    def __post_init__(self) -> None:
+        if self.kind == "blocks" and self.blocks < 2:
+            raise ValueError(f"{self.blocks} blocks: without their number no interval can be told")
+
     def estimate(self, values: Mapping[int, float], confidence: float = 0.95) -> tuple[float | None, Interval | None]:
         """The estimate from the values of each seed, with its interval; None where it cannot be said."""
         if self.kind != "blocks":

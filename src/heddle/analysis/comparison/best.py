@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from heddle.analysis.certainty.sampling import Interval, Sampling
-
-Seeds = Mapping[int, float]
+from heddle.analysis.comparison.paired import Seeds, paired_change
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class Standing:
     name: str
     mean: float
     interval: Interval | None  # 95 %, of its mean alone
-    behind_pct: float  # how much worse than the best, in percent of it
+    behind_pct: float | None  # how much worse than the best, in percent of it; None: it cannot be said
     behind: Interval | None  # of that, corrected for having looked at all pairs; None: it cannot be said
 
     @property
@@ -80,13 +79,12 @@ def find_best(candidates: Mapping[str, Seeds], better: Literal["lower", "higher"
     confidence = 1 - 0.05 / max(1, pairs)
     standings = []
     for name in order:
-        first = whole[order[0]]
-        changes = {
-            seed: 100.0 * sign * (value - first[seed]) / first[seed]
-            for seed, value in whole[name].items()
-            if first[seed] != 0
-        }
-        behind, interval = sampling.estimate(changes, confidence) if len(changes) == len(seeds) else (0.0, None)
-        own = sampling.estimate(whole[name])
-        standings.append(Standing(name, known[name], own[1], behind or 0.0, interval if name != order[0] else None))
+        own = sampling.estimate(whole[name])[1]
+        if name == order[0]:
+            standings.append(Standing(name, known[name], own, 0.0, None))
+            continue
+        change = paired_change(whole[name], whole[order[0]], sampling, confidence)
+        behind = None if change.pct is None else sign * change.pct
+        spread = None if change.interval is None else sorted(sign * bound for bound in change.interval)
+        standings.append(Standing(name, known[name], own, behind, (spread[0], spread[1]) if spread else None))
     return Best(tuple(standings), left_out, pairs, len(seeds))

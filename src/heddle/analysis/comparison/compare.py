@@ -22,6 +22,7 @@ import polars as pl
 from heddle.analysis.best_possible.bounds import Bound
 from heddle.analysis.certainty.sampling import SEEDS, Sampling
 from heddle.analysis.comparison.losers import JobTimes, Losers, losers
+from heddle.analysis.comparison.paired import paired_change
 from heddle.analysis.measures.curves import Curves, run_curves
 from heddle.analysis.measures.edges import NO_EDGES, Edges
 from heddle.analysis.measures.metrics import run_metrics
@@ -259,14 +260,5 @@ def _row(own: Mapping[int, float], base: Mapping[int, float] | None, sampling: S
     row |= {"runs": len(own), "vs_baseline_pct": None, "vs_ci95": None, "pairs": 0}
     if base is None:
         return row
-    changes = {seed: _change_pct(own[seed], base[seed]) for seed in own if seed in base}
-    known = {seed: change for seed, change in changes.items() if change is not None}
-    if known and len(known) == len(changes):  # a change from 0 has no percentage, and leaving it out would flatter
-        row["vs_baseline_pct"], row["vs_ci95"] = sampling.estimate(known)
-    return row | {"pairs": len(changes)}
-
-
-def _change_pct(value: float, base: float) -> float | None:
-    if value == base:
-        return 0.0
-    return None if base == 0 else 100.0 * (value - base) / base
+    change = paired_change(own, base, sampling)
+    return row | {"vs_baseline_pct": change.pct, "vs_ci95": change.interval, "pairs": change.pairs}

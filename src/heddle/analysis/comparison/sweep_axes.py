@@ -75,8 +75,9 @@ def best_of(rows: pl.DataFrame, metric: ComparedMetric) -> Best:
 
 
 def sampling_in(rows: pl.DataFrame) -> Sampling:
-    block_s = rows["block_s"].drop_nulls()
-    return Sampling("blocks", block_s=float(block_s[0])) if block_s.len() else Sampling()
+    """How the runs of one scenario differ, as it was kept with each of them."""
+    kind, blocks, block_s, too_short = rows.select("sampling", "blocks", "block_s", "too_short").row(0)
+    return Sampling(kind, blocks, block_s, too_short)
 
 
 def numeric_axes(table: pl.DataFrame) -> list[str]:
@@ -121,7 +122,7 @@ def _points(rows: pl.DataFrame, axis: str, metric: ComparedMetric) -> Iterator[P
     finished = rows.filter((pl.col("outcome") == "finished") & pl.col(column_of(metric)).is_not_null())
     for (x,), some in finished.sort(axis).group_by(axis, maintain_order=True):
         values = dict(some.select("seed", column_of(metric)).iter_rows())
-        mean, interval = sampling_in(rows).estimate(values)
+        mean, interval = sampling_in(some).estimate(values)
         if mean is not None:
             yield Point(float("nan") if x is None else float(x), mean, interval)
 
