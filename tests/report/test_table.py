@@ -37,15 +37,18 @@ def test_everything_fits_eighty_columns() -> None:
 
 
 def test_words_where_little_is_known() -> None:
-    row = {"metric": "jct_s.mean", "vs_baseline_pct": -12.0, "vs_ci95": None}
+    row = {"metric": "jct_s.mean", "vs_baseline_pct": -12.0, "vs_ci95": None, "stalled_runs": 0, "all_runs": 5}
     assert change_words(row) == "−12 % (no interval)"
     assert change_words(row | {"vs_baseline_pct": None}) == "not known"
     assert change_words(row | {"vs_ci95": (-14.0, -10.0)}) == "[green]−12 ± 2.0 %[/green]"
     assert change_words(row | {"vs_baseline_pct": 12.0, "vs_ci95": (10.0, 14.0)}) == "[red]+12 ± 2.0 %[/red]"
 
 
-def test_stalled_runs_are_counted() -> None:
+def test_a_policy_that_stalled_shows_no_number_but_that() -> None:
     out = io.StringIO()
-    for table in comparison_tables(stalling()):
-        Console(file=out, width=120).print(table)
-    assert "stalled: 1" in out.getvalue()
+    numbers = comparison_tables(stalling())[0]
+    Console(file=out, width=120).print(numbers)
+    line = next(line for line in out.getvalue().splitlines() if line.strip().startswith("stuck"))
+    assert line.split() == ["stuck", *["–"] * 6, "stalled", "1", "of", "3"]
+    row = {"metric": "jct_s.mean", "vs_baseline_pct": None, "vs_ci95": None, "stalled_runs": 3, "all_runs": 5}
+    assert change_words(row) == "[red]stalled 3 of 5[/red]"

@@ -136,7 +136,7 @@ class ComparisonResult:
                     "cluster": row["cluster"], "policy": row["policy"], "metric": row["metric"], "mean": row["mean"],
                     "low": low, "high": high, "change_pct": row["vs_baseline_pct"], "change_low": change_low,
                     "change_high": change_high, "judgement": judgement(row) or None, "runs": row["runs"],
-                    "stalled_runs": row["stalled_runs"],
+                    "stalled_runs": row["stalled_runs"], "all_runs": row["all_runs"],
                 }
             )  # fmt: skip
         floats = ("mean", "low", "high", "change_pct", "change_low", "change_high")

@@ -13,7 +13,7 @@ import typer
 
 from heddle.cli.completion import policy_names, workload_names
 from heddle.cli.inputs import cluster_for, compile_with_message, read_all
-from heddle.cli.output import Json, print_json, print_tables, say
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say
 from heddle.cli.progress import run_with_progress
 
 
@@ -84,13 +84,13 @@ def compare(
         Literal["native", "yarn-knobs"], typer.Option(help="Who turns the plan into containers.")
     ] = "native",
     json: Json = False,
-) -> None:
+) -> int:
     """Compare policies on a workload, paired over seeds.
 
     A built-in workload is made anew for each seed. A file is one realisation: seed 0 runs it as it is, the other seeds
     run it with its blocks of time drawn anew, and the intervals come from these. Below the
     table stand how far the best is above what no scheduler can beat (`heddle bound`), and who got worse. Runs that
-    stalled are shown as such; the exit code is 0 when every run ended.
+    stalled are shown as such, and no gain is claimed for their policy; then the exit code is 1.
 
     \b
     Examples:
@@ -136,10 +136,11 @@ def compare(
         say(f"wrote {report}")
     if json:
         print_json(comparison.as_json())
-        return
-    print_tables(comparison_tables(comparison))
-    for note in notes(comparison):
-        say(note)
-    for run in comparison.runs:
-        if run.metrics["outcome"] == "stalled":
-            say(f"stalled: {run.policy}, seed {run.seed}: {run.metrics['reason']}")
+    else:
+        print_tables(comparison_tables(comparison))
+        for note in notes(comparison):
+            say(note)
+    stalled = [run for run in comparison.runs if run.metrics["outcome"] == "stalled"]
+    for run in stalled:
+        say(f"stalled: {run.policy}, seed {run.seed}: {run.metrics['reason']}")
+    return FAILED if stalled else DONE

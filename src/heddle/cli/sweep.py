@@ -104,6 +104,8 @@ def show_sweep(
       heddle sweep show results --metric makespan_s --report sweep.html
       heddle sweep show results --json
     """
+    from rich.markup import escape
+
     from heddle.analysis.comparison.sweep_axes import best_of, column_of, numeric_axes, sampling_in, scenarios
     from heddle.experiments.sweep_store import SweepStore
     from heddle.report.page import write_page
@@ -127,10 +129,13 @@ def show_sweep(
     scale = Scale.of(chosen, rows[column_of(chosen)].drop_nulls().to_list())
     headings = ("policy", chosen.title.lower(), "against the best", "")
     for where, best, _ in found:
-        print_tables([table(headings, standing_cells(best, scale, _SHOWN), title=where)])
+        shown = table(headings, standing_cells(best, scale, _SHOWN), title=where)
+        for left in best.left_out[:_SHOWN]:
+            shown.add_row(escape(left.name), "–", "", f"[red]{left.why}[/red]" if left.stalled else left.why)
+        print_tables([shown])
         print(best.sentence())
-        if best.left_out:
-            print(f"Left out, stalled or not run on every seed: {', '.join(best.left_out)}.")
+        if more := sum(max(0, len(some) - _SHOWN) for some in (best.standings, best.left_out)):
+            print(f"{more} more are left out here.")
         print()
     for caution in dict.fromkeys(sampling.caution for _, _, sampling in found):
         if caution:
@@ -157,7 +162,10 @@ def _as_json(where: str, best: Best, sampling: Sampling) -> dict[str, Any]:
         "sampling": sampling.as_json(),
         "sentence": best.sentence(),
         "pairs": best.pairs,
-        "left_out": list(best.left_out),
+        "left_out": [
+            {"policy": one.name, "why": one.why, "stalled_runs": one.stalled, "all_runs": one.runs}
+            for one in best.left_out
+        ],
         "standings": [
             {
                 "policy": one.name, "mean": one.mean, "ci95": one.interval, "behind_pct": one.behind_pct,

@@ -31,6 +31,7 @@ from heddle.report.wording import (
     runs_phrase,
     scales,
     signed_pct,
+    stalled,
     verdict,
 )
 from heddle.report.worse import worse_section
@@ -123,10 +124,8 @@ def _table(comparison: Comparison, cluster: str) -> str:
     for policy in slots(comparison):
         cells = "".join(_cell(comparison.row(cluster, policy, one.name), scale[one.name]) for one in COMPARED)
         note = " <small>baseline</small>" if policy == comparison.baseline else ""
-        row = comparison.row(cluster, policy, LEAD)
-        if row["stalled_runs"]:
-            of = sum(run.policy == policy and cluster_of(run.metrics) == cluster for run in comparison.runs)
-            note += f" <small>stalled in {row['stalled_runs']} of {of} runs</small>"
+        if words := stalled(comparison.row(cluster, policy, LEAD)):
+            note += f' <small class="worse">{words}</small>'
         name = escape(policy, quote=True)
         broken = name.replace("+", "+<wbr>").replace("(", "<wbr>(")  # long names break between their parts
         body.append(f'<tr><th scope="row" data-v="{name}">{broken}{note}</th>{cells}</tr>')

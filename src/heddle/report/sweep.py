@@ -75,9 +75,14 @@ def _standings(best: Best, metric: ComparedMetric, scale: Scale) -> str:
             f'<td data-v="{"" if one.behind_pct is None else repr(one.behind_pct)}">{escape(behind or "best")}'
             f'<small class="{"worse" if says == "worse" else ""}">{says}</small></td></tr>'
         )
-    more = len(best.standings) - _ROWS
+    for left in best.left_out[:_ROWS]:
+        name = escape(left.name, quote=True)
+        says = f'<small class="{"worse" if left.stalled else ""}">{escape(left.why)}</small>'
+        rows.append(
+            f'<tr><th scope="row" data-v="{name}">{name}</th><td data-v="">–</td><td data-v="">{says}</td></tr>'
+        )
+    more = sum(max(0, len(some) - _ROWS) for some in (best.standings, best.left_out))
     notes = [f"{more} more are left out."] if more > 0 else []
-    notes += [f"Stalled, or not run on every seed: {', '.join(best.left_out)}."] if best.left_out else []
     heads = ("Policy", metric.title, "Against the best")
     head = "".join(f'<th scope="col"><button>{escape(text)}</button></th>' for text in heads)
     return (
@@ -107,7 +112,9 @@ def _lines_figure(one: Drawn, metric: ComparedMetric, scale: Scale, slots: dict[
     y_axis = Axis(metric.title.lower() + unit, 0.0, nice_top(top))
     x_axis = Axis(f"{axis_name(one.axis)} ({'times' if one.axis == 'load' else 'value'})", places[0], places[-1])
     title = f"{metric.title} over {axis_name(one.axis)}" + (f", {one.fixed}" if one.fixed else "")
-    caption = "Line: mean over seeds, or the recorded trace itself; band: its 95 % interval."
+    caption = (
+        "Line: mean over seeds, or the recorded trace itself; band: its 95 % interval. No point where a run stalled."
+    )
     return figure(
         title, f'<p class="key">{"".join(key)}</p>{line_chart(title, x_axis, y_axis, bands + lines)}', caption
     )
@@ -146,7 +153,9 @@ def _map_figure(one: HeatMap, metric: ComparedMetric, scale: Scale) -> str:
     )
     unit = f" ({scale.unit})" if scale.unit else ""
     title = f"{metric.title}{unit}: {axis_name(one.down)} and {axis_name(one.across)}"
-    caption = "Stronger colour is worse." + (f" {one.fixed}." if one.fixed else "")
+    caption = "Stronger colour is worse; where a run stalled, nothing is shown." + (
+        f" {one.fixed}." if one.fixed else ""
+    )
     return figure(title, svg(title, floor + 40, parts), caption)
 
 

@@ -23,6 +23,7 @@ from heddle.report.wording import (
     pct,
     runs_phrase,
     scales,
+    stalled,
     write_s,
 )
 
@@ -55,6 +56,8 @@ def notes(comparison: Comparison) -> list[str]:
 def change_words(row: dict[str, Any]) -> str:
     """The change against the baseline with half of its interval, or that none is shown."""
     change, interval = row["vs_baseline_pct"], row["vs_ci95"]
+    if stalled(row):
+        return f"[red]{stalled(row)}[/red]"
     if change is None:
         return "not known"
     if interval is None:
@@ -84,11 +87,11 @@ def _cluster_table(comparison: Comparison, cluster: str) -> Table:
     table.add_column(escape(f"mean JCT vs\n{comparison.baseline}"), min_width=len("difference"))
     for policy in comparison.policies:
         rows = {name: comparison.row(cluster, policy, name) for name, _ in _COLUMNS}
-        stalled = rows[LEAD]["stalled_runs"]
-        name = escape(policy) + (f"\n[yellow]stalled: {stalled}[/yellow]" if stalled else "")
         cells = [_value(row, scale[metric]) for metric, row in rows.items()]
-        change = "baseline" if policy == comparison.baseline else change_words(rows[LEAD])
-        table.add_row(name, *cells, change)
+        change = change_words(rows[LEAD])
+        if policy == comparison.baseline:
+            change = f"baseline, {change}" if stalled(rows[LEAD]) else "baseline"
+        table.add_row(escape(policy), *cells, change)
     return table
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from heddle.analysis.certainty.sampling import Sampling
-from heddle.analysis.comparison.best import find_best
+from heddle.analysis.comparison.best import STALLED, find_best
 
 SEEDS = range(20)
 
@@ -40,8 +40,11 @@ def test_among_equals_the_lucky_one_is_rarely_called_better() -> None:
 
 def test_who_stalled_is_left_out_and_one_seed_says_little() -> None:
     short = {seed: 1.0 for seed in SEEDS if seed != 3}
-    found = find_best({"a": noisy(10, 1), "stalled": short}, "lower", Sampling())
-    assert found.left_out == ("stalled",)
+    stuck = short | {3: STALLED, 4: STALLED}
+    unknown = dict.fromkeys(SEEDS)
+    found = find_best({"a": noisy(10, 1), "short": short, "stuck": stuck, "unknown": unknown}, "lower", Sampling())
+    why = {"short": "19 of 20 seeds done", "stuck": "stalled 2 of 20", "unknown": "not known"}
+    assert {one.name: one.why for one in found.left_out} == why
     assert found.sentence() == "a is the only candidate."
     assert "one seed" in find_best({"a": {0: 1.0}, "b": {0: 2.0}}, "lower", Sampling()).sentence()
     assert find_best({}, "lower", Sampling()).sentence() == "No candidate finished on every seed."

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from heddle.analysis.certainty.sampling import Interval, Sampling
-from heddle.analysis.comparison.paired import Seeds, paired_change
+from heddle.analysis.comparison.paired import paired_change
+
+STALLED: Final = "stalled"
+Outcomes = Mapping[int, float | Literal["stalled"] | None]  # by seed; None: not known of this run
 
 
 @dataclass(frozen=True)
@@ -31,11 +34,27 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """A candidate that cannot be compared with the others on equal terms."""
+
+    name: str
+    stalled: int  # runs; 0: it has not run on every seed yet, or the metric is not known of it
+    runs: int
+    planned: int
+
+    @property
+    def why(self) -> str:
+        if self.stalled:
+            return f"stalled {self.stalled} of {self.runs}"
+        return "not known" if self.runs == self.planned else f"{self.runs} of {self.planned} seeds done"
+
+
+@dataclass(frozen=True)
 class Best:
     """Candidates in order, the best first."""
 
     standings: tuple[Standing, ...]
-    left_out: tuple[str, ...]  # stalled on a seed, or never ran: they cannot be compared on equal terms
+    left_out: tuple[LeftOut, ...]
     pairs: int  # of candidates, over which the confidence is shared
     seeds: int
 
@@ -66,11 +85,18 @@ class Best:
         return f"{first.name} comes out best: {sure}, and cannot be told apart from {len(self.as_good)} ({names})."
 
 
-def find_best(candidates: Mapping[str, Seeds], better: Literal["lower", "higher"], sampling: Sampling) -> Best:
-    """From the values of each candidate by seed; only those with a value for every seed take part."""
-    seeds = {seed for values in candidates.values() for seed in values}
-    whole = {name: values for name, values in candidates.items() if seeds and values.keys() == seeds}
-    left_out = tuple(name for name in candidates if name not in whole)
+def find_best(candidates: Mapping[str, Outcomes], better: Literal["lower", "higher"], sampling: Sampling) -> Best:
+    """From what came out of each candidate by seed; only those with a value for every seed take part."""
+    seeds = {seed for found in candidates.values() for seed in found}
+    values = {
+        name: {s: one for s, one in found.items() if isinstance(one, float)} for name, found in candidates.items()
+    }
+    whole = {name: found for name, found in values.items() if seeds and found.keys() == seeds}
+    left_out = tuple(
+        LeftOut(name, sum(one == STALLED for one in found.values()), len(found), len(seeds))
+        for name, found in candidates.items()
+        if name not in whole
+    )
     sign = 1.0 if better == "lower" else -1.0
     means = {name: sampling.estimate(values)[0] for name, values in whole.items()}
     known = {name: mean for name, mean in means.items() if mean is not None}

@@ -2,8 +2,10 @@
 
 Within a cluster, the runs of one seed form a pair. A row gives the mean of a metric over a policy's finished runs,
 and the mean over pairs of the change against the baseline in percent, each with a 95 % interval (certainty/sampling.py
-says what it means). Stalled runs are left out of both and counted. The intervals are per row: they are not corrected
-for looking at many rows. Where several queue configurations are compared, a "policy" is one of them under one of those.
+says what it means). A policy that stalled in some run has neither: the runs that stall are the hard ones, and a mean of
+the others would flatter it. Nor is there a change against a baseline that stalled. The intervals are per row: they are
+not corrected for looking at many rows. Where several queue configurations are compared, a "policy" is one of them under
+one of those.
 """
 
 from __future__ import annotations
@@ -192,7 +194,7 @@ def _add_bounds(summary: list[dict[str, Any]], runs: Sequence[ComparedRun], base
     for row in summary:
         attribute = BOUNDED.get(row["metric"])
         above: dict[str, list[float]] = {}
-        for run in runs if attribute else ():
+        for run in runs if attribute and not row["stalled_runs"] else ():
             where = (cluster_of(run.metrics), run.seed)
             value = metric_value(run.metrics, row["metric"])
             mine = where[0] == row["cluster"] and run.policy == row["policy"]
@@ -230,14 +232,16 @@ def summarise(runs: Sequence[Mapping[str, Any]], baseline: str, sampling: Sampli
         for policy in policies:
             own = {seed: run for (on, of, seed), run in by_key.items() if (on, of) == (cluster, policy)}
             base = {seed: run for (on, of, seed), run in by_key.items() if (on, of) == (cluster, baseline)}
-            stalled = sum(run["outcome"] == "stalled" for run in own.values())
+            counts = {"stalled_runs": _stalled(own), "all_runs": len(own)}
             for metric in COMPARED:
-                against = None if policy == baseline else _by_seed(base, metric.name)
-                row = _row(_by_seed(own, metric.name), against, sampling)
-                rows.append(
-                    {"policy": policy, "cluster": cluster, "metric": metric.name, **row, "stalled_runs": stalled}
-                )
+                against = {} if policy == baseline or _stalled(base) else _by_seed(base, metric.name)
+                row = _row({} if counts["stalled_runs"] else _by_seed(own, metric.name), against, sampling)
+                rows.append({"policy": policy, "cluster": cluster, "metric": metric.name, **row, **counts})
     return rows
+
+
+def _stalled(runs: Mapping[int, Mapping[str, Any]]) -> int:
+    return sum(run["outcome"] == "stalled" for run in runs.values())
 
 
 def metric_value(metrics: Mapping[str, Any], name: str) -> float | None:
@@ -249,16 +253,15 @@ def metric_value(metrics: Mapping[str, Any], name: str) -> float | None:
 
 
 def _by_seed(runs: Mapping[int, Mapping[str, Any]], metric: str) -> dict[int, float]:
-    found = {seed: metric_value(run, metric) for seed, run in runs.items() if run["outcome"] != "stalled"}
+    found = {seed: metric_value(run, metric) for seed, run in runs.items()}
     return {seed: value for seed, value in found.items() if value is not None}
 
 
-def _row(own: Mapping[int, float], base: Mapping[int, float] | None, sampling: Sampling) -> dict[str, Any]:
-    """Mean and change with their intervals; `base` is None for the baseline itself."""
+def _row(own: Mapping[int, float], base: Mapping[int, float], sampling: Sampling) -> dict[str, Any]:
+    """Mean and change with their intervals; `base` is empty where there is nothing to compare with."""
     mean, interval = sampling.estimate(own)
-    row: dict[str, Any] = {"mean": mean, "ci95": interval}
-    row |= {"runs": len(own), "vs_baseline_pct": None, "vs_ci95": None, "pairs": 0}
-    if base is None:
-        return row
     change = paired_change(own, base, sampling)
-    return row | {"vs_baseline_pct": change.pct, "vs_ci95": change.interval, "pairs": change.pairs}
+    return {
+        "mean": mean, "ci95": interval, "runs": len(own),
+        "vs_baseline_pct": change.pct, "vs_ci95": change.interval, "pairs": change.pairs,
+    }  # fmt: skip

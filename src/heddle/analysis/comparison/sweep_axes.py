@@ -9,7 +9,7 @@ from typing import Final
 import polars as pl
 
 from heddle.analysis.certainty.sampling import Interval, Sampling
-from heddle.analysis.comparison.best import Best, find_best
+from heddle.analysis.comparison.best import STALLED, Best, Outcomes, find_best
 from heddle.analysis.comparison.compare import ComparedMetric
 
 PARAMETER: Final = "param_"
@@ -63,15 +63,14 @@ def scenarios(table: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 def best_of(rows: pl.DataFrame, metric: ComparedMetric) -> Best:
     """The best policy of one scenario."""
     better = metric.better or "lower"
-    values = {
+    found: dict[str, Outcomes] = {
         str(policy): {
-            seed: value
+            seed: STALLED if outcome == STALLED else value
             for seed, value, outcome in some.select("seed", column_of(metric), "outcome").iter_rows()
-            if outcome == "finished" and value is not None
         }
         for (policy,), some in rows.group_by("policy", maintain_order=True)
     }
-    return find_best(values, better, sampling_in(rows))
+    return find_best(found, better, sampling_in(rows))
 
 
 def sampling_in(rows: pl.DataFrame) -> Sampling:
@@ -119,9 +118,10 @@ def heat_maps(table: pl.DataFrame, across: str, down: str, metric: ComparedMetri
 
 
 def _points(rows: pl.DataFrame, axis: str, metric: ComparedMetric) -> Iterator[Point]:
-    finished = rows.filter((pl.col("outcome") == "finished") & pl.col(column_of(metric)).is_not_null())
-    for (x,), some in finished.sort(axis).group_by(axis, maintain_order=True):
-        values = dict(some.select("seed", column_of(metric)).iter_rows())
+    """Where every run ended; where one stalled, a mean of the others would flatter."""
+    for (x,), some in rows.sort(axis).group_by(axis, maintain_order=True):
+        known = some.filter(pl.col(column_of(metric)).is_not_null())
+        values = {} if STALLED in some["outcome"] else dict(known.select("seed", column_of(metric)).iter_rows())
         mean, interval = sampling_in(some).estimate(values)
         if mean is not None:
             yield Point(float("nan") if x is None else float(x), mean, interval)
