@@ -56,7 +56,10 @@ def compare(
         ),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="What to compare with, as the table calls it [default: the first policy].")
+        str | None,
+        typer.Option(
+            help="What to compare with, as the table calls it [default: what the cluster runs; else the first]."
+        ),
     ] = None,
     warm_up: Annotated[
         float, typer.Option(help="Leave out jobs submitted in the first so many seconds.", metavar="S", min=0)
@@ -88,9 +91,10 @@ def compare(
     """Compare policies on a workload, paired over seeds.
 
     A built-in workload is made anew for each seed. A file is one realisation: seed 0 runs it as it is, the other seeds
-    run it with its blocks of time drawn anew, and the intervals come from these. Below the
-    table stand how far the best is above what no scheduler can beat (`heddle bound`), and who got worse. Runs that
-    stalled are shown as such, and no gain is claimed for their policy; then the exit code is 1.
+    run it with its blocks of time drawn anew, and the intervals come from these. Where the cluster's file says which
+    policy it runs today (`heddle cluster import` writes it), that one takes part and is the baseline. Below the table
+    stand how far the best is above what no scheduler can beat (`heddle bound`), and who got worse. Runs that stalled
+    are shown as such, and no gain is claimed for their policy; then the exit code is 1.
 
     \b
     Examples:

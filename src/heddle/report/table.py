@@ -16,6 +16,7 @@ from heddle.report.wording import (
     LEAD,
     NO_DIFFERENCE,
     Scale,
+    baseline_note,
     best_possible,
     covers_zero,
     edges_note,
@@ -50,7 +51,8 @@ def comparison_tables(comparison: Comparison) -> list[Table]:
 
 def notes(comparison: Comparison) -> list[str]:
     """What must be said below the tables."""
-    return [*dict.fromkeys(note for note in (comparison.sampling.caution, edges_note(comparison)) if note)]
+    told = (baseline_note(comparison), comparison.sampling.caution, edges_note(comparison))
+    return [note for note in told if note]
 
 
 def change_words(row: dict[str, Any]) -> str:

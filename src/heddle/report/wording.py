@@ -118,6 +118,15 @@ def runs_phrase(comparison: Comparison) -> str:
     return f"{seeds} seed{'s' if seeds > 1 else ''}"
 
 
+def baseline_note(comparison: Comparison) -> str:
+    """Where the baseline comes from, unless somebody chose it."""
+    return (
+        f"The baseline, {comparison.baseline}, is what the cluster runs today."
+        if comparison.baseline_is_present
+        else ""
+    )
+
+
 def edges_note(comparison: Comparison) -> str:
     """What --warm-up and --cool-down left out; empty where nothing was."""
     first = comparison.runs[0].metrics
@@ -262,7 +271,8 @@ def _cautions(comparison: Comparison, cluster: str, best: str, n_rivals: int) ->
         mine, base = (comparison.row(cluster, which, name)["mean"] for which in (best, comparison.baseline))
         if mine is not None and base is not None and mine > base:
             found.append(f"{best} has more {words} per run: {number(mine)} against {number(base)}.")
-    found += [note for note in (comparison.sampling.caution, edges_note(comparison)) if note]
+    told = (baseline_note(comparison), comparison.sampling.caution, edges_note(comparison))
+    found += [note for note in told if note]
     if n_rivals > 1:
         found.append(
             "The best of several policies is partly luck: intervals are per policy, not corrected for choosing."

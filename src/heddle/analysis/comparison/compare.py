@@ -117,6 +117,7 @@ class Comparison:
     command: str  # what a reader types to get the same
     losers: tuple[Losers, ...] = ()
     sampling: Sampling = SEEDS
+    baseline_is_present: bool = False  # it is what the cluster runs today
     versions: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -153,6 +154,7 @@ class Comparison:
             "runs": [dict(run.metrics) for run in self.runs],
             "summary": self.summary,
             "baseline": self.baseline,
+            "baseline_is_present": self.baseline_is_present,
             "sampling": self.sampling.as_json(),
             "bounds": [
                 {"cluster": cluster_of(run.metrics), "seed": run.seed, **bound.as_json()}
@@ -165,14 +167,21 @@ class Comparison:
         }
 
 
-def compare_runs(runs: Sequence[ComparedRun], baseline: str, command: str, sampling: Sampling = SEEDS) -> Comparison:
+def compare_runs(
+    runs: Sequence[ComparedRun],
+    baseline: str,
+    command: str,
+    sampling: Sampling = SEEDS,
+    baseline_is_present: bool = False,
+) -> Comparison:
     """The comparison of these runs against the policy `baseline` (in canonical form)."""
     packages = ("heddle", "numba", "numpy", "polars")
     versions = {"python": platform.python_version()} | {name: version(name) for name in packages}
     named = [dict(run.metrics) | {"policy": run.policy} for run in runs]
     summary = summarise(named, baseline, sampling)
     _add_bounds(summary, runs, baseline)
-    return Comparison(tuple(runs), baseline, summary, command, _losers(runs, baseline, sampling), sampling, versions)
+    worse = _losers(runs, baseline, sampling)
+    return Comparison(tuple(runs), baseline, summary, command, worse, sampling, baseline_is_present, versions)
 
 
 def _losers(runs: Sequence[ComparedRun], baseline: str, sampling: Sampling) -> tuple[Losers, ...]:
