@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from heddle.cli.group import CommandGroup
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.model.errors import BadInput
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from heddle.traces.cluster_import.imported import Left
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="Make a cluster file from a real YARN's configuration.\n\n"
     "\b\nExamples:\n"
     "  heddle cluster import --rm rm.example.org:8088 -o cluster.yaml\n"

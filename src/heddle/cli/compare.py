@@ -13,7 +13,7 @@ import typer
 
 from heddle.cli.completion import policy_names, workload_names
 from heddle.cli.inputs import cluster_for, compile_with_message, read_all
-from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, terminal_width
 from heddle.cli.progress import run_with_progress
 
 
@@ -108,7 +108,7 @@ def compare(
     from heddle.experiments.engines import LocalProcesses
     from heddle.experiments.plan import DEFAULT_POLICIES, plan_comparison, read_policies
     from heddle.report.comparison import write_comparison_report
-    from heddle.report.table import comparison_tables, notes
+    from heddle.report.table import comparison_tables, notes, verdict_sentences
     from heddle.traces.imports.store import account_beside
     from heddle.traces.load import load_workload
 
@@ -141,7 +141,8 @@ def compare(
     if json:
         print_json(comparison.as_json())
     else:
-        print_tables(comparison_tables(comparison))
+        print_paragraphs(verdict_sentences(comparison))
+        print_tables(comparison_tables(comparison, terminal_width()))
         for note in notes(comparison):
             say(note)
     stalled = [run for run in comparison.runs if run.metrics["outcome"] == "stalled"]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heddle.cli.group import CommandGroup
 from heddle.cli.inputs import compile_with_message
-from heddle.cli.output import Json, print_json, print_tables, say, table
+from heddle.cli.output import Json, print_json, print_paragraphs, print_tables, say, table
 from heddle.cli.progress import run_with_progress
 from heddle.model.errors import BadInput
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _SHOWN = 10  # candidates of a scenario
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="Run a cross product of policies, parameters, workloads, loads, clusters and seeds.\n\n"
     "\b\nExamples:\n"
     "  heddle sweep run sizing.yaml -o results\n"
@@ -109,7 +111,8 @@ def show_sweep(
     from heddle.analysis.comparison.sweep_axes import best_of, column_of, numeric_axes, sampling_in, scenarios
     from heddle.experiments.sweep_store import SweepStore
     from heddle.report.page import write_page
-    from heddle.report.sweep import standing_cells, sweep_html
+    from heddle.report.sweep import NAME_WIDTH, standing_cells, sweep_html
+    from heddle.report.table import broken
     from heddle.report.wording import Scale
 
     chosen = _metric(metric)
@@ -131,12 +134,13 @@ def show_sweep(
     for where, best, _ in found:
         shown = table(headings, standing_cells(best, scale, _SHOWN), title=where)
         for left in best.left_out[:_SHOWN]:
-            shown.add_row(escape(left.name), "–", "", f"[red]{left.why}[/red]" if left.stalled else left.why)
+            shown.add_row(
+                escape(broken(left.name, NAME_WIDTH)), "–", "", f"[red]{left.why}[/red]" if left.stalled else left.why
+            )
+        print_paragraphs([best.sentence()])
         print_tables([shown])
-        print(best.sentence())
         if more := sum(max(0, len(some) - _SHOWN) for some in (best.standings, best.left_out)):
-            print(f"{more} more are left out here.")
-        print()
+            print(f"{more} more are left out here.\n")
     for caution in dict.fromkeys(sampling.caution for _, _, sampling in found):
         if caution:
             say(caution)
