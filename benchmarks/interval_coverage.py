@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from heddle.analysis.metrics import run_metrics
-from heddle.analysis.sampling import Sampling
+from heddle.analysis.certainty.sampling import Sampling
+from heddle.analysis.measures.metrics import run_metrics
 from heddle.experiments.rearrange import block_length_ms, n_blocks_of, resampled
 from heddle.model.workload import Workload
 from heddle.run import simulate

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from heddle.analysis.yarn_accounts import yarn_accounts
+from heddle.analysis.waste.yarn_accounts import yarn_accounts
 from heddle.model.cluster import Cluster, Node, Queue, Timing
 from heddle.model.errors import BadInput
 from heddle.model.workload import AM, TASKS, Workload

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from typing import Any, Final, Literal
 
-from heddle.analysis.happenings import in_order
-from heddle.analysis.invariants import broken_invariants, sums_left
+from heddle.analysis.soundness.happenings import in_order
+from heddle.analysis.soundness.invariants import broken_invariants, sums_left
 from heddle.model.cluster import Cluster
 from heddle.model.compiled import engine_folder
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
@@ -19,6 +19,7 @@ from heddle.model.workload import Workload
 from heddle.policy.compile import hooks_of
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
+from heddle.policy.present import present_policy
 from heddle.record.manifest import FORMAT_VERSION
 from heddle.record.run import Run
 from heddle.run_record import run_of
@@ -149,5 +150,6 @@ def check_run(workload: Workload, cluster: Cluster, seed: int) -> None:
         raise BadInput.of("--seed", f"a seed is a whole number from 0 to {MAX_SEED}, not {seed}")
     if problems := check_fits(workload, cluster):
         raise BadInput(problems)
+    present_policy(cluster)
     if len(cluster.resources) > MAX_RESOURCES:
         raise RunRefused(f"{len(cluster.resources)} resources: at most {MAX_RESOURCES} can be simulated")

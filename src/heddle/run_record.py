@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from heddle.analysis.alone import alone_ms
+from heddle.analysis.best_possible.alone import alone_ms
 from heddle.model.cluster import Cluster
 from heddle.model.reasons import JobOutcome, Outcome
 from heddle.model.view import JOB_FAILED, JOB_FINISHED

@@ -134,3 +134,15 @@ def test_a_full_disk_is_told_in_a_line() -> None:
     assert ran.returncode == 2
     assert "No space left on device" in ran.stderr
     assert ran.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("group", [(), ("yarn",), ("traces",), ("workload",), ("cluster",), ("sweep",)])
+def test_lists_of_commands_are_not_cut(
+    group: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run([*group, "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    listed = lines[lines.index("Commands:") :]
+    assert len(listed) > 1
+    assert not [line for line in listed if line.endswith("...")]

@@ -64,16 +64,24 @@ def test_table_and_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     arguments = ["compare", SMALL, "--policy", "fifo", "--policy", "fair", "--seeds", "1", "--jobs", "1"]
     assert run([*arguments, "--report", str(report)]) == 0
     shown = capsys.readouterr()
-    assert "fair" in shown.out
+    assert shown.out.startswith("On this one seed fair finishes jobs"), "the verdict comes first"
     assert str(report) in shown.err
     assert "</html>" in report.read_text()
 
 
-def test_stalled_runs_are_shown_and_the_exit_code_is_0(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["compare", "am-storm", "--policy", "fifo", "--seeds", "1", "--jobs", "1"]) == 0
+def test_a_policy_that_stalls_claims_no_gain_and_the_exit_code_is_1(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["compare", "am-storm", "--policy", "capacity", "--policy", "fifo", "--seeds", "1", "--jobs", "1"]
+    assert run(arguments) == 1
     shown = capsys.readouterr()
-    assert "stalled: 1" in shown.out
+    assert "stalled 1 of 1" in shown.out
     assert "am-deadlock" in shown.err
+    assert run([*arguments, "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    fifo = [row for row in document["summary"] if row["policy"] == "fifo"]
+    assert {(row["mean"], row["vs_baseline_pct"], row["stalled_runs"], row["all_runs"]) for row in fifo} == {
+        (None, None, 1, 1)
+    }
+    assert {row["above_bound_pct"] for row in fifo} == {None}
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,24 @@ def test_the_report_draws_lines_and_heat_maps(results: Path, tmp_path: Path, bro
     assert browser.evaluate("document.querySelectorAll('.heat').length") == 6
 
 
+def test_a_candidate_that_stalled_is_shown_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out, report = (tmp_path / name for name in ("storm.yaml", "out", "sweep.html"))
+    file.write_text("workloads: [am-storm]\npolicies: [capacity, fifo]\nloads: [1, 2]\nseeds: 2\n")
+    assert run(["sweep", "run", str(file), "-o", str(out), "--on", "local:1"]) == 0
+    capsys.readouterr()
+    assert run(["sweep", "show", str(out), "--report", str(report)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("stalled 2 of 2") == 2
+    assert "capacity is the only candidate" in shown
+    html = report.read_text()
+    assert html.count('<small class="worse">stalled 2 of 2</small>') == 2
+    assert "fifo: interval" not in html, "no line either"
+    assert run(["sweep", "show", str(out), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    left = {"policy": "fifo", "why": "stalled 2 of 2", "stalled_runs": 2, "all_runs": 2}
+    assert [one["left_out"] for one in document["scenarios"]] == [[left]] * 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

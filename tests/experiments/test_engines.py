@@ -1,7 +1,13 @@
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,6 +42,40 @@ def test_local_processes_give_every_result_with_its_position(name: str) -> None:
 def test_an_error_arrives_as_it_was(processes: int) -> None:
     with pytest.raises(BadInput, match="is negative"):
         list(LocalProcesses(processes).run(square, [1, -1]))
+
+
+def test_workers_end_with_a_parent_that_is_killed() -> None:
+    """They would wait for work for ever: each of them holds both ends of the queue."""
+    script = "import time; from heddle.experiments.engines import LocalProcesses\n"
+    script += "for one in LocalProcesses(2).run(time.sleep, [0, 0, 300, 300, 300]): print(one, flush=True)"
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as parent:
+        try:
+            assert parent.stdout is not None
+            assert sorted(parent.stdout.readline() for _ in range(2)) == [b"(0, None)\n", b"(1, None)\n"]
+            children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+            workers = [int(one) for one in children if b"spawn_main" in Path(f"/proc/{one}/cmdline").read_bytes()]
+        finally:
+            parent.kill()
+    assert len(workers) == 2
+    try:
+        wait_until(lambda: not any(map(is_running, workers)))
+    finally:
+        for pid in filter(is_running, workers):
+            os.kill(pid, signal.SIGKILL)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_until(holds: Callable[[], bool], patience_s: float = 60.0) -> None:
+    deadline = time.monotonic() + patience_s
+    while not holds():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
 
 
 def test_another_engine_plugs_in(monkeypatch: pytest.MonkeyPatch) -> None:

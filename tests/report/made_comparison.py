@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from heddle.analysis.compare import ComparedRun, Comparison, compare_runs
+from heddle.analysis.comparison.compare import ComparedRun, Comparison, compare_runs
 from record.hand_made import Job, run_of
 
 

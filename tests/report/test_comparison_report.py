@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heddle.analysis.compare import ComparedRun, compare_runs
+from heddle.analysis.comparison.compare import ComparedRun, compare_runs
 from heddle.model.errors import BadInput
 from heddle.report.comparison import comparison_html, write_comparison_report
 from heddle.report.style import DARK, LIGHT, style_sheet
@@ -98,8 +98,14 @@ def test_names_cannot_inject() -> None:
 
 
 def test_stalled_runs_are_shown_with_their_reason() -> None:
-    text = Page(comparison_html(stalling())).text
-    assert "stalled in 1 of 3 runs" in text
+    html = comparison_html(stalling())
+    text = Page(html).text
+    assert '<small class="worse">stalled 1 of 3</small>' in html, "in the table, in colour"
+    assert html.count('<tspan class="note none">stalled 1 of 3</tspan>') == 2, (
+        "among the bars of two figures, in colour"
+    )
+    assert 'class="bar"' not in html, "no bar claims a gain"
+    assert text.count("Left out, because runs stalled: stuck.") == 2
     assert "stuck, seed 2, one-node: no task can start" in text
 
 

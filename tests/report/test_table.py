@@ -2,15 +2,16 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from rich.console import Console
 
-from heddle.report.table import change_words, comparison_tables
+from heddle.report.table import broken, change_words, comparison_tables, verdict_sentences
 from report.made_comparison import comparison, stalling
 
 
 def printed(width: int = 140, **arguments: object) -> str:
     out = io.StringIO()
-    for table in comparison_tables(comparison(**arguments)):  # type: ignore[arg-type]
+    for table in comparison_tables(comparison(**arguments), width):  # type: ignore[arg-type]
         Console(file=out, width=width, color_system=None).print(table)
     return out.getvalue()
 
@@ -30,22 +31,65 @@ def test_no_difference_is_said() -> None:
     assert "no difference shown" in printed(policies={"fifo": 100, "twin": 100})
 
 
-def test_everything_fits_eighty_columns() -> None:
-    text = printed(width=80)
-    assert "baseline" in text
+LONG = {"capacity": 100, "twin": 100, "capacity+usage-feedback(damping=0.5,young=3)+admission-control": 50}
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_at_every_width_verdicts_take_one_line_and_names_break_between_their_parts(width: int) -> None:
+    lines = printed(width=width, policies=LONG).splitlines()
+    assert max(map(len, lines)) <= width
+    assert "…" not in "".join(lines)
+    assert any(line.endswith("%)") and "no difference shown (" in line for line in map(str.rstrip, lines))
+    begins = [line.split("  ")[0].strip() for line in lines if line.strip()]
+    for part in ("usage-feedback", "admission-control"):
+        assert any(part in begin for begin in begins), "whole, not broken inside a word"
+
+
+def test_in_a_very_narrow_terminal_nothing_is_cut_off() -> None:
+    text = printed(width=50, policies=LONG)
+    assert max(map(len, text.splitlines())) <= 50
     assert "…" not in text
 
 
+def test_what_does_not_fit_is_said() -> None:
+    narrow, wide = " ".join(printed(width=80, policies=LONG).split()), printed(width=200, policies=LONG)
+    assert "not shown at this width: " in narrow
+    assert "eff., crashes (they are in --report and --json)" in narrow
+    assert "not shown" not in wide
+    assert list(LONG)[-1] in wide, "on one line where there is room"
+
+
+def test_names_break_between_their_parts() -> None:
+    name = "capacity+usage-feedback(damping=0.5,young=3)"
+    assert broken(name, 100) == name
+    assert broken(name, 24) == "capacity+usage-feedback\n(damping=0.5,young=3)"
+    assert broken(name, 16) == "capacity+\nusage-feedback\n(damping=0.5,\nyoung=3)"
+
+
+def test_no_row_is_empty_above_the_headings() -> None:
+    lines = printed().splitlines()
+    assert "makespan" in lines[1], "right below the title"
+    assert not printed().startswith("\n")
+
+
+def test_the_verdict_is_said_of_each_cluster() -> None:
+    (sentence,) = verdict_sentences(comparison())
+    assert sentence.startswith("The best of 2, quick(n=5), finishes jobs")
+
+
 def test_words_where_little_is_known() -> None:
-    row = {"metric": "jct_s.mean", "vs_baseline_pct": -12.0, "vs_ci95": None}
+    row = {"metric": "jct_s.mean", "vs_baseline_pct": -12.0, "vs_ci95": None, "stalled_runs": 0, "all_runs": 5}
     assert change_words(row) == "−12 % (no interval)"
     assert change_words(row | {"vs_baseline_pct": None}) == "not known"
     assert change_words(row | {"vs_ci95": (-14.0, -10.0)}) == "[green]−12 ± 2.0 %[/green]"
     assert change_words(row | {"vs_baseline_pct": 12.0, "vs_ci95": (10.0, 14.0)}) == "[red]+12 ± 2.0 %[/red]"
 
 
-def test_stalled_runs_are_counted() -> None:
+def test_a_policy_that_stalled_shows_no_number_but_that() -> None:
     out = io.StringIO()
-    for table in comparison_tables(stalling()):
-        Console(file=out, width=120).print(table)
-    assert "stalled: 1" in out.getvalue()
+    numbers = comparison_tables(stalling(), 120)[0]
+    Console(file=out, width=120).print(numbers)
+    line = next(line for line in out.getvalue().splitlines() if line.strip().startswith("stuck"))
+    assert line.split() == ["stuck", *["–"] * 6, "stalled", "1", "of", "3"]
+    row = {"metric": "jct_s.mean", "vs_baseline_pct": None, "vs_ci95": None, "stalled_runs": 3, "all_runs": 5}
+    assert change_words(row) == "[red]stalled 3 of 5[/red]"

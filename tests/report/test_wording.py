@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from heddle.analysis.compare import compare_runs
+from heddle.analysis.comparison.compare import compare_runs
 from heddle.report.wording import METRIC, NO_DIFFERENCE, Scale, judgement, number, pct, time_scale, verdict
 from report.made_comparison import comparison, stalling
 
@@ -43,7 +45,9 @@ def test_units_follow_the_size() -> None:
 )
 def test_judgement(metric: str, interval: tuple[float, float] | None, expected: str) -> None:
     change = sum(interval) / 2 if interval else -3.0
-    assert judgement({"metric": metric, "vs_ci95": interval, "vs_baseline_pct": change}) == expected
+    row = {"metric": metric, "vs_ci95": interval, "vs_baseline_pct": change, "stalled_runs": 0}
+    assert judgement(row) == expected
+    assert judgement(row | {"stalled_runs": 1}) == "stalled"
 
 
 def test_verdict_names_the_best_with_three_numbers() -> None:
@@ -76,13 +80,25 @@ def test_verdict_on_one_seed_claims_nothing() -> None:
 
 def test_verdict_where_only_the_baseline_stalls() -> None:
     made = stalling()
-    runs = [run for run in made.runs if run.seed == 2]
-    turned = compare_runs(runs, "stuck", "heddle compare")
+    turned = compare_runs(made.runs, "stuck", "heddle compare")
     said = verdict(turned, "one-node")
     assert said.policy == "fifo"
     assert said.sentence.startswith(
-        "stuck does not get the work done: it stalled in all of its 1 runs. Under fifo jobs"
+        "stuck does not get the work done: it stalled in 1 of 3 runs. Under fifo jobs complete in"
     )
+
+
+def test_verdict_where_others_stall() -> None:
+    said = verdict(stalling(), "one-node")
+    assert said.policy == "fifo"
+    assert said.sentence == "Nothing can be set against fifo: every other policy stalled in some run."
+    alone = [run for run in stalling().runs if run.policy == "stuck"]
+    said = verdict(compare_runs(alone, "stuck", "heddle compare"), "one-node")
+    assert said.sentence == "Under stuck the work does not get done: it stalled in 1 of 3 runs."
+    assert said.headlines[0].figure == "stalled 1 of 3"
+    twins = [*alone, *(replace(run, policy="twin") for run in alone)]
+    said = verdict(compare_runs(twins, "stuck", "heddle compare"), "one-node")
+    assert said.sentence == "No policy gets the work done: each stalled in some run."
 
 
 def test_verdict_with_one_policy() -> None:
@@ -93,4 +109,5 @@ def test_verdict_with_one_policy() -> None:
 
 
 def test_stalled_runs_are_a_caution() -> None:
-    assert "stuck stalled in 1 of its runs, left out of the means." in verdict(stalling(), "one-node").cautions
+    caution = "stuck stalled in 1 of 3 runs: no gain is claimed for it, whatever the others show."
+    assert caution in verdict(stalling(), "one-node").cautions

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from heddle.analysis.compare import ComparedRun, Comparison, compare_runs
-from heddle.analysis.explain import Explained, Span, State
+from heddle.analysis.comparison.compare import ComparedRun, Comparison, compare_runs
+from heddle.analysis.waiting.explain import Explained, Span, State
 from heddle.experiments.compare import PlannedRun, Source, run_one
 from heddle.model.reasons import Reason
 from heddle.report.comparison import comparison_html

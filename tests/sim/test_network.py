@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from engine_trace import engine_trace
-from heddle.analysis.explain import explain
-from heddle.analysis.metrics import run_metrics
+from heddle.analysis.measures.metrics import run_metrics
+from heddle.analysis.waiting.explain import explain
 from heddle.model.cluster import Cluster, Network, Node
 from heddle.policy.parse import parse_policy
 from heddle.run import simulate

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from heddle.analysis.student import t_interval
+from heddle.analysis.certainty.student import t_interval
 from heddle.model.cluster import Cluster, Node
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy

@@ -154,7 +154,8 @@ faults: [1]
         "faults: must be a mapping of keys to values, not a list",
         'nme: unknown key, did you mean "name"?',
         "bandwidth_mbps: unknown key; known keys are resources, nodes, increment, root, queues, calculator, "
-        "off_switch_per_heartbeat, timing, physics, map_reduce, preemption, observation, faults, network, name, about",
+        "off_switch_per_heartbeat, timing, physics, map_reduce, preemption, observation, faults, network, policy, "
+        "name, about",
     ]
 
 

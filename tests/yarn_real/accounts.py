@@ -2,7 +2,7 @@
 
 from collections.abc import Set
 
-from heddle.analysis.ledger import waste_ledger
+from heddle.analysis.waste.ledger import waste_ledger
 from heddle.record.run import Run
 
 WITHIN = 0.02

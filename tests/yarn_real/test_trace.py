@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from heddle.analysis.metrics import run_metrics
+from heddle.analysis.measures.metrics import run_metrics
 from heddle.record.files import read_record, write_record
 from heddle.yarn.client import RmClient
 from heddle.yarn.local.cluster import HISTORY, LocalCluster

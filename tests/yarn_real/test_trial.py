@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from heddle.analysis.real_trial import running_over_time, shown_jobs, shown_policies
+from heddle.analysis.comparison.real_trial import running_over_time, shown_jobs, shown_policies
 from heddle.cli.yarn_cluster import interruptible
 from heddle.cli.yarn_trial import _distinct
 from heddle.model.errors import BadInput

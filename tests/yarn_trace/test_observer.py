@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from heddle.analysis.ledger import waste_ledger
-from heddle.analysis.metrics import run_metrics
+from heddle.analysis.measures.metrics import run_metrics
+from heddle.analysis.waste.ledger import waste_ledger
 from heddle.model.errors import BadInput
 from heddle.record_workload import workload_of
 from heddle.yarn.client import RmClient

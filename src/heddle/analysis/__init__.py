@@ -1,1 +1,1 @@
-"""What a run was worth: metrics, curves and comparisons. Everything here reads records only."""
+"""What records and traces tell: one package for each question (docs/architecture.md). Nothing here simulates."""

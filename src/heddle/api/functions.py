@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from heddle.analysis.bounds import bounds
-from heddle.analysis.edges import Edges
+from heddle.analysis.best_possible.bounds import bounds
+from heddle.analysis.measures.edges import Edges
 from heddle.api.results import ComparisonResult, Result
 from heddle.experiments.compare import run_one
 from heddle.experiments.engines import LocalProcesses

@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from heddle.analysis.compare import COMPARED, Comparison, metric_value
-from heddle.analysis.explain import Explained, explain, find_job
-from heddle.analysis.metrics import run_metrics
+from heddle.analysis.comparison.compare import COMPARED, Comparison, metric_value
+from heddle.analysis.measures.metrics import run_metrics
+from heddle.analysis.waiting.explain import Explained, explain, find_job
 from heddle.model.workload import KIND_NAMES
 from heddle.record.files import write_record
 from heddle.record.run import Run
@@ -136,7 +136,7 @@ class ComparisonResult:
                     "cluster": row["cluster"], "policy": row["policy"], "metric": row["metric"], "mean": row["mean"],
                     "low": low, "high": high, "change_pct": row["vs_baseline_pct"], "change_low": change_low,
                     "change_high": change_high, "judgement": judgement(row) or None, "runs": row["runs"],
-                    "stalled_runs": row["stalled_runs"],
+                    "stalled_runs": row["stalled_runs"], "all_runs": row["all_runs"],
                 }
             )  # fmt: skip
         floats = ("mean", "low", "high", "change_pct", "change_low", "change_high")

@@ -13,10 +13,12 @@ from heddle.model.resources import MEMORY_MB
 from heddle.report.amounts import hours
 
 if TYPE_CHECKING:
-    from heddle.analysis.advice import Advice
+    from heddle.analysis.trace_contents.advice import Advice
+    from heddle.model.cluster import Cluster
     from heddle.model.workload import Workload
+    from heddle.policy.policy import Policy
 
-_POLICIES = ("fifo", "capacity", "drf", "fifo+usage-feedback")
+_POLICIES = ("fifo", "capacity", "drf")  # and usage feedback, on what the cluster runs
 
 
 def advise(
@@ -24,8 +26,10 @@ def advise(
     percentile: Annotated[float, typer.Option(help="Of the peaks seen so far.", min=1, max=100)] = 95.0,
     head_room: Annotated[float, typer.Option(help="Added to it, as a share.", min=0, max=10)] = 0.1,
     top: Annotated[int, typer.Option(help="How many kinds of tasks to show.", min=1, max=1000)] = 15,
-    policies: Annotated[
-        list[str] | None, typer.Option("--policy", "-p", help="Policies to try; the first is the baseline. Repeatable.")
+    policies: Annotated[list[str] | None, typer.Option("--policy", "-p", help="Policies to try. Repeatable.")] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(help="What to compare with [default: what the cluster runs, if it says; else the first policy]."),
     ] = None,
     cluster: Annotated[
         str | None, typer.Option("--cluster", "-c", help="Where to try them [default: what comes with the workload].")
@@ -39,20 +43,22 @@ def advise(
     """Say which memory requests would have been enough, at which risk, and which policy would help most.
 
     Every request is predicted from the past of the trace alone; a miss counts as a lost attempt. Policies are simulated
-    on parts of the trace, paired, with 95 % intervals.
+    on parts of the trace, paired, with 95 % intervals, against what the cluster runs today where its file says so.
 
     \b
     Examples:
       heddle advise trace.parquet --windows 0
       heddle advise trace.parquet --cluster 20x65536x24 -p capacity -p capacity+usage-feedback
     """
-    from heddle.analysis.advice import Rule, advise_requests, document
+    from rich.markup import escape
+
+    from heddle.analysis.trace_contents.advice import Rule, advise_requests, document
     from heddle.traces.load import load_workload
 
     loaded = load_workload(workload)
     rule = Rule(percentile, head_room)
     found, left = advise_requests(loaded, rule)
-    tried = _try(loaded, workload, cluster, policies or list(_POLICIES), windows, tasks) if windows else []
+    tried = _try(loaded, cluster_for(workload, cluster), policies, baseline, windows, tasks) if windows else []
     if json:
         print_json({**document(found, left, rule), "policies": tried})
         return
@@ -62,10 +68,10 @@ def advise(
     if left:
         say(f"{left} tasks recur too rarely, or their use was not recorded: no advice on those")
     if tried:
-        rows = [(one["policy"], _change(one), str(one["windows"]), str(one["stalled"])) for one in tried]
-        print_tables(
-            [table(("policy", "mean completion", "parts", "stalled"), rows, title="policies on parts of the trace")]
-        )
+        shown = table(("policy", "mean completion"), (), title=f"policies on {windows} parts of the trace")
+        for one in tried:
+            shown.add_row(escape(one["policy"]), _change(one))
+        print_tables([shown])
 
 
 def _table(found: list[Advice], rule: Any) -> Any:
@@ -101,40 +107,55 @@ def _in_words(found: list[Advice]) -> None:
     )
 
 
+def _chosen(on: Cluster, policies: list[str] | None, baseline: str | None) -> list[Policy]:
+    """The policies to try, each once, the baseline first."""
+    from heddle.experiments.plan import read_policies
+    from heddle.policy.parse import parse_policy
+    from heddle.policy.present import present_policy
+
+    present = present_policy(on)
+    base = parse_policy(baseline) if baseline is not None else present
+    if policies is None:
+        feedback = f"{present.name if present else 'fifo'}+usage-feedback"
+        policies = [*_POLICIES, feedback]
+    chosen = {str(one): one for one in ([base] if base else []) + read_policies(policies)}
+    if base is not None and baseline is None:
+        say(f"the baseline, {base.name}, is what the cluster runs today")
+    return list(chosen.values())
+
+
 def _try(
-    loaded: Workload, text: str, cluster: str | None, policies: list[str], windows: int, tasks: int
+    loaded: Workload, on: Cluster, policies: list[str] | None, baseline: str | None, windows: int, tasks: int
 ) -> list[dict[str, Any]]:
     """Each policy on the same parts of the trace: change of the mean completion against the first, with interval."""
-    from statistics import fmean
-
-    from heddle.analysis.metrics import run_metrics
-    from heddle.analysis.student import t_interval
-    from heddle.policy.parse import parse_policy
+    from heddle.analysis.certainty.sampling import SEEDS
+    from heddle.analysis.comparison.paired import paired_change
+    from heddle.analysis.measures.metrics import run_metrics
     from heddle.run import check_run, simulate
 
-    on = cluster_for(text, cluster)
-    chosen = [parse_policy(policy) for policy in policies]
+    chosen = _chosen(on, policies, baseline)
     if loaded.n_jobs < windows:
         raise BadInput.of("--windows", f"the trace has only {loaded.n_jobs} jobs")
     parts = _parts(loaded, windows, tasks)
     for part in parts:
         check_run(part, on, 0)
     compile_with_message(chosen, len(on.resources))
-    means: list[list[float | None]] = []
+    means: list[dict[int, float]] = []
     for policy in chosen:
         runs = [run_metrics(simulate(part, on, policy)) for part in parts]
-        means.append([one["jct_s"]["mean"] if one["outcome"] == "finished" else None for one in runs])
+        means.append({n: one["jct_s"]["mean"] for n, one in enumerate(runs) if one["outcome"] == "finished"})
     found = []
-    for name, own in zip(policies, means, strict=True):
-        pairs = [(a, b) for a, b in zip(own, means[0], strict=True) if a is not None and b]
-        changes = [100 * (a - b) / b for a, b in pairs]
+    for policy, own in zip(chosen, means, strict=True):
+        ended = len(own) == len(means[0]) == len(parts)  # of a policy that stalls no gain is told, nor against one
+        change = paired_change(own if ended else {}, means[0], SEEDS)
         found.append(
             {
-                "policy": name,
-                "mean_jct_change_pct": fmean(changes) if changes else None,
-                "ci95": t_interval(changes),
-                "windows": len(changes),
-                "stalled": sum(one is None for one in own),
+                "policy": policy.name,
+                "baseline": policy is chosen[0],
+                "mean_jct_change_pct": change.pct,
+                "ci95": change.interval,
+                "windows": len(parts),
+                "stalled": len(parts) - len(own),
             }
         )
     return found
@@ -157,12 +178,15 @@ def _parts(loaded: Workload, windows: int, tasks: int) -> list[Workload]:
 
 
 def _change(one: dict[str, Any]) -> str:
+    """In rich's markup."""
+    if one["stalled"]:
+        return ("baseline, " if one["baseline"] else "") + f"[red]stalled {one['stalled']} of {one['windows']}[/red]"
+    if one["baseline"]:
+        return "baseline"
     if one["mean_jct_change_pct"] is None:
-        return "no part ended"
+        return "not known"
     interval = one["ci95"]
     if interval is None:
         return f"{one['mean_jct_change_pct']:+.1f} %"
-    if interval[0] == interval[1] == 0:
-        return "baseline"
     shown = f"{one['mean_jct_change_pct']:+.1f} % ({interval[0]:+.1f} to {interval[1]:+.1f})"
     return shown if interval[0] > 0 or interval[1] < 0 else f"no difference shown ({shown})"

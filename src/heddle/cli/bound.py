@@ -10,8 +10,8 @@ from heddle.cli.inputs import ClusterOption, WorkloadArgument, cluster_for, read
 from heddle.cli.output import Json, print_json, print_tables, say, table
 
 if TYPE_CHECKING:
-    from heddle.analysis.bounds import Bound
-    from heddle.analysis.optimum import Optimum
+    from heddle.analysis.best_possible.bounds import Bound
+    from heddle.analysis.best_possible.optimum import Optimum
 
 
 def bound(
@@ -36,8 +36,8 @@ def bound(
       heddle bound tasks.csv --cluster 20x65536x24 --json
       heddle bound "burst(jobs=3)" --cluster 1x16384x8 --optimum
     """
-    from heddle.analysis.bounds import bounds
-    from heddle.analysis.optimum import optimum as best_schedule
+    from heddle.analysis.best_possible.bounds import bounds
+    from heddle.analysis.best_possible.optimum import optimum as best_schedule
     from heddle.run import check_run
     from heddle.traces.align import in_resources_of
     from heddle.traces.load import load_workload

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from heddle.cli.group import CommandGroup
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
     from heddle.model.cluster import Cluster
-    from heddle.traces.cluster_import.imported import ImportedQueues, Left
+    from heddle.traces.cluster_import.imported import Left
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="Make a cluster file from a real YARN's configuration.\n\n"
     "\b\nExamples:\n"
     "  heddle cluster import --rm rm.example.org:8088 -o cluster.yaml\n"
@@ -55,13 +57,13 @@ def import_cluster(
     """
     from heddle.traces.clusters import dump_cluster
 
-    made, imported, left = _imported(file, rm, nodes)
+    made, left = _imported(file, rm, nodes)
     text = dump_cluster(made)
     if output is not None:
         _write(output, text)
     if json:
         listed = [{"setting": one.setting, "value": one.value, "why": one.why} for one in left]
-        facts = {"nodes": made.n_nodes, "queues": len(made.queues), "policy": imported.scheduler}
+        facts = {"nodes": made.n_nodes, "queues": len(made.queues), "policy": made.policy}
         print_json({"file": None if output is None else str(output), **facts, "not_modelled": listed, "cluster": text})
         return
     if output is None:
@@ -69,10 +71,10 @@ def import_cluster(
     if left:
         rows = [(one.setting, one.value, one.why) for one in left]
         print_tables([table(("not taken over, or not as it was", "value", "why"), rows)], to_stderr=output is None)
-    say(f"{made.n_nodes} nodes, {len(made.queues)} queues; simulate it with --policy {imported.scheduler}")
+    say(f"{made.n_nodes} nodes, {len(made.queues)} queues; it runs {made.policy}, the baseline of comparisons on it")
 
 
-def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Cluster, ImportedQueues, list[Left]]:
+def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Cluster, list[Left]]:
     from dataclasses import replace
 
     from heddle.traces.cluster_import.imported import read_queues_xml, with_queues
@@ -102,11 +104,10 @@ def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Clu
     left += imported.left
     about = {
         "imported_from": ", ".join(part for part in (rm, str(file) if file else None) if part),
-        "policy": imported.scheduler,
         "not_modelled": [str(one) for one in left],
     }
     made = replace(with_queues(base, imported), about=about)
-    return (made if file is None else replace(made, name=file.stem)), imported, left
+    return (made if file is None else replace(made, name=file.stem)), left
 
 
 def _write(output: Path, text: str) -> None:

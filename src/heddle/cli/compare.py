@@ -13,7 +13,7 @@ import typer
 
 from heddle.cli.completion import policy_names, workload_names
 from heddle.cli.inputs import cluster_for, compile_with_message, read_all
-from heddle.cli.output import Json, print_json, print_tables, say
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, terminal_width
 from heddle.cli.progress import run_with_progress
 
 
@@ -56,7 +56,10 @@ def compare(
         ),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="What to compare with, as the table calls it [default: the first policy].")
+        str | None,
+        typer.Option(
+            help="What to compare with, as the table calls it [default: what the cluster runs; else the first]."
+        ),
     ] = None,
     warm_up: Annotated[
         float, typer.Option(help="Leave out jobs submitted in the first so many seconds.", metavar="S", min=0)
@@ -84,13 +87,14 @@ def compare(
         Literal["native", "yarn-knobs"], typer.Option(help="Who turns the plan into containers.")
     ] = "native",
     json: Json = False,
-) -> None:
+) -> int:
     """Compare policies on a workload, paired over seeds.
 
     A built-in workload is made anew for each seed. A file is one realisation: seed 0 runs it as it is, the other seeds
-    run it with its blocks of time drawn anew, and the intervals come from these. Below the
-    table stand how far the best is above what no scheduler can beat (`heddle bound`), and who got worse. Runs that
-    stalled are shown as such; the exit code is 0 when every run ended.
+    run it with its blocks of time drawn anew, and the intervals come from these. Where the cluster's file says which
+    policy it runs today (`heddle cluster import` writes it), that one takes part and is the baseline. Below the table
+    stand how far the best is above what no scheduler can beat (`heddle bound`), and who got worse. Runs that stalled
+    are shown as such, and no gain is claimed for their policy; then the exit code is 1.
 
     \b
     Examples:
@@ -99,12 +103,12 @@ def compare(
       heddle compare tasks.csv -p capacity -p "capacity+usage-feedback" -c 10x65536x24 -c 20x65536x24 --json
       heddle compare mix -p capacity --queues today.yaml --queues proposed.yaml --warm-up 60 --cool-down 120
     """
-    from heddle.analysis.edges import Edges
+    from heddle.analysis.measures.edges import Edges
     from heddle.experiments.compare import run_one
     from heddle.experiments.engines import LocalProcesses
     from heddle.experiments.plan import DEFAULT_POLICIES, plan_comparison, read_policies
     from heddle.report.comparison import write_comparison_report
-    from heddle.report.table import comparison_tables, notes
+    from heddle.report.table import comparison_tables, notes, verdict_sentences
     from heddle.traces.imports.store import account_beside
     from heddle.traces.load import load_workload
 
@@ -136,10 +140,12 @@ def compare(
         say(f"wrote {report}")
     if json:
         print_json(comparison.as_json())
-        return
-    print_tables(comparison_tables(comparison))
-    for note in notes(comparison):
-        say(note)
-    for run in comparison.runs:
-        if run.metrics["outcome"] == "stalled":
-            say(f"stalled: {run.policy}, seed {run.seed}: {run.metrics['reason']}")
+    else:
+        print_paragraphs(verdict_sentences(comparison))
+        print_tables(comparison_tables(comparison, terminal_width()))
+        for note in notes(comparison):
+            say(note)
+    stalled = [run for run in comparison.runs if run.metrics["outcome"] == "stalled"]
+    for run in stalled:
+        say(f"stalled: {run.policy}, seed {run.seed}: {run.metrics['reason']}")
+    return FAILED if stalled else DONE

@@ -15,7 +15,7 @@ from heddle.report.amounts import hours, hours_unit, in_hours
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from heddle.analysis.efficiency import Containers, Efficiency
+    from heddle.analysis.waste.efficiency import Containers, Efficiency
     from heddle.record.run import Run
 
 
@@ -42,9 +42,9 @@ def efficiency(
       heddle efficiency trace.parquet --by user --top 20
       heddle efficiency run/ --report waste.html
     """
-    from heddle.analysis.efficiency import document
-    from heddle.analysis.efficiency import efficiency as compute
-    from heddle.analysis.waste import run_waste
+    from heddle.analysis.waste.efficiency import document
+    from heddle.analysis.waste.efficiency import efficiency as compute
+    from heddle.analysis.waste.run_waste import run_waste
 
     run = record_at(source)
     containers = _containers(source, run)
@@ -68,7 +68,7 @@ def efficiency(
 
 
 def _containers(source: str, run: Run | None) -> Containers:
-    from heddle.analysis.efficiency import containers_of_run, containers_of_workload
+    from heddle.analysis.waste.efficiency import containers_of_run, containers_of_workload
     from heddle.traces.load import load_workload
 
     return containers_of_workload(load_workload(source)) if run is None else containers_of_run(run)

@@ -19,8 +19,8 @@ from heddle.model.errors import BadInput
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from heddle.analysis.changes import Changes
-    from heddle.analysis.explain import Explained, Span
+    from heddle.analysis.comparison.changes import Changes
+    from heddle.analysis.waiting.explain import Explained, Span
     from heddle.record.run import Run
 
 _LISTED = 10  # jobs, where none is named
@@ -66,10 +66,10 @@ def explain(
       heddle explain my-run spark-29 --versus drf --report spark-29.html
       heddle explain monday/record --versus usage-feedback
     """
-    from heddle.analysis.changes import changes
-    from heddle.analysis.explain import explain as explain_job
-    from heddle.analysis.explain import find_job, most_delayed
-    from heddle.analysis.explain_detail import detail
+    from heddle.analysis.comparison.changes import changes
+    from heddle.analysis.waiting.detail import detail
+    from heddle.analysis.waiting.explain import explain as explain_job
+    from heddle.analysis.waiting.explain import find_job, most_delayed
     from heddle.record.files import read_record
     from heddle.report.explained import explained_html
     from heddle.report.page import write_page
@@ -134,7 +134,7 @@ def _list(lives: list[Explained], json: bool) -> None:
 
 
 def _spans_table(run: Run, life: Explained) -> Table:
-    from heddle.analysis.explain_detail import detail
+    from heddle.analysis.waiting.detail import detail
 
     longest = sorted(sorted(life.spans, key=lambda span: -span.length_ms)[:_SPANS], key=lambda span: span.from_ms)
     rows = []

@@ -14,8 +14,8 @@ from heddle.report.amounts import hours, hours_unit
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from heddle.analysis.ledger import Ledger
-    from heddle.analysis.yarn_accounts import YarnAccounts
+    from heddle.analysis.waste.ledger import Ledger
+    from heddle.analysis.waste.yarn_accounts import YarnAccounts
 
 MOST_JOBS = 20  # that are listed one by one
 
@@ -36,9 +36,9 @@ def ledger(
       heddle ledger run --report waste.html
       heddle ledger run --json
     """
-    from heddle.analysis.efficiency import containers_of_run
-    from heddle.analysis.ledger import waste_ledger
-    from heddle.analysis.waste import run_waste
+    from heddle.analysis.waste.efficiency import containers_of_run
+    from heddle.analysis.waste.ledger import waste_ledger
+    from heddle.analysis.waste.run_waste import run_waste
     from heddle.record.files import read_record
 
     run = read_record(record)
@@ -85,7 +85,7 @@ def _table(found: Ledger) -> Table:
 
 def _against_yarn(accounts: YarnAccounts) -> Table:
     """What YARN itself counted, in records of a real one: of each application, the furthest off first."""
-    from heddle.analysis.yarn_accounts import off_by
+    from heddle.analysis.waste.yarn_accounts import off_by
     from heddle.model.resources import display_name
 
     headings = ["application"]

@@ -29,6 +29,7 @@ from heddle.cli import (
     workload,
     yarn,
 )
+from heddle.cli.group import CommandGroup
 from heddle.cli.output import BAD_INPUT, DONE, INTERRUPTED, be_quiet, complain, report, show_warnings_briefly
 from heddle.cli.settings import option_defaults, read_settings_file
 from heddle.model.errors import HeddleError
@@ -36,6 +37,7 @@ from heddle.model.errors import HeddleError
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 app = typer.Typer(
+    cls=CommandGroup,
     name="heddle",
     help="Simulate and compare scheduling policies of Apache Hadoop YARN clusters.\n\n"
     "\b\nExamples:\n"

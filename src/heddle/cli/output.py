@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ import typer
 from heddle.model.errors import BadInput, CheckFailed, HeddleError
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -50,21 +52,37 @@ def print_json(document: Any) -> None:
     print(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
 
 
-def print_tables(tables: Iterable[Table], *, to_stderr: bool = False) -> None:
+def print_tables(tables: Iterable[RenderableType], *, to_stderr: bool = False) -> None:
     from rich.console import Console
 
     console = Console(stderr=to_stderr)
     for table in tables:
         console.print(table)
+        console.print()
+
+
+def print_paragraphs(paragraphs: Iterable[str]) -> None:
+    """Sentences of the result, broken between words."""
+    for paragraph in paragraphs:
+        print(textwrap.fill(paragraph, terminal_width()))
+    print()
+
+
+def terminal_width() -> int:
+    """80 where there is no terminal."""
+    from rich.console import Console
+
+    return Console().width
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> Table:
-    """A plain table; what the cells hold is text, not markup."""
+    """A plain table, without a row of headings where all are empty; what the cells hold is text, not markup."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
-    made = Table(title=escape(title) or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    made = Table(title=escape(title) or None, title_justify="left", box=box.SIMPLE_HEAD)
+    made.pad_edge, made.show_edge, made.show_header = False, False, any(headings)
     for heading in headings:
         made.add_column(escape(heading), overflow="fold")
     for row in rows:

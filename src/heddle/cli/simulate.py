@@ -48,7 +48,7 @@ def simulate(
       heddle simulate am-storm --policy "fifo+am-share(percent=0.3)" --check
       heddle simulate mix --policy ./mine.py:shortest_first --record my-run --report my-run.html
     """
-    from heddle.analysis.metrics import run_metrics
+    from heddle.analysis.measures.metrics import run_metrics
     from heddle.policy.parse import parse_policy
     from heddle.record.files import write_record
     from heddle.run import check_executor, check_run
@@ -82,8 +82,8 @@ def simulate(
 
 def _write_report(path: Path, run: Run, workload: Workload, cluster: Cluster) -> None:
     """The report of a comparison of one: how it went, beside what no scheduler can beat."""
-    from heddle.analysis.bounds import bounds
-    from heddle.analysis.compare import ComparedRun, compare_runs
+    from heddle.analysis.best_possible.bounds import bounds
+    from heddle.analysis.comparison.compare import ComparedRun, compare_runs
     from heddle.experiments.compare import EXPLAINED
     from heddle.report.comparison import write_comparison_report
     from heddle.traces.align import in_resources_of

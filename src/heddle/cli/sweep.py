@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heddle.cli.group import CommandGroup
 from heddle.cli.inputs import compile_with_message
-from heddle.cli.output import Json, print_json, print_tables, say, table
+from heddle.cli.output import Json, print_json, print_paragraphs, print_tables, say, table
 from heddle.cli.progress import run_with_progress
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from heddle.analysis.best import Best
-    from heddle.analysis.compare import ComparedMetric
+    from heddle.analysis.certainty.sampling import Sampling
+    from heddle.analysis.comparison.best import Best
+    from heddle.analysis.comparison.compare import ComparedMetric
 
 _SHOWN = 10  # candidates of a scenario
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="Run a cross product of policies, parameters, workloads, loads, clusters and seeds.\n\n"
     "\b\nExamples:\n"
     "  heddle sweep run sizing.yaml -o results\n"
@@ -103,10 +106,13 @@ def show_sweep(
       heddle sweep show results --metric makespan_s --report sweep.html
       heddle sweep show results --json
     """
-    from heddle.analysis.sweep_axes import best_of, column_of, numeric_axes, scenarios
+    from rich.markup import escape
+
+    from heddle.analysis.comparison.sweep_axes import best_of, column_of, numeric_axes, sampling_in, scenarios
     from heddle.experiments.sweep_store import SweepStore
     from heddle.report.page import write_page
-    from heddle.report.sweep import standing_cells, sweep_html
+    from heddle.report.sweep import NAME_WIDTH, standing_cells, sweep_html
+    from heddle.report.table import broken
     from heddle.report.wording import Scale
 
     chosen = _metric(metric)
@@ -118,25 +124,32 @@ def show_sweep(
     if report is not None:
         write_page(report, sweep_html(name, rows, chosen, shlex.join(["heddle", *sys.argv[1:]])))
         say(f"wrote {report}")
-    found = [(where, best_of(some, chosen)) for where, some in scenarios(rows)]
+    found = [(where, best_of(some, chosen), sampling_in(some)) for where, some in scenarios(rows)]
     if json:
-        places = [_as_json(where, best) for where, best in found]
+        places = [_as_json(where, best, sampling) for where, best, sampling in found]
         print_json({"name": name, "runs": rows.height, "planned": len(keys), "metric": metric, "scenarios": places})
         return
     scale = Scale.of(chosen, rows[column_of(chosen)].drop_nulls().to_list())
     headings = ("policy", chosen.title.lower(), "against the best", "")
-    for where, best in found:
-        print_tables([table(headings, standing_cells(best, scale, _SHOWN), title=where)])
-        print(best.sentence())
-        if best.left_out:
-            print(f"Left out, stalled or not run on every seed: {', '.join(best.left_out)}.")
-        print()
+    for where, best, _ in found:
+        shown = table(headings, standing_cells(best, scale, _SHOWN), title=where)
+        for left in best.left_out[:_SHOWN]:
+            shown.add_row(
+                escape(broken(left.name, NAME_WIDTH)), "–", "", f"[red]{left.why}[/red]" if left.stalled else left.why
+            )
+        print_paragraphs([best.sentence()])
+        print_tables([shown])
+        if more := sum(max(0, len(some) - _SHOWN) for some in (best.standings, best.left_out)):
+            print(f"{more} more are left out here.\n")
+    for caution in dict.fromkeys(sampling.caution for _, _, sampling in found):
+        if caution:
+            say(caution)
     if report is None and numeric_axes(rows):
         say("--report FILE draws it over " + ", ".join(axis.removeprefix("param_") for axis in numeric_axes(rows)))
 
 
 def _metric(name: str) -> ComparedMetric:
-    from heddle.analysis.compare import COMPARED
+    from heddle.analysis.comparison.compare import COMPARED
     from heddle.traces.problems import did_you_mean
 
     known = {metric.name: metric for metric in COMPARED if metric.better}
@@ -147,12 +160,16 @@ def _metric(name: str) -> ComparedMetric:
     return known[name]
 
 
-def _as_json(where: str, best: Best) -> dict[str, Any]:
+def _as_json(where: str, best: Best, sampling: Sampling) -> dict[str, Any]:
     return {
         "scenario": where,
+        "sampling": sampling.as_json(),
         "sentence": best.sentence(),
         "pairs": best.pairs,
-        "left_out": list(best.left_out),
+        "left_out": [
+            {"policy": one.name, "why": one.why, "stalled_runs": one.stalled, "all_runs": one.runs}
+            for one in best.left_out
+        ],
         "standings": [
             {
                 "policy": one.name, "mean": one.mean, "ci95": one.interval, "behind_pct": one.behind_pct,

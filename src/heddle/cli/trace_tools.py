@@ -25,7 +25,7 @@ def describe(workload: Spec, json: Json = False) -> None:
       heddle traces describe trace.parquet
       heddle traces describe mix --json
     """
-    from heddle.analysis.trace_facts import trace_facts
+    from heddle.analysis.trace_contents.facts import trace_facts
     from heddle.traces.load import load_workload
 
     facts = trace_facts(load_workload(workload))
@@ -174,7 +174,7 @@ def fit(
     Example:
       heddle traces fit trace.parquet -o like-it.parquet
     """
-    from heddle.analysis.fit import fit as compute
+    from heddle.analysis.trace_contents.fit import fit as compute
     from heddle.traces.parquet import write_parquet
 
     fitted, report = compute(_load(workload), jobs, seed)

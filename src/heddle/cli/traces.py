@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heddle.cli import trace_tools
+from heddle.cli.group import CommandGroup
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.model.errors import BadInput
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="Import traces, look at them, cut and share them.\n\n"
     "\b\nExamples:\n"
     "  heddle traces formats\n"

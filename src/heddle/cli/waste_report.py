@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from heddle.cli.output import say
 
 if TYPE_CHECKING:
-    from heddle.analysis.efficiency import Containers
-    from heddle.analysis.waste import Waste
+    from heddle.analysis.waste.efficiency import Containers
+    from heddle.analysis.waste.run_waste import Waste
     from heddle.record.run import Run
 
 
@@ -26,7 +26,7 @@ def write_waste_report(
     report: Path, source: str, run: Run | None, waste: Waste | None, containers: Containers, by: str
 ) -> None:
     """Everything that this trace or record tells about waste, as one page; `waste` of a record that tells it."""
-    from heddle.analysis.waste import efficiencies
+    from heddle.analysis.waste.run_waste import efficiencies
     from heddle.cli.rerun import named_inputs
     from heddle.report.page import write_page
     from heddle.report.waste import WasteReport, waste_html

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heddle.cli.group import CommandGroup
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.model.errors import BadInput
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from heddle.model.workload import Workload
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="List, look at and make workloads.\n\n"
     "\b\nExamples:\n"
     "  heddle workload list\n"

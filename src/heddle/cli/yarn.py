@@ -5,8 +5,10 @@ from __future__ import annotations
 import typer
 
 from heddle.cli import yarn_fidelity, yarn_local, yarn_run, yarn_sls, yarn_steer, yarn_trace, yarn_trial, yarn_workload
+from heddle.cli.group import CommandGroup
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="Start, watch and steer a real Apache Hadoop YARN.\n\n"
     "\b\nExamples:\n"
     "  heddle yarn up                      a real cluster on this machine\n"

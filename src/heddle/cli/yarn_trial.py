@@ -17,8 +17,8 @@ from heddle.cli.yarn_run import workplace_of
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from heddle.analysis.real_trial import PolicyShown, Spread
-    from heddle.analysis.steady_gain import SteadyGain
+    from heddle.analysis.best_possible.steady_gain import SteadyGain
+    from heddle.analysis.comparison.real_trial import PolicyShown, Spread
     from heddle.yarn.trial import TrialRun
 
 
@@ -57,7 +57,7 @@ def trial(
       heddle yarn trial tasks.csv --policy stock --policy "usage-feedback(damping=0.25)" --out quick
       heddle yarn trial --policy stock --policy admission-control --jobs 12 --am-memory-mb 1024 --give-up 300
     """
-    from heddle.analysis.real_trial import shown_jobs, shown_policies
+    from heddle.analysis.comparison.real_trial import shown_jobs, shown_policies
     from heddle.report.page import write_page
     from heddle.report.real_trial import trial_html
     from heddle.yarn.mixture import load_real_jobs
@@ -123,7 +123,7 @@ def _distinct(policies: list[str]) -> list[str]:
 
 def _running(out: Path, runs: list[TrialRun]) -> dict[str, Any]:
     """Containers over time in the last round, by policy; a run whose record is gone is left out."""
-    from heddle.analysis.real_trial import running_over_time
+    from heddle.analysis.comparison.real_trial import running_over_time
     from heddle.record.files import read_record
     from heddle.yarn.trial import run_name
 
@@ -134,7 +134,7 @@ def _running(out: Path, runs: list[TrialRun]) -> dict[str, Any]:
 
 def _expected(summary: list[PolicyShown], runs: list[TrialRun], out: Path, times: int, task_s: int) -> list[SteadyGain]:
     """What usage feedback should gain on the built-in workload, which is as the algebra has it."""
-    from heddle.analysis.steady_gain import SteadyGain, steady_gain
+    from heddle.analysis.best_possible.steady_gain import SteadyGain, steady_gain
     from heddle.policy.lever import Question
     from heddle.policy.levers.usage_feedback import USAGE_FEEDBACK
     from heddle.policy.parse import parse_policy

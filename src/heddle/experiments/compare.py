@@ -7,10 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol
 
-from heddle.analysis.bounds import bounds
-from heddle.analysis.compare import ComparedRun
-from heddle.analysis.edges import NO_EDGES, Edges
-from heddle.analysis.sampling import THE_TRACE, Sampling
+from heddle.analysis.best_possible.bounds import bounds
+from heddle.analysis.certainty.sampling import THE_TRACE, Sampling
+from heddle.analysis.comparison.compare import ComparedRun
+from heddle.analysis.measures.edges import NO_EDGES, Edges
 from heddle.experiments.rearrange import FEWEST_BLOCKS, TooShort, at_load, block_length_ms, n_blocks_of, resampled
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput

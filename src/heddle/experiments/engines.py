@@ -9,6 +9,7 @@ a function that takes what stands behind the colon and returns an Engine.
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.connection
 import os
 import signal
 import threading
@@ -49,7 +50,7 @@ class LocalProcesses:
             return
         # Spawned, not forked: compiled code and threads of the parent do not survive a fork.
         workers = min(self.processes, len(configurations))
-        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _end_with_parent)
         others = set(multiprocessing.active_children())
         try:
             with _interrupts_ignored():  # workers inherit this: after Ctrl-C the parent decides, and says it
@@ -66,6 +67,19 @@ class LocalProcesses:
             raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """In a worker: end when the parent is gone, however it went. Nobody is left who would want the results."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    sentinel = parent.sentinel
+
+    def watch() -> None:
+        multiprocessing.connection.wait([sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, name="end-with-parent", daemon=True).start()
 
 
 def engine_named(text: str) -> Engine:

@@ -11,7 +11,7 @@ from typing import Final
 
 import polars as pl
 
-from heddle.analysis.ranks import spearman
+from heddle.analysis.comparison.ranks import spearman
 from heddle.experiments.replaying import Overheads, replay_of
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput

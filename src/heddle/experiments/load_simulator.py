@@ -22,8 +22,8 @@ from typing import Final, Literal
 
 import numpy as np
 
-from heddle.analysis.ranks import spearman
-from heddle.analysis.student import t_interval
+from heddle.analysis.certainty.student import t_interval
+from heddle.analysis.comparison.ranks import spearman
 from heddle.model.cluster import Calculator, Cluster, Node, Timing
 from heddle.model.errors import CheckFailed, RunRefused
 from heddle.model.resources import MEMORY, MILLI, VCORES

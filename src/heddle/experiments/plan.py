@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heddle.analysis.compare import ComparedRun, Comparison, compare_runs
-from heddle.analysis.edges import NO_EDGES, Edges
-from heddle.analysis.sampling import Sampling
+from heddle.analysis.certainty.sampling import Sampling
+from heddle.analysis.comparison.compare import ComparedRun, Comparison, compare_runs
+from heddle.analysis.measures.edges import NO_EDGES, Edges
 from heddle.experiments.compare import PlannedRun, Source, sampling_of, with_queues
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput, Problem
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
+from heddle.policy.present import common_policy
 from heddle.run import Executor, check_executor, check_run
 from heddle.traces.load import is_built_in
 
@@ -37,6 +38,7 @@ class ComparisonPlan:
     runs: tuple[PlannedRun, ...]
     contenders: tuple[Contender, ...]
     baseline: str
+    baseline_is_present: bool  # it is what the cluster runs today
     sampling: Sampling
 
     @property
@@ -53,7 +55,7 @@ class ComparisonPlan:
         order = {one.label: place for place, one in enumerate(self.contenders)}
         runs = [done[number] for number in range(len(self.runs))]
         ordered = sorted(runs, key=lambda run: order[run.policy])  # stable: clusters and seeds keep their order
-        return compare_runs(ordered, self.baseline, command, self.sampling)
+        return compare_runs(ordered, self.baseline, command, self.sampling, self.baseline_is_present)
 
 
 def plan_comparison(
@@ -71,13 +73,19 @@ def plan_comparison(
     complete: bool = False,
     executor: Executor = "native",
 ) -> ComparisonPlan:
-    """The plan; `first` is the workload of seed 0. BadInput or RunRefused where something cannot run."""
+    """The plan; `first` is the workload of seed 0. BadInput or RunRefused where something cannot run.
+
+    Without a `baseline` it is the policy that the clusters run today, where they say so, else the first.
+    """
     names = [on.name for on in clusters]
     if len(set(names)) < len(names):
         listed = ", ".join(name or "no name" for name in names)
         raise BadInput.of("--cluster", f"two clusters have the same name: {listed}")
+    present = common_policy(clusters) if baseline is None else None
+    if present is not None and str(present) not in map(str, policies):
+        policies = [present, *policies]
     contenders = _contenders(policies, clusters, queues)
-    base = _baseline(contenders, baseline)
+    base = _baseline(contenders, baseline if present is None else present.name)
     for one in contenders:
         for on in one.clusters:
             check_run(first, on, 0)
@@ -100,7 +108,7 @@ def plan_comparison(
         for place in range(len(clusters))
         for one in contenders
     ]
-    return ComparisonPlan(tuple(runs), tuple(contenders), base.label, sampling)
+    return ComparisonPlan(tuple(runs), tuple(contenders), base.label, present is not None, sampling)
 
 
 def read_policies(texts: Sequence[str]) -> list[Policy]:

@@ -20,8 +20,10 @@ from typing import Any, Final
 
 import yaml
 
-from heddle.analysis.edges import Edges
+from heddle.analysis.certainty.sampling import SEEDS, THE_TRACE, Sampling
+from heddle.analysis.measures.edges import Edges
 from heddle.experiments.compare import Source, sampling_of
+from heddle.experiments.rearrange import at_load
 from heddle.experiments.sweep_run import SweepRun
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput, HeddleError, Problem
@@ -85,17 +87,19 @@ def read_sweep(path: Path) -> Sweep:
 
     runs: dict[str, SweepRun] = {}
     for template, text, chosen in _filled(texts["workloads"], parameters):
-        for name, cluster in _clusters_of(text, clusters, problems):
-            blocks = _checked(text, workloads[text], cluster, seeds, block_s, problems)
-            for load, (policy_template, policy, more) in itertools.product(
-                loads, _filled(texts["policies"], parameters, chosen)
-            ):
-                for seed in seeds:
-                    one = SweepRun(
-                        Source(text, load, blocks), cluster, policy, seed, edges,
-                        template, policy_template, name, tuple(sorted((chosen | more).items())),
-                    )  # fmt: skip
-                    runs.setdefault(one.key, one)
+        on = _clusters_of(text, clusters, problems)
+        for _, cluster in on:
+            _try(problems, "workloads", lambda text=text, on=cluster: check_run(workloads[text], on, max(seeds)))
+        for load in loads if on else ():
+            sampling, block_ms = _sampling(text, at_load(workloads[text], load), on[0][1], seeds, block_s, problems)
+            for seed, (name, cluster), (policy_template, policy, more) in itertools.product(
+                seeds, on, _filled(texts["policies"], parameters, chosen)
+            ):  # what runs the same jobs stands together: they are made once
+                one = SweepRun(
+                    Source(text, load, block_ms), cluster, policy, seed, edges, sampling,
+                    template, policy_template, name, tuple(sorted((chosen | more).items())),
+                )  # fmt: skip
+                runs.setdefault(one.key, one)
     if len(runs) > MOST_RUNS:
         problems.add(f"{len(runs):,} runs are too many: at most {MOST_RUNS:,}")
     problems.raise_if_any()
@@ -223,17 +227,17 @@ def _clusters_of(workload: str, clusters: Mapping[str, Cluster], problems: Probl
     return []
 
 
-def _checked(
+def _sampling(
     text: str, workload: Workload, cluster: Cluster, seeds: Sequence[int], block_s: float | None, problems: Problems
-) -> int | None:
-    """Check that this runs; the length of blocks where the workload is a trace."""
-    block_ms: list[int | None] = [None]
+) -> tuple[Sampling, int | None]:
+    """How the seeds of this workload at one load differ, by the rule of `heddle compare`."""
+    found: list[tuple[Sampling, int | None]] = []
 
-    def check() -> None:
-        check_run(workload, cluster, max(seeds))
-        seeds_wanted = 1 if is_built_in(text) else len(seeds)
-        wanted = None if is_built_in(text) else block_s
-        block_ms[0] = sampling_of(text, workload, cluster, seeds_wanted, True, wanted)[1]
+    def look() -> None:
+        found.append(sampling_of(text, workload, cluster, len(seeds), None, None if is_built_in(text) else block_s))
 
-    _try(problems, "workloads", check)
-    return block_ms[0]
+    _try(problems, "workloads", look)
+    sampling, block_ms = found[0] if found else (SEEDS, None)
+    if sampling.kind == "blocks" and THE_TRACE not in seeds:
+        problems.add(f"{THE_TRACE} is missing: it runs {text} as it was recorded, others resample it", field="seeds")
+    return sampling, block_ms

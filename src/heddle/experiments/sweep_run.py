@@ -10,9 +10,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from heddle.analysis.compare import COMPARED, metric_value
-from heddle.analysis.edges import Edges
-from heddle.analysis.metrics import run_metrics
+from heddle.analysis.certainty.sampling import Sampling
+from heddle.analysis.comparison.compare import COMPARED, metric_value
+from heddle.analysis.measures.edges import Edges
+from heddle.analysis.measures.metrics import run_metrics
 from heddle.experiments.compare import Source
 from heddle.model.cluster import Cluster
 from heddle.model.workload import Workload
@@ -26,13 +27,14 @@ METRIC_COLUMNS: Final = {metric.name: metric.name.replace(".", "_") for metric i
 
 @dataclass(frozen=True)
 class SweepRun:
-    """A configuration. What follows `edges` only says where it stands in the sweep."""
+    """A configuration. What follows `edges` only says how its seeds differ and where it stands in the sweep."""
 
     source: Source
     cluster: Cluster
     policy: str
     seed: int
     edges: Edges
+    sampling: Sampling
     workload_template: str
     policy_template: str
     cluster_text: str
@@ -47,6 +49,7 @@ class SweepRun:
             "workload": workload if is_built_in(workload) else _digest(workload),
             "load": self.source.load,
             "block_ms": self.source.block_ms,
+            "sampling": self.sampling.as_json(),
             "cluster": cluster_hash(self.cluster),
             "policy": _policy_identity(self.policy),
             "seed": self.seed,
@@ -88,7 +91,10 @@ def run_row(one: SweepRun) -> dict[str, Any]:
         "policy": one.policy,
         "policy_template": one.policy_template,
         "seed": one.seed,
-        "block_s": None if one.source.block_ms is None else one.source.block_ms / 1000,
+        "sampling": one.sampling.kind,
+        "blocks": one.sampling.blocks,
+        "block_s": one.sampling.block_s,
+        "too_short": one.sampling.too_short,
         **{f"param_{name}": value for name, value in one.parameters},
         "outcome": metrics["outcome"],
         "reason": metrics["reason"],

@@ -25,8 +25,8 @@ _PLAN: Final = "sweep.json"  # the name of the sweep, its file as it was, and th
 _TYPES: Final[dict[str, pl.DataType]] = {
     "key": pl.String(), "workload": pl.String(), "workload_template": pl.String(), "load": pl.Float64(),
     "cluster": pl.String(), "nodes": pl.Int64(), "policy": pl.String(), "policy_template": pl.String(),
-    "seed": pl.Int64(), "block_s": pl.Float64(), "outcome": pl.String(), "reason": pl.String(), "jobs": pl.Int64(),
-    "tasks": pl.Int64(),
+    "seed": pl.Int64(), "sampling": pl.String(), "blocks": pl.Int64(), "block_s": pl.Float64(),
+    "too_short": pl.String(), "outcome": pl.String(), "reason": pl.String(), "jobs": pl.Int64(), "tasks": pl.Int64(),
     "workload_hash": pl.String(), "cluster_hash": pl.String(), "heddle_version": pl.String(),
     "simulate_s": pl.Float64(),
 }  # fmt: skip
@@ -83,9 +83,13 @@ class SweepStore:
             raise BadInput.of(str(self.folder), "holds no run of this sweep yet: heddle sweep run")
         paths = [self.folder / RUNS / f"{key}.parquet" for key in wanted]
         try:
-            return pl.concat([pl.read_parquet(path) for path in paths], how="diagonal")
+            found = pl.concat([pl.read_parquet(path) for path in paths], how="diagonal")
         except (OSError, pl.exceptions.PolarsError) as error:
             raise BadInput.of(str(self.folder), f"a run cannot be read: {error}") from error
+        if lacking := [name for name in _TYPES if name not in found.columns]:
+            what = f"was written by an older heddle, without {', '.join(lacking)}: heddle sweep run computes it anew"
+            raise BadInput.of(str(self.folder), what)
+        return found
 
 
 def _write_whole(target: Path, content: bytes) -> None:

@@ -154,6 +154,7 @@ class Cluster:
     observation: Observation = Observation()
     faults: Faults = Faults()
     network: Network = Network()
+    policy: str = ""  # what its scheduler does today; "" = not known. Comparisons take it as their baseline
     name: str = ""
     about: dict[str, Any] = field(default_factory=dict)
 

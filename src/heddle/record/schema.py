@@ -83,7 +83,7 @@ def tables(resources: Sequence[str]) -> dict[str, Table]:
         Column("ended_at_ms", i64, "when it finished or failed; null: unfinished", True),
         Column("outcome", text, "one of " + ", ".join(JOB_OUTCOMES)),
         Column("tasks", i32, "tasks that do work: neither AMs nor executors"),
-        Column("alone_ms", i64, "lower bound of its time alone on the empty cluster (analysis/alone.py)"),
+        Column("alone_ms", i64, "lower bound of its time alone on the empty cluster (analysis/best_possible/alone.py)"),
     )
     attempts = (
         Column("task", i32, "number of the task, from 0, through the stages"),

@@ -72,7 +72,7 @@ class Bar:
 
     label: str
     slot: int
-    value: float
+    value: float | None  # None: there is none, the note says why
     interval: tuple[float, float] | None
     note: str  # written at the end of the label
 
@@ -158,14 +158,17 @@ def bar_chart(title: str, axis: Axis, bars: Sequence[Bar]) -> str:
         parts.append(f'<text class="tick" x="{at}" y="{floor + 16}" text-anchor="middle">{tick_text(tick)}</text>')
     for row, bar in enumerate(bars):
         top = _ROW * row + 4
-        begin, end = sorted((across(0.0), across(bar.value)))
         label = shortened(bar.label)
         marks = [
             f'<text class="name" x="{left}" y="{top + 12}">{escape(label)} '
-            f'<tspan class="note">{escape(bar.note)}</tspan></text>',
-            f'<rect class="bar" x="{coordinate(begin)}" y="{top + 17}" width="{coordinate(max(0.8, end - begin))}" '
-            'height="12"/>',
+            f'<tspan class="note{" none" if bar.value is None else ""}">{escape(bar.note)}</tspan></text>'
         ]
+        if bar.value is not None:
+            begin, end = sorted((across(0.0), across(bar.value)))
+            marks.append(
+                f'<rect class="bar" x="{coordinate(begin)}" y="{top + 17}" '
+                f'width="{coordinate(max(0.8, end - begin))}" height="12"/>'
+            )
         if bar.interval is not None:
             low, high = (coordinate(across(bound)) for bound in bar.interval)
             middle = top + 23

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from heddle.analysis.compare import COMPARED, Comparison, cluster_of
+from heddle.analysis.comparison.compare import COMPARED, Comparison, cluster_of
 from heddle.report.figures import (
     change_figure,
     count_figure,
@@ -31,6 +31,7 @@ from heddle.report.wording import (
     runs_phrase,
     scales,
     signed_pct,
+    stalled,
     verdict,
 )
 from heddle.report.worse import worse_section
@@ -123,10 +124,8 @@ def _table(comparison: Comparison, cluster: str) -> str:
     for policy in slots(comparison):
         cells = "".join(_cell(comparison.row(cluster, policy, one.name), scale[one.name]) for one in COMPARED)
         note = " <small>baseline</small>" if policy == comparison.baseline else ""
-        row = comparison.row(cluster, policy, LEAD)
-        if row["stalled_runs"]:
-            of = sum(run.policy == policy and cluster_of(run.metrics) == cluster for run in comparison.runs)
-            note += f" <small>stalled in {row['stalled_runs']} of {of} runs</small>"
+        if words := stalled(comparison.row(cluster, policy, LEAD)):
+            note += f' <small class="worse">{words}</small>'
         name = escape(policy, quote=True)
         broken = name.replace("+", "+<wbr>").replace("(", "<wbr>(")  # long names break between their parts
         body.append(f'<tr><th scope="row" data-v="{name}">{broken}{note}</th>{cells}</tr>')

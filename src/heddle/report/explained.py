@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import escape
 
-from heddle.analysis.explain import STATES, Explained, Span
+from heddle.analysis.waiting.explain import STATES, Explained, Span
 from heddle.report.gantt import key_of, lives_chart, reason_colours
 from heddle.report.page import page
 from heddle.report.wording import write_s

@@ -8,10 +8,10 @@ from typing import Final, Literal
 
 import numpy as np
 
-from heddle.analysis.compare import ComparedRun, Comparison, cluster_of
-from heddle.analysis.curves import Curves, ResourceLevels
+from heddle.analysis.comparison.compare import ComparedRun, Comparison, cluster_of
+from heddle.analysis.measures.curves import Curves, ResourceLevels
 from heddle.report.charts import Axis, Bar, Line, bar_chart, figure, line_chart, nice_step, nice_top, stairs
-from heddle.report.wording import METRIC, signed_pct, time_scale
+from heddle.report.wording import LEAD, METRIC, signed_pct, stalled, time_scale
 
 _SHOWN: Final = 0.995  # the slowest jobs beyond this quantile would squeeze all others to the left
 _LOG_FROM: Final = 100.0  # spread of completion times from which their axis is logarithmic
@@ -24,24 +24,27 @@ def slots(comparison: Comparison) -> dict[str, int]:
 
 
 def change_figure(comparison: Comparison, cluster: str, metric: str) -> str:
-    """How each policy changes a metric against the baseline; empty where none has a percentage."""
-    rows = [comparison.row(cluster, policy, metric) for policy in comparison.policies]
-    rows = sorted((row for row in rows if row["vs_baseline_pct"] is not None), key=lambda row: row["vs_baseline_pct"])
-    if not rows:
-        return ""
+    """How each policy changes a metric against the baseline, or that it stalled; empty where there is neither."""
+    everyone = [comparison.row(cluster, policy, metric) for policy in comparison.policies]
+    rows = [row for row in everyone if row["vs_baseline_pct"] is not None]
+    rows.sort(key=lambda row: row["vs_baseline_pct"])
     slot = slots(comparison)
     bars, bounds = [], [0.0]
     for row in rows:
         change, interval = row["vs_baseline_pct"], row["vs_ci95"]
         bars.append(Bar(row["policy"], slot[row["policy"]], change, interval, signed_pct(change)))
         bounds += [change, *(interval or ())]
+    bars += [Bar(row["policy"], slot[row["policy"]], None, None, stalled(row)) for row in everyone if stalled(row)]
+    if not bars:
+        return ""
     title = f"{METRIC[metric].title} against {comparison.baseline}"
     low, high = min(bounds), max(bounds)
     step = nice_step((high - low) / 4 or 1.0)
     axis = Axis("change (%)", float(np.floor(low / step) * step), float(np.ceil(high / step) * step or step))
     spread = [row for row in rows if row["vs_ci95"]]
     bar = "the trace itself" if comparison.sampling.kind == "blocks" else "mean over seeds"
-    caption = f"Bar: {bar}; line across its end: 95 % interval." if spread else "One seed: no interval."
+    caption = f"Bar: {bar}; line across its end: 95 % interval." if spread else "One seed: no interval." if rows else ""
+    caption += " A policy that stalled in some run has no bar." if len(bars) > len(rows) else ""
     return figure(title, bar_chart(title, axis, bars), caption)
 
 
@@ -49,8 +52,9 @@ def distribution_figure(comparison: Comparison, cluster: str, what: Literal["com
     """The share of jobs that completed (started) within a time, for each policy with a band over the seeds."""
     slot = slots(comparison)
     found: list[tuple[str, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]] = []
+    left_out = [policy for policy in comparison.policies if stalled(comparison.row(cluster, policy, LEAD))]
     for policy in comparison.policies:
-        runs = [run for run in _ended(comparison, cluster) if run.policy == policy]
+        runs = [run for run in _on(comparison, cluster) if run.policy == policy and policy not in left_out]
         curves = [run.curves.completion_s if what == "completion" else run.curves.wait_s for run in runs]
         if filled := [curve for curve in curves if len(curve)]:
             found.append((policy, np.stack(filled)))
@@ -77,6 +81,7 @@ def distribution_figure(comparison: Comparison, cluster: str, what: Literal["com
     several = any(len(curves) > 1 for _, curves in found)
     band = f"Line: mean over {which}; band: lowest to highest of them. " if several else ""
     caption = f"Share of finished jobs that {verb} within the time. {band}The slowest 0.5 % lie beyond the right edge."
+    caption += f" Left out, because runs stalled: {', '.join(left_out)}." if left_out else ""
     return figure(title, line_chart(title, x_axis, Axis("jobs (%)", 0.0, 100.0), lines), caption)
 
 
@@ -161,10 +166,6 @@ def queue_figures(comparison: Comparison, cluster: str, policies: Sequence[str])
 
 def _on(comparison: Comparison, cluster: str) -> list[ComparedRun]:
     return [run for run in comparison.runs if cluster_of(run.metrics) == cluster]
-
-
-def _ended(comparison: Comparison, cluster: str) -> list[ComparedRun]:
-    return [run for run in _on(comparison, cluster) if run.metrics["outcome"] == "finished"]
 
 
 def _time_axis(curves: Sequence[Curves], divisor: float, unit: str) -> Axis:

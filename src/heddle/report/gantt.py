@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from heddle.analysis.compare import Comparison, cluster_of
-from heddle.analysis.explain import NOT_REACHED, Explained, Span
+from heddle.analysis.comparison.compare import Comparison, cluster_of
+from heddle.analysis.waiting.explain import NOT_REACHED, Explained, Span
 from heddle.model.reasons import Reason
 from heddle.report.charts import WIDTH, Axis, coordinate, shortened, svg, tick_text
 from heddle.report.wording import time_scale, write_s

@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from heddle.analysis.real_trial import Floats, JobShown, PolicyShown, Spread
+from heddle.analysis.comparison.real_trial import Floats, JobShown, PolicyShown, Spread
 from heddle.report.charts import Axis, Bar, Line, bar_chart, figure, line_chart, nice_step, nice_top, stairs
 from heddle.report.page import page
 from heddle.report.wording import covers_zero, range_pct, signed_pct, write_s

@@ -24,6 +24,7 @@ N_COLOURS: Final = sum(name.startswith("c") for name in LIGHT)
 _CHART_RULES: Final = """
 svg text{font-size:12px;fill:var(--quiet)}svg text.name{fill:var(--text);
  paint-order:stroke;stroke:var(--page);stroke-width:3px}svg .note{fill:var(--quiet)}
+svg .none{fill:var(--bad);font-weight:600}
 .grid{stroke:var(--rule);stroke-width:.7}.axis{stroke:var(--quiet);stroke-width:1}
 .guide{stroke:var(--quiet);stroke-width:1;stroke-dasharray:2 3}
 .line{fill:none;stroke:var(--c);stroke-width:1.8;stroke-linejoin:round}.dashed{stroke-dasharray:5 3}

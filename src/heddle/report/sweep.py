@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from heddle.analysis.best import Best
-from heddle.analysis.compare import ComparedMetric
-from heddle.analysis.sweep_axes import (
+from heddle.analysis.comparison.best import Best, Standing
+from heddle.analysis.comparison.compare import ComparedMetric
+from heddle.analysis.comparison.sweep_axes import (
     Drawn,
     HeatMap,
     axis_name,
@@ -21,15 +21,18 @@ from heddle.analysis.sweep_axes import (
     heat_maps,
     lines_over,
     numeric_axes,
+    sampling_in,
     scenarios,
 )
 from heddle.report.charts import WIDTH, Axis, Line, figure, line_chart, nice_top, svg
 from heddle.report.page import page
 from heddle.report.style import N_COLOURS
+from heddle.report.table import broken
 from heddle.report.wording import Scale, range_pct, signed_pct
 
 _FIGURES: Final = 40  # of each kind: more than anybody looks at
 _ROWS: Final = 20
+NAME_WIDTH: Final = 24  # of policies on the terminal
 
 
 def sweep_html(name: str, table: pl.DataFrame, metric: ComparedMetric, command: str) -> str:
@@ -38,10 +41,10 @@ def sweep_html(name: str, table: pl.DataFrame, metric: ComparedMetric, command: 
     scale = Scale.of(metric, values)
     sections = []
     for where, rows in scenarios(table):
-        best = best_of(rows, metric)
+        best, caution = best_of(rows, metric), sampling_in(rows).caution
         sections.append(
             f'<section><h2>{escape(where)}</h2><p class="verdict">{escape(best.sentence())}</p>'
-            f"{_standings(best, metric, scale)}</section>"
+            f"{_standings(best, metric, scale)}<p><small>{escape(caution)}</small></p></section>"
         )
     axes = numeric_axes(table)
     drawn = [one for axis in axes for one in lines_over(table, axis, metric)]
@@ -65,20 +68,23 @@ def sweep_html(name: str, table: pl.DataFrame, metric: ComparedMetric, command: 
 def _standings(best: Best, metric: ComparedMetric, scale: Scale) -> str:
     rows = []
     for one in best.standings[:_ROWS]:
-        behind = "best" if one is best.best else signed_pct(one.behind_pct)
-        spread = f" ({range_pct(one.behind)})" if one.behind is not None else ""
-        says = "" if one is best.best else "worse" if one.beaten else "cannot be told apart"
+        behind, says = _behind(one, best)
         name = escape(one.name, quote=True)
         rows.append(
             f'<tr><th scope="row" data-v="{name}">{name}</th>'
             f'<td data-v="{one.mean!r}">{escape(scale.write(one.mean))} '
             f"<span>{escape(scale.half_width(one.interval))}</span></td>"
-            f'<td data-v="{one.behind_pct!r}">{escape(behind + spread)}'
+            f'<td data-v="{"" if one.behind_pct is None else repr(one.behind_pct)}">{escape(behind or "best")}'
             f'<small class="{"worse" if says == "worse" else ""}">{says}</small></td></tr>'
         )
-    more = len(best.standings) - _ROWS
+    for left in best.left_out[:_ROWS]:
+        name = escape(left.name, quote=True)
+        says = f'<small class="{"worse" if left.stalled else ""}">{escape(left.why)}</small>'
+        rows.append(
+            f'<tr><th scope="row" data-v="{name}">{name}</th><td data-v="">–</td><td data-v="">{says}</td></tr>'
+        )
+    more = sum(max(0, len(some) - _ROWS) for some in (best.standings, best.left_out))
     notes = [f"{more} more are left out."] if more > 0 else []
-    notes += [f"Stalled, or not run on every seed: {', '.join(best.left_out)}."] if best.left_out else []
     heads = ("Policy", metric.title, "Against the best")
     head = "".join(f'<th scope="col"><button>{escape(text)}</button></th>' for text in heads)
     return (
@@ -108,7 +114,9 @@ def _lines_figure(one: Drawn, metric: ComparedMetric, scale: Scale, slots: dict[
     y_axis = Axis(metric.title.lower() + unit, 0.0, nice_top(top))
     x_axis = Axis(f"{axis_name(one.axis)} ({'times' if one.axis == 'load' else 'value'})", places[0], places[-1])
     title = f"{metric.title} over {axis_name(one.axis)}" + (f", {one.fixed}" if one.fixed else "")
-    caption = "Line: mean over seeds; band: its 95 % interval."
+    caption = (
+        "Line: mean over seeds, or the recorded trace itself; band: its 95 % interval. No point where a run stalled."
+    )
     return figure(
         title, f'<p class="key">{"".join(key)}</p>{line_chart(title, x_axis, y_axis, bands + lines)}', caption
     )
@@ -147,7 +155,9 @@ def _map_figure(one: HeatMap, metric: ComparedMetric, scale: Scale) -> str:
     )
     unit = f" ({scale.unit})" if scale.unit else ""
     title = f"{metric.title}{unit}: {axis_name(one.down)} and {axis_name(one.across)}"
-    caption = "Stronger colour is worse." + (f" {one.fixed}." if one.fixed else "")
+    caption = "Stronger colour is worse; where a run stalled, nothing is shown." + (
+        f" {one.fixed}." if one.fixed else ""
+    )
     return figure(title, svg(title, floor + 40, parts), caption)
 
 
@@ -155,10 +165,17 @@ def standing_cells(best: Best, scale: Scale, count: int) -> list[Sequence[str]]:
     """The same standings as rows of a terminal table."""
     rows: list[Sequence[str]] = []
     for one in best.standings[:count]:
-        if one is best.best:
-            behind, says = "", "best"
-        else:
-            spread = f" ({range_pct(one.behind)})" if one.behind is not None else ""
-            behind, says = signed_pct(one.behind_pct) + spread, "worse" if one.beaten else "cannot be told apart"
-        rows.append((one.name, f"{scale.write(one.mean)} {scale.half_width(one.interval)}".rstrip(), behind, says))
+        behind, says = _behind(one, best)
+        mean = f"{scale.write(one.mean)} {scale.half_width(one.interval)}".rstrip()
+        rows.append((broken(one.name, NAME_WIDTH), mean, behind, says or "best"))
     return rows
+
+
+def _behind(one: Standing, best: Best) -> tuple[str, str]:
+    """How far behind the best, and the verdict; both empty for the best itself."""
+    if one is best.best:
+        return "", ""
+    if one.behind_pct is None:
+        return "not known", "cannot be told apart"
+    spread = f" ({range_pct(one.behind)})" if one.behind is not None else ""
+    return signed_pct(one.behind_pct) + spread, "worse" if one.beaten else "cannot be told apart"

@@ -2,59 +2,87 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich import box
+from rich.console import Console, RenderableType
+from rich.console import Group as Renderables
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
 
-from heddle.analysis.compare import Comparison
-from heddle.analysis.losers import Group, WorseJob
+from heddle.analysis.comparison.compare import Comparison
+from heddle.analysis.comparison.losers import Group, WorseJob
 from heddle.report.wording import (
     LEAD,
     NO_DIFFERENCE,
     Scale,
     best_possible,
     covers_zero,
-    edges_note,
     judgement,
     pct,
     runs_phrase,
     scales,
+    stalled,
+    verdict,
     write_s,
 )
 
-_CAPTION_WIDTH = 78
-_COLUMNS = (
-    ("makespan_s", "makespan"),
-    ("jct_s.mean", "mean JCT"),
-    ("jct_s.p95", "p95 JCT"),
-    ("wait_s.mean", "wait"),
-    ("allocation_efficiency.memory", "eff."),
-    ("crashed_tasks", "crashes"),
-)
+_COLUMNS = {
+    "makespan_s": "makespan",
+    "jct_s.mean": "mean JCT",
+    "jct_s.p95": "p95 JCT",
+    "wait_s.mean": "wait",
+    "allocation_efficiency.memory": "eff.",
+    "crashed_tasks": "crashes",
+}
+_FIRST_TO_GO = ("allocation_efficiency.memory", "crashed_tasks", "jct_s.p95", "wait_s.mean")  # in a narrow terminal
+_NAME_WIDTHS = (1000, 24, 16)  # names are written on one line, or broken between their parts
+_BETWEEN_PARTS = re.compile(r"(?<=\+)|(?=\()|(?<=,)")
 
 
-def comparison_tables(comparison: Comparison) -> list[Table]:
+def verdict_sentences(comparison: Comparison) -> list[str]:
+    """What the comparison shows, on each cluster."""
+    several = len(comparison.clusters) > 1
+    return [
+        (f"On {cluster}: " if several else "") + verdict(comparison, cluster).sentence
+        for cluster in comparison.clusters
+    ]
+
+
+def comparison_tables(comparison: Comparison, width: int) -> list[RenderableType]:
     """Per cluster the numbers and who got worse; JCT is a job's completion time, efficiency memory used of reserved."""
-    found = []
+    found: list[RenderableType] = []
     for cluster in comparison.clusters:
-        found.append(_cluster_table(comparison, cluster))
+        found.append(_numbers(comparison, cluster, width))
         if any(one.cluster == cluster for one in comparison.losers):
-            found.append(_losers_table(comparison, cluster))
+            found.append(_widest((_losers_table(comparison, cluster, names) for names in _NAME_WIDTHS), width))
     return found
 
 
 def notes(comparison: Comparison) -> list[str]:
     """What must be said below the tables."""
-    return [*dict.fromkeys(note for note in (comparison.sampling.caution, edges_note(comparison)) if note)]
+    return list(dict.fromkeys(note for on in comparison.clusters for note in verdict(comparison, on).cautions))
+
+
+def broken(name: str, width: int) -> str:
+    """A policy on as few lines as possible, broken between its parts and never inside one."""
+    lines = [""]
+    for part in _BETWEEN_PARTS.split(name):
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def change_words(row: dict[str, Any]) -> str:
     """The change against the baseline with half of its interval, or that none is shown."""
     change, interval = row["vs_baseline_pct"], row["vs_ci95"]
+    if stalled(row):
+        return f"[red]{stalled(row)}[/red]"
     if change is None:
         return "not known"
     if interval is None:
@@ -67,36 +95,62 @@ def change_words(row: dict[str, Any]) -> str:
     return f"[{colour}]{pct(change)} ± {half} %[/{colour}]"
 
 
-def _cluster_table(comparison: Comparison, cluster: str) -> Table:
-    title = escape(f"cluster {cluster}, {runs_phrase(comparison)}")
-    what = "the trace itself" if comparison.sampling.kind == "blocks" else "means over seeds"
-    caption = f"{what}; ± half of the 95 % interval; changes are paired on the seed\n" + textwrap.fill(
-        best_possible(comparison, cluster),
-        _CAPTION_WIDTH,  # rich would wrap it later than it cuts it off
+def _numbers(comparison: Comparison, cluster: str, width: int) -> Renderables:
+    """The table with as many columns as fit, and footnotes that use the whole width; what is left out is said."""
+    left_out = [_FIRST_TO_GO[:count] for count in range(len(_FIRST_TO_GO) + 1)]
+    table = _widest(
+        (_cluster_table(comparison, cluster, names, dropped) for dropped in left_out for names in _NAME_WIDTHS), width
     )
-    table = Table(title=title, title_justify="left", caption=caption, caption_justify="left", box=box.SIMPLE_HEAD)
-    table.collapse_padding, table.pad_edge = True, False  # with this, all columns fit a terminal of 80
-    table.add_column("policy", overflow="fold", min_width=12)
-    scale = scales(comparison, cluster)
-    for metric, heading in _COLUMNS:
-        unit = scale[metric].unit
-        table.add_column(heading + (f"\n({unit})" if unit else ""), justify="right", no_wrap=True)
-    table.add_column(escape(f"mean JCT vs\n{comparison.baseline}"), min_width=len("difference"))
-    for policy in comparison.policies:
-        rows = {name: comparison.row(cluster, policy, name) for name, _ in _COLUMNS}
-        stalled = rows[LEAD]["stalled_runs"]
-        name = escape(policy) + (f"\n[yellow]stalled: {stalled}[/yellow]" if stalled else "")
-        cells = [_value(row, scale[metric]) for metric, row in rows.items()]
-        change = "baseline" if policy == comparison.baseline else change_words(rows[LEAD])
-        table.add_row(name, *cells, change)
+    what = "the trace itself" if comparison.sampling.kind == "blocks" else "means over seeds"
+    footnotes = [
+        f"{what}; ± half of the 95 % interval; changes are paired on the seed",
+        best_possible(comparison, cluster),
+    ]
+    shown = {str(column.header).partition("\n")[0] for column in table.columns}
+    if missing := [heading for heading in _COLUMNS.values() if heading not in shown]:
+        footnotes.append(f"not shown at this width: {', '.join(missing)} (they are in --report and --json)")
+    return Renderables(table, *(Text(note) for note in footnotes if note))
+
+
+def _widest(tables: Iterable[Table], width: int) -> Table:
+    """The first that fits; where none does the last, broken wherever it must be: nothing is cut off."""
+    console = Console(width=10_000)
+    for table in tables:
+        if Measurement.get(console, console.options, table).maximum <= width:
+            return table
+    for column in table.columns:
+        column.no_wrap, column.overflow = False, "fold"
     return table
 
 
-def _losers_table(comparison: Comparison, cluster: str) -> Table:
-    title = escape(f"who got worse than under {comparison.baseline}, on {cluster}")
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    table.collapse_padding, table.pad_edge = True, False
-    table.add_column("policy", overflow="fold", min_width=12)
+def _cluster_table(comparison: Comparison, cluster: str, name_width: int, dropped: Sequence[str]) -> Table:
+    table = _plain(f"cluster {cluster}, {runs_phrase(comparison)}")
+    scale = scales(comparison, cluster)
+    table.add_column("policy", no_wrap=True)
+    for metric, heading in _COLUMNS.items():
+        if metric not in dropped:
+            unit = scale[metric].unit
+            table.add_column(heading + (f"\n({unit})" if unit else ""), justify="right", no_wrap=True)
+    table.add_column(escape(f"mean JCT vs\n{broken(comparison.baseline, name_width)}"), no_wrap=True)
+    for policy in comparison.policies:
+        rows = {name: comparison.row(cluster, policy, name) for name in _COLUMNS}
+        cells = [_value(row, scale[metric]) for metric, row in rows.items() if metric not in dropped]
+        change = change_words(rows[LEAD])
+        if policy == comparison.baseline:
+            change = f"baseline, {change}" if stalled(rows[LEAD]) else "baseline"
+        table.add_row(escape(broken(policy, name_width)), *cells, change)
+    return table
+
+
+def _plain(title: str) -> Table:
+    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD)
+    table.collapse_padding, table.pad_edge, table.show_edge = True, False, False
+    return table
+
+
+def _losers_table(comparison: Comparison, cluster: str, name_width: int) -> Table:
+    table = _plain(f"who got worse than under {comparison.baseline}, on {cluster}")
+    table.add_column("policy", no_wrap=True)
     for heading in ("jobs\nlater", "by, on\naverage"):
         table.add_column(heading, justify="right", no_wrap=True)
     for heading in ("worst queue", "worst user", "worst job"):
@@ -107,7 +161,7 @@ def _losers_table(comparison: Comparison, cluster: str) -> Table:
         share = "–" if one.later_pct is None else f"{one.later_pct:.0f} %"
         by = "–" if one.mean_later_s is None else write_s(one.mean_later_s)
         table.add_row(
-            escape(one.policy),
+            escape(broken(one.policy, name_width)),
             share,
             by,
             escape(_worst_group(one.queues)),
@@ -122,7 +176,7 @@ def _worst_group(groups: Sequence[Group]) -> str:
         return "none"
     worst = groups[0]
     unsure = "" if worst.interval is None or not covers_zero(worst.interval) else " (?)"
-    return f"{worst.name} {pct(worst.change_pct or 0.0)} %{unsure}"
+    return f"{worst.name} {_together(f'{pct(worst.change_pct or 0.0)} %{unsure}')}"
 
 
 def _worst_job(jobs: Sequence[WorseJob]) -> str:
@@ -131,7 +185,12 @@ def _worst_job(jobs: Sequence[WorseJob]) -> str:
     worst = jobs[0]
     if worst.policy_s is None:
         return f"{worst.name} no longer finishes"
-    return f"{worst.name} +{write_s(worst.later_s)}"
+    return f"{worst.name} {_together(f'+{write_s(worst.later_s)}')}"
+
+
+def _together(words: str) -> str:
+    """Not broken between a number and its unit."""
+    return words.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _value(row: dict[str, Any], scale: Scale) -> str:

@@ -10,10 +10,10 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from heddle.analysis.efficiency import Efficiency
-from heddle.analysis.ledger import Ledger
-from heddle.analysis.waste import Waste
-from heddle.analysis.yarn_accounts import YarnAccounts, off_by
+from heddle.analysis.waste.efficiency import Efficiency
+from heddle.analysis.waste.ledger import Ledger
+from heddle.analysis.waste.run_waste import Waste
+from heddle.analysis.waste.yarn_accounts import YarnAccounts, off_by
 from heddle.model.resources import display_name
 from heddle.report.amounts import hours, hours_unit, in_hours
 from heddle.report.charts import Axis, Line, figure, line_chart, nice_top

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from heddle.analysis.ledger import LINES, LedgerOverTime
-from heddle.analysis.node_map import NodeMap
+from heddle.analysis.waste.ledger import LINES, LedgerOverTime
+from heddle.analysis.waste.node_map import NodeMap
 from heddle.model.resources import display_name
 from heddle.report.charts import (
     WIDTH,

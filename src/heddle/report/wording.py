@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from heddle.analysis.compare import COMPARED, ComparedMetric, Comparison
+from heddle.analysis.comparison.compare import COMPARED, ComparedMetric, Comparison
 
 NO_DIFFERENCE: Final = "no difference shown"
 LEAD: Final = "jct_s.mean"  # the metric that decides the verdict
@@ -84,9 +84,16 @@ def covers_zero(interval: tuple[float, float]) -> bool:
     return interval[0] <= 0.0 <= interval[1]
 
 
+def stalled(row: dict[str, Any]) -> str:
+    """`stalled 3 of 5`, in place of any number; empty where every run ended."""
+    return f"stalled {row['stalled_runs']} of {row['all_runs']}" if row["stalled_runs"] else ""
+
+
 def judgement(row: dict[str, Any]) -> str:
-    """better, worse, different, no difference shown; empty where it cannot be said."""
+    """better, worse, different, no difference shown, stalled; empty where it cannot be said."""
     interval, change = row["vs_ci95"], row["vs_baseline_pct"]
+    if row["stalled_runs"]:
+        return "stalled"
     if interval is None:
         return ""
     if covers_zero(interval):
@@ -109,6 +116,15 @@ def runs_phrase(comparison: Comparison) -> str:
     if comparison.sampling.kind == "blocks":
         return f"the trace and {seeds - 1} resamples of it"
     return f"{seeds} seed{'s' if seeds > 1 else ''}"
+
+
+def baseline_note(comparison: Comparison) -> str:
+    """Where the baseline comes from, unless somebody chose it."""
+    return (
+        f"The baseline, {comparison.baseline}, is what the cluster runs today."
+        if comparison.baseline_is_present
+        else ""
+    )
 
 
 def edges_note(comparison: Comparison) -> str:
@@ -182,7 +198,7 @@ def verdict(comparison: Comparison, cluster: str) -> Verdict:
     elif comparison.baseline in ended or not ended:
         best = comparison.baseline
     else:
-        best = min(ended, key=lambda policy: ended[policy])  # the baseline stalled, which they do not
+        best = min(ended, key=lambda policy: ended[policy])  # the baseline stalled, which these did not
     scale = scales(comparison, cluster)
     return Verdict(
         policy=best,
@@ -196,14 +212,18 @@ def _sentence(comparison: Comparison, cluster: str, best: str, n_rivals: int) ->
     base = comparison.baseline
     if n_rivals == 0:
         return _alone(comparison, cluster)
-    if best == base:
-        return f"Nothing can be said against {base}: no other policy finished on a seed that the baseline did."
     row = comparison.row(cluster, best, LEAD)
+    if best == base and stalled(row):
+        return "No policy gets the work done: each stalled in some run."
+    if best == base:
+        others = [comparison.row(cluster, policy, LEAD) for policy in comparison.policies if policy != base]
+        why = "every other policy stalled in some run" if all(map(stalled, others)) else "no change has a percentage"
+        return f"Nothing can be set against {base}: {why}."
     change, interval = row["vs_baseline_pct"], row["vs_ci95"]
     if change is None:
-        stalled = comparison.row(cluster, base, LEAD)["stalled_runs"]
         took = f"jobs complete in {scales(comparison, cluster)[LEAD].write(row['mean'])} on average"
-        return f"{base} does not get the work done: it stalled in all of its {stalled} runs. Under {best} {took}."
+        why = _stalls(comparison.row(cluster, base, LEAD))
+        return f"{base} does not get the work done: it {why}. Under {best} {took}."
     size = f"{pct(abs(change)).removeprefix('+')} % {'sooner' if change < 0 else 'later'} than {base}"
     who = best if n_rivals == 1 else f"the best of {n_rivals}, {best},"
     if interval is None:
@@ -216,18 +236,24 @@ def _sentence(comparison: Comparison, cluster: str, best: str, n_rivals: int) ->
     return f"{base} finishes jobs soonest: {who} finishes them {size} on average {over}."
 
 
+def _stalls(row: dict[str, Any]) -> str:
+    return f"stalled in {row['stalled_runs']} of {row['all_runs']} run{'s' if row['all_runs'] > 1 else ''}"
+
+
 def _alone(comparison: Comparison, cluster: str) -> str:
     """Of one policy there is no verdict, only how it went."""
     base, scale = comparison.baseline, scales(comparison, cluster)
     mean, makespan = (comparison.row(cluster, base, name)["mean"] for name in (LEAD, "makespan_s"))
     if mean is None or makespan is None:
-        return f"Under {base} the work does not get done: the run stalled."
+        return f"Under {base} the work does not get done: it {_stalls(comparison.row(cluster, base, LEAD))}."
     done = f"Under {base} jobs complete in {scale[LEAD].write(mean)} on average"
     return f"{done}, and all are done after {scale['makespan_s'].write(makespan)}. Nothing was compared."
 
 
 def _headline(comparison: Comparison, cluster: str, policy: str, name: str, scale: Scale) -> Headline:
     row, base = (comparison.row(cluster, which, name) for which in (policy, comparison.baseline))
+    if stalled(row):
+        return Headline(METRIC[name].title, stalled(row), policy)
     if policy == comparison.baseline or row["vs_baseline_pct"] is None:
         return Headline(METRIC[name].title, scale.write(row["mean"]), f"{policy}")
     says = judgement(row) or "one seed: no interval"
@@ -239,13 +265,14 @@ def _cautions(comparison: Comparison, cluster: str, best: str, n_rivals: int) ->
     found = []
     for policy in comparison.policies:
         row = comparison.row(cluster, policy, LEAD)
-        if row["stalled_runs"]:
-            found.append(f"{policy} stalled in {row['stalled_runs']} of its runs, left out of the means.")
+        if stalled(row):
+            found.append(f"{policy} {_stalls(row)}: no gain is claimed for it, whatever the others show.")
     for name, words in (("crashed_tasks", "crashed tasks"), ("failed_jobs", "failed jobs")):
         mine, base = (comparison.row(cluster, which, name)["mean"] for which in (best, comparison.baseline))
         if mine is not None and base is not None and mine > base:
             found.append(f"{best} has more {words} per run: {number(mine)} against {number(base)}.")
-    found += [note for note in (comparison.sampling.caution, edges_note(comparison)) if note]
+    told = (baseline_note(comparison), comparison.sampling.caution, edges_note(comparison))
+    found += [note for note in told if note]
     if n_rivals > 1:
         found.append(
             "The best of several policies is partly luck: intervals are per policy, not corrected for choosing."

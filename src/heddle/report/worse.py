@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from heddle.analysis.compare import Comparison, cluster_of
-from heddle.analysis.losers import Group, Losers
+from heddle.analysis.comparison.compare import Comparison, cluster_of
+from heddle.analysis.comparison.losers import Group, Losers
 from heddle.report.tables import Cell, sortable_table
 from heddle.report.wording import NO_DIFFERENCE, covers_zero, number, range_pct, signed_pct, write_s
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
-from heddle.analysis.compare import ComparedRun
+from heddle.analysis.comparison.compare import ComparedRun
 from heddle.experiments.compare import Jobs, PlannedRun, run_one
 from heddle.model.cluster import Cluster
 from heddle.reproduce.claims import Claim, Drawing, Table

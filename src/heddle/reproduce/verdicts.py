@@ -20,7 +20,7 @@ from enum import StrEnum
 from statistics import fmean
 from typing import Any, Final, Literal
 
-from heddle.analysis.student import t_interval
+from heddle.analysis.certainty.student import t_interval
 
 Seeds = Mapping[int, float]  # a value of each seed
 Ensemble = Mapping[str, Seeds]  # of each member

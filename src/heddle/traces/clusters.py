@@ -148,6 +148,7 @@ def _read(top: Keys) -> Cluster:
         observation=read_settings(top.below("observation"), OBSERVATION, _PLAIN.observation),
         faults=read_settings(top.below("faults"), FAULTS, _PLAIN.faults),
         network=read_network(top, {node.rack for node in nodes}),
+        policy=top.take("policy", text, ""),
         name=top.take("name", text, ""),
         about=top.below("about").data,
     )
@@ -187,6 +188,7 @@ def dump_cluster(cluster: Cluster) -> str:
     parts: dict[str, Any] = {
         "name": cluster.name,
         "about": cluster.about,
+        "policy": cluster.policy,
         "resources": kinds,
         "nodes": show_nodes(cluster.nodes, resources),
         "root": show_root(cluster.queues, resources),

@@ -44,9 +44,9 @@ def workload_hash(workload: Workload) -> str:
 
 
 def cluster_hash(cluster: Cluster) -> str:
-    """16 hexadecimal digits that change with anything in the cluster but its name and origin."""
+    """16 hexadecimal digits that change with anything in the cluster but its name, origin and present policy."""
     content = dataclasses.asdict(cluster)
-    del content["name"], content["about"]
+    del content["name"], content["about"], content["policy"]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
 

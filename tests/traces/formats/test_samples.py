@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from heddle.analysis.trace_facts import trace_facts
+from heddle.analysis.trace_contents.facts import trace_facts
 from heddle.policy.parse import parse_policy
 from heddle.run import simulate
 from heddle.traces.clusters import load_cluster

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from heddle.analysis.metrics import run_metrics
+from heddle.analysis.measures.metrics import run_metrics
 from heddle.model.cluster import Cluster
 from heddle.model.resources import MEMORY_MB
 from heddle.record.run import Run

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from heddle.analysis.compare import ComparedRun
+from heddle.analysis.comparison.compare import ComparedRun
 from heddle.model.resources import MILLI
 from heddle.report.charts import stairs
 from heddle.reproduce.claims import Drawing

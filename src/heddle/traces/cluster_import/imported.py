@@ -48,6 +48,7 @@ def with_queues(nodes: Cluster, imported: ImportedQueues) -> Cluster:
         calculator=imported.calculator,
         off_switch_per_heartbeat=imported.off_switch_per_heartbeat,
         timing=YARN,
+        policy=imported.scheduler,
         name="imported",
     )
 

@@ -1,0 +1,1 @@
+"""How sure a number is: intervals, and what they are intervals over."""

@@ -1,0 +1,1 @@
+"""Which policy is better, by how much, and who pays for it."""

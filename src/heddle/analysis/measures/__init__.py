@@ -1,0 +1,1 @@
+"""How a run went: its metrics, and its course over time."""

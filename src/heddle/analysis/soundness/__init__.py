@@ -1,0 +1,1 @@
+"""Whether a run kept the rules that every run must keep."""

@@ -1,0 +1,1 @@
+"""Why jobs took as long as they did: what each waited for."""

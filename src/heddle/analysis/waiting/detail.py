@@ -1,0 +1,110 @@
+"""What stood in the way at the beginning of a wait, with names and numbers from the record."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from heddle.analysis.waiting.explain import Explained, Span
+from heddle.analysis.waiting.holdings import am_limit, amounts, at_queue_limit, holding
+from heddle.model.reasons import Reason
+from heddle.model.workload import AM, INNER
+from heddle.record.run import Run
+
+_NAMED: Final = 3  # jobs that went first, named one by one
+_OVERTAKEN: Final = (Reason.NONE, Reason.RESERVED, Reason.VETO, Reason.NOT_ADMITTED)
+
+
+def detail(run: Run, explained: Explained, span: Span) -> str:
+    """One sentence more about a wait; empty where the record says no more than its reason."""
+    if span.stage < 0:
+        return ""
+    need = _shape(run, span.stage)
+    if span.reason in (Reason.NO_ROOM, Reason.LABEL):
+        return _nearest(run, span, need)
+    if span.reason is Reason.QUEUE_LIMIT:
+        return at_queue_limit(run, explained.queue, span.from_ms, need) or _held(run, explained, span)
+    if span.reason in (Reason.USER_LIMIT, Reason.POOL_LIMIT, Reason.AM_SHARE):
+        return _held(run, explained, span)
+    if span.reason is Reason.BEHIND:
+        return f"{_ahead(run, explained, span)}; {_went_first(run, explained, span)}"
+    if span.reason in _OVERTAKEN:
+        return _went_first(run, explained, span)
+    return ""
+
+
+def _shape(run: Run, stage: int) -> npt.NDArray[np.int64]:
+    shape = run.stages["shape"][stage]
+    return np.array(run.shapes.filter(pl.col("shape") == shape).select(run.resources).row(0), np.int64)
+
+
+def _free(run: Run, at_ms: int) -> npt.NDArray[np.int64]:
+    """[nodes, resources]: what could still be promised on each node."""
+    free = run.nodes.sort("node").select([f"allowance_{name}" for name in run.resources]).to_numpy().copy()
+    if run.events is not None:
+        before = run.events.filter(pl.col("at_ms") <= at_ms)
+        for r, name in enumerate(run.resources):
+            sizes = before.filter(pl.col("kind") == f"size_{name}").group_by("node").agg(pl.col("value").last())
+            free[sizes["node"].to_numpy(), r] = sizes["value"].to_numpy()
+        moves = before.filter(pl.col("kind").is_in(["node_lost", "node_returned"]))
+        gone = moves.group_by("node").agg(pl.col("kind").last()).filter(pl.col("kind") == "node_lost")
+        free[gone["node"].to_numpy()] = 0
+    held = holding(run, at_ms).group_by("node").agg(pl.col(name).sum() for name in run.resources)
+    free[held["node"].to_numpy()] -= held.select(run.resources).to_numpy()
+    return free
+
+
+def _nearest(run: Run, span: Span, need: npt.NDArray[np.int64]) -> str:
+    free = np.maximum(0, _free(run, span.from_ms))
+    wanted = need > 0
+    fits = (free[:, wanted] / need[wanted]).min(axis=1) if wanted.any() else np.ones(len(free))
+    best = int(np.argmax(fits))
+    name, size = run.nodes["name"][best], amounts(need, run.resources)
+    shown = amounts(np.where(wanted, free[best], 0), run.resources)
+    if fits[best] >= 1:
+        return f"it needs {size}; {name} had {shown} free, but was not offered to it then"
+    return f"no node had {size} free; the nearest, {name}, had {shown}"
+
+
+def _held(run: Run, explained: Explained, span: Span) -> str:
+    jobs = run.jobs.filter(pl.col("queue") == explained.queue)
+    who = f"queue {explained.queue}"
+    if span.reason is Reason.USER_LIMIT:
+        jobs, who = jobs.filter(pl.col("user") == explained.user), f"user {explained.user} in queue {explained.queue}"
+    held = holding(run, span.from_ms).filter(pl.col("job").is_in(jobs["job"].implode()))
+    if span.reason is Reason.AM_SHARE:
+        held, who = held.filter(pl.col("kind") == AM), f"the application masters of {who}"
+    total = [int(held[name].sum()) for name in run.resources]
+    if span.reason is Reason.AM_SHARE and (most := am_limit(run, explained.queue, span.from_ms)) is not None:
+        who = f"of {amounts(most, run.resources)} for application masters, those of queue {explained.queue}"
+    return f"{who} held {amounts(np.array(total), run.resources)} in {held['job'].n_unique()} jobs"
+
+
+def _ahead(run: Run, explained: Explained, span: Span) -> str:
+    """Who else was waiting meanwhile."""
+    waiting = run.attempts.filter(
+        (pl.col("kind") != INNER)
+        & (pl.col("job") != explained.job)
+        & (pl.col("asked_at_ms") < span.to_ms)
+        & (pl.col("allocated_at_ms") > span.from_ms)
+    )
+    jobs = waiting["job"].n_unique()
+    count = f"{waiting.height} request{'s' if waiting.height > 1 else ''}"
+    return f"{count} of {jobs} other job{'s' if jobs > 1 else ''} waited too"
+
+
+def _went_first(run: Run, explained: Explained, span: Span) -> str:
+    given = run.attempts.filter(
+        (pl.col("kind") != INNER)
+        & (pl.col("job") != explained.job)
+        & pl.col("allocated_at_ms").is_between(span.from_ms, span.to_ms, closed="left")
+    )
+    if not given.height:
+        return "meanwhile nobody got a container"
+    by_job = given.group_by("job").len().sort("len", "job", descending=[True, False])
+    names = [f"{run.jobs['name'][job]} ({count})" for job, count in by_job.head(_NAMED).iter_rows()]
+    more = f" and {by_job.height - _NAMED} more jobs" if by_job.height > _NAMED else ""
+    return f"meanwhile containers went to {', '.join(names)}{more}"

@@ -1,0 +1,1 @@
+"""Tests of heddle.analysis.waiting."""
