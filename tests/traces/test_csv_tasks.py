@@ -11,7 +11,7 @@ import pytest
 from heddle.model.errors import BadInput
 from heddle.model.workload import AM, TASKS
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
-from heddle.traces.csv_tasks import read_csv_tasks
+from heddle.traces.csv_tasks.read import read_csv_tasks
 from heddle.traces.identity import workload_hash
 from heddle.traces.load import load_workload
 
@@ -73,6 +73,37 @@ def test_rows_of_a_job_need_not_be_neighbours(tmp_path: Path) -> None:
     assert [workload.job_name(job) for job in range(2)] == ["b", "a"]
     assert workload.tasks["duration_ms"].tolist() == [20, 40, 10, 50, 30]
     assert workload.stages["n_tasks"].tolist() == [2, 2, 1]
+
+
+def test_rows_of_a_stage_that_reserve_different_amounts_are_kinds_of_it(tmp_path: Path) -> None:
+    header = f"{HEADER},stage,after,reads_mb"
+    rows = ["a,0,10,1,5,x,,", "a,0,10,2,5,x,,", "a,0,10,1,5,x,,", "a,0,10,1,5,y,x,4", "a,0,10,1,7,y,x,5"]
+    workload = read_csv_tasks(write(tmp_path, "\n".join([header, *rows])))
+    assert workload.stage_names is not None
+    assert workload.stage_names.to_list() == ["x", "x#2", "y", "y#2"]
+    assert workload.stages["n_tasks"].tolist() == [2, 1, 1, 1]
+    # Both kinds of y wait for both kinds of x, and share its 9 MB by their tasks: a third of them from x#2.
+    assert workload.stages["n_after"].tolist() == [0, 0, 2, 2]
+    assert workload.stage_after.tolist() == [0, 1, 0, 1]
+    assert workload.edge_bytes is not None
+    assert workload.edge_bytes.tolist() == [3_000_000, 1_500_000, 3_000_000, 1_500_000]
+
+
+def test_what_a_short_row_lacks_is_empty(tmp_path: Path) -> None:
+    for text in (f"{HEADER},queue,user\na,0,1,1,5,x\nb,0,1,1,5\n", f'{HEADER},queue,user\n"a",0,1,1,5,x\nb,0,1,1,5\n'):
+        workload = read_csv_tasks(write(tmp_path, text))
+        assert (workload.queues, workload.users) == (("root.x", "root.default"), ("nobody",))
+
+
+def test_row_numbers_are_lines_of_the_file(tmp_path: Path) -> None:
+    assert problems_of(tmp_path, f'{HEADER}\n\n"a\nb",0,1,1,5\n,,,,\nc,0,1,x,5\n') == ["6: vcores: not a number: x"]
+
+
+def test_text_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "w.csv"
+    path.write_bytes(f"{HEADER}\nJos\u00e9,0,1,1,5\n".encode("latin-1"))
+    with pytest.raises(BadInput, match="2: job: not UTF-8"):
+        read_csv_tasks(path)
 
 
 def test_am_of_some_jobs_only(tmp_path: Path) -> None:
@@ -144,12 +175,11 @@ def test_missing_and_repeated_columns(tmp_path: Path) -> None:
         ("\n", "empty: the first line must be a header"),
         (f"{HEADER}\n", "only a header"),
         (f"{HEADER}\n\n\n", "only a header"),
-        (f"{HEADER}\na,0,1,1,1,9\n", "2: more fields than the 5 of the header"),
+        (f"{HEADER}\na,0,1,1,1,9\n", "2: more fields than the header"),
         (f"{HEADER}\na,0,1\n", "2: vcores: empty"),
         (f"{HEADER}\na,0,-5,1,1\n", "2: duration_ms: negative: -5"),
         (f"{HEADER}\na,0,5,1,-1\n", "2: memory_mb: negative: -1"),
         (f"{HEADER}\na,0,5,1,1\na,1,5,1,1\n", "3: submit_ms: differs from an earlier row of the job"),
-        (f"{HEADER}\na,0,5,1,1\na,0,5,2,1\n", "3: vcores: differs from an earlier row of the stage"),
         (f"{HEADER},queue\na,0,5,1,1,x\na,0,5,1,1,y\n", "3: queue: differs from an earlier row of the job"),
         (f"{HEADER},am_vcores\na,0,5,1,1,1\n", "2: am_vcores: given without am_memory_mb"),
         (f"{HEADER},used_memory_mb\na,0,5,1,1,1\n", "2: used_memory_mb: given without used_vcores"),
