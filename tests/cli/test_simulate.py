@@ -57,7 +57,7 @@ def test_all_problems_of_all_inputs_at_once(capsys: pytest.CaptureFixture[str]) 
     assert run(["simulate", "missing.csv", "--policy", "fifoo", "--cluster", "tiny", "--json"]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert "did you mean 'fifo'" in shown.err
+    assert 'did you mean "fifo"' in shown.err
     assert "missing.csv: no such file" in shown.err
     assert "tiny: not a cluster" in shown.err
 

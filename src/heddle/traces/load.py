@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 
 from heddle.model.errors import BadInput
+from heddle.model.suggestion import did_you_mean
 from heddle.model.workload import Workload
 from heddle.traces import catalogue
 from heddle.traces.csv_tasks.read import read_csv_tasks
@@ -38,5 +38,4 @@ def _similar_file(path: Path) -> str:
     if not path.parent.is_dir():
         return f" (nor the folder {path.parent})"
     candidates = [entry.name for entry in path.parent.iterdir() if entry.name.endswith(SUFFIXES)]
-    near = get_close_matches(path.name, candidates, n=1)
-    return f', did you mean "{path.with_name(near[0])}"?' if near else ""
+    return did_you_mean(path.name, candidates)

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from heddle.model.suggestion import did_you_mean
 from heddle.traces.imports.columns import ROW
 from heddle.traces.imports.source import Source
-from heddle.traces.problems import SHOWN_PER_KIND, Problems, did_you_mean
+from heddle.traces.problems import SHOWN_PER_KIND, Problems
 
 RowNumbers = npt.NDArray[np.int64]
 Said = Callable[[int], str]  # the words for the n-th of the rows

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 
 from heddle.model.errors import BadInput
+from heddle.model.suggestion import did_you_mean
 from heddle.traces.assemble import assemble
 from heddle.traces.csv_tasks.columns import NAMES, REQUIRED
 from heddle.traces.csv_tasks.read import joined, read_tasks
@@ -15,7 +16,6 @@ from heddle.traces.csv_tasks.verdicts import SettingAside
 from heddle.traces.imports.columns import rows_of
 from heddle.traces.imports.format import Files, Format, Given, Imported, about
 from heddle.traces.imports.source import Head
-from heddle.traces.problems import did_you_mean
 
 
 def _role(head: Head) -> str | None:

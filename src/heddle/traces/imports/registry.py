@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from heddle.model.errors import BadInput
+from heddle.model.suggestion import did_you_mean
 from heddle.traces.imports.format import Files, Format
 from heddle.traces.imports.source import Source
-from heddle.traces.problems import did_you_mean
 
 _MODULES: Final = {
     "csv": "csv",
