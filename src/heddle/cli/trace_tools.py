@@ -139,8 +139,8 @@ def export(
       heddle traces export trace.parquet -o trace.csv
       heddle traces export mix -o sls-jobs.json
     """
+    from heddle.model.whole_files import write_whole
     from heddle.traces.formats.sls import write_sls
-    from heddle.traces.imports.store import write_whole
     from heddle.traces.parquet import write_parquet
     from heddle.traces.tools.export_csv import write_csv
 
@@ -210,7 +210,8 @@ def share(
     import json as json_module
     import secrets
 
-    from heddle.traces.imports.store import beside, write_whole
+    from heddle.model.whole_files import write_whole
+    from heddle.traces.imports.store import beside
     from heddle.traces.parquet import write_parquet
     from heddle.traces.tools.share import anonymised
 
@@ -252,7 +253,8 @@ def _write(loaded: Workload, chosen: Any, spec: str, output: Path, json: bool) -
 
 def _store(made: Workload, spec: str, output: Path, json: bool) -> None:
     """Write it, with the cluster of the trace it was made from."""
-    from heddle.traces.imports.store import beside, cluster_beside, write_whole
+    from heddle.model.whole_files import write_whole
+    from heddle.traces.imports.store import beside, cluster_beside
     from heddle.traces.parquet import write_parquet
 
     _must_be_parquet(output)
