@@ -107,3 +107,11 @@ def test_one_run_can_have_a_report(tmp_path: Path, capsys: pytest.CaptureFixture
         assert said in text
         assert "Delayed jobs, and why" in text
         assert "Who got worse" not in text
+
+
+def test_a_missing_file_is_one_error(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("simulate", "bound"):
+        assert run([command, "nowhere.csv"]) == 2
+        assert [line for line in capsys.readouterr().err.splitlines() if "error" in line] == [
+            "error: nowhere.csv: no such file"
+        ]

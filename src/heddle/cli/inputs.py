@@ -43,7 +43,7 @@ def read_all(*readers: Callable[[], Any]) -> list[Any]:
         except BadInput as error:
             problems += error.problems
     if problems:
-        raise BadInput(dict.fromkeys(problems))  # a built-in workload and its suggested cluster say the same
+        raise BadInput(dict.fromkeys(problems))  # a workload and the cluster it suggests say the same
     return found
 
 
@@ -52,12 +52,13 @@ def cluster_for(workload: str, cluster: str | None) -> Cluster:
     from heddle.traces.catalogue import suggested_cluster
     from heddle.traces.clusters import load_cluster
     from heddle.traces.imports.store import cluster_beside
-    from heddle.traces.load import is_built_in
+    from heddle.traces.load import is_built_in, workload_file
 
     if cluster is not None:
         return load_cluster(cluster)
     if is_built_in(workload):
         return suggested_cluster(workload)
+    workload_file(workload)  # where it is missing, that is what is wrong
     if (beside := cluster_beside(Path(workload))) is not None:
         return load_cluster(str(beside))
     raise BadInput.of(

@@ -16,16 +16,24 @@ SUFFIXES = (".parquet", ".csv", ".csv.gz")
 
 def load_workload(text: str, seed: int = 0) -> Workload:
     """Read or make the workload. The seed is for built-in ones; a file is what it is."""
-    path = Path(text)
-    if path.name.endswith(SUFFIXES):
-        if not path.is_file():
-            raise BadInput.of(text, f"no such file{_similar_file(path)}")
+    path = workload_file(text)
+    if path is not None:
         return read_parquet(path) if path.suffix == ".parquet" else read_csv_tasks(path)
     if is_built_in(text):
         return catalogue.make_workload(text, seed)
-    if path.exists() or "/" in text:
+    if Path(text).exists() or "/" in text:
         raise BadInput.of(text, f"not a workload file: {', '.join(SUFFIXES)} are read")
     return catalogue.make_workload(text, seed)  # not known: says which names are
+
+
+def workload_file(text: str) -> Path | None:
+    """The file that the text names, None where it names none; BadInput where there is no such file."""
+    path = Path(text)
+    if not path.name.endswith(SUFFIXES):
+        return None
+    if not path.is_file():
+        raise BadInput.of(text, f"no such file{_similar_file(path)}")
+    return path
 
 
 def is_built_in(text: str) -> bool:
