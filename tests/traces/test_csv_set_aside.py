@@ -30,7 +30,7 @@ def lines_set_aside(result: ImportResult) -> list[int]:
 
 
 def test_reasons_name_the_column(tmp_path: Path) -> None:
-    lines = [f"{HEADER},queue,used_vcores,used_memory_mb,input_mb", "a,0,1,1,5,x,,,", ",0,1,1,5,,,,", "b,-1,1,1,5,,,,"]
+    lines = [f"{HEADER},queue,am_vcores,am_memory_mb,input_mb", "a,0,1,1,5,x,,,", ",0,1,1,5,,,,", "b,-1,1,1,5,,,,"]
     lines += ["c,0,1,two,5,,,,", "d,0,1,1", "a,0,1,1,5,y,,,", "e,0,1,1,5,,1,,", "f,0,1,1,5,,,,9", "g,0,1,1,5,,,,,,"]
     result = imported(tmp_path, *lines)
     assert set_aside(result) == {
@@ -40,7 +40,7 @@ def test_reasons_name_the_column(tmp_path: Path) -> None:
         "vcores: not a number": 1,
         "memory_mb: empty": 1,
         "queue: differs from an earlier row of the job": 1,
-        "used_vcores: given without used_memory_mb": 1,
+        "am_vcores: given without am_memory_mb": 1,
         "input_mb: given without input_node": 1,
     }
     assert (task_rows(result), result.imported.workload.n_tasks) == (1, 1)

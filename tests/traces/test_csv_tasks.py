@@ -138,6 +138,16 @@ def test_use_may_be_known_for_some_tasks_only(tmp_path: Path) -> None:
     assert not workload.has_use
 
 
+def test_use_of_one_resource_is_enough(tmp_path: Path) -> None:
+    for column, use in (("used_memory_mb", [2, 1000]), ("used_vcores", [5, 2000])):
+        workload = read_csv_tasks(write(tmp_path, f"{HEADER},{column}\na,0,1,1,5,\na,0,1,1,5,2\n"))
+        assert workload.tasks["first_segment"].tolist() == [-1, 0]
+        assert workload.segments["use"].tolist() == [use]
+    rows = "a,0,1,1,5,2,\na,0,1,1,5,,0.5\na,0,1,1,5,3,0.25\n"
+    workload = read_csv_tasks(write(tmp_path, f"{HEADER},used_memory_mb,used_vcores\n{rows}"))
+    assert workload.segments["use"].tolist() == [[2, 1000], [5, 500], [3, 250]]
+
+
 def test_fractions_of_binary_numbers_are_not_rounded_up(tmp_path: Path) -> None:
     tenths = [f"j{number},0,1,{number / 10},1" for number in range(1, 200)]
     workload = read_csv_tasks(write(tmp_path, "\n".join([HEADER, *tenths])))
@@ -182,7 +192,6 @@ def test_missing_and_repeated_columns(tmp_path: Path) -> None:
         (f"{HEADER}\na,0,5,1,1\na,1,5,1,1\n", "3: submit_ms: differs from an earlier row of the job"),
         (f"{HEADER},queue\na,0,5,1,1,x\na,0,5,1,1,y\n", "3: queue: differs from an earlier row of the job"),
         (f"{HEADER},am_vcores\na,0,5,1,1,1\n", "2: am_vcores: given without am_memory_mb"),
-        (f"{HEADER},used_memory_mb\na,0,5,1,1,1\n", "2: used_memory_mb: given without used_vcores"),
         (f"{HEADER},stage,after\na,0,5,1,1,x,y\n", '2: after: the job has no stage "y"'),
         (f"{HEADER},stage,after\na,0,5,1,1,x,x\n", "2: after: cycle in job a: x waits for x"),
     ],

@@ -42,6 +42,7 @@ class CsvTasks:
         """As the table that every format makes."""
         frame = self.rows
         of_job = [first_given(frame, name) for name in ("queue", "user") if name in frame.columns]
+        frame = _with_whole_use(frame)
         columns = {column.becomes: column.name for column in COLUMNS if column.becomes and column.name in frame.columns}
         tasks = frame.with_columns(of_job).select(**{ours: pl.col(name) for ours, name in columns.items()})
         return TaskTable(tasks, stage_after=self.after, about=about)
@@ -81,6 +82,19 @@ def read_tasks(source: Source, verdicts: Verdicts, theirs: Mapping[str, str] | N
                 if left.height == frame.height:
                     return tasks
         frame = left
+
+
+def _with_whole_use(frame: pl.DataFrame) -> pl.DataFrame:
+    """A task whose use of only one resource is known uses what it reserves of the other."""
+    known = [name for name in ("used_memory_mb", "used_vcores") if name in frame.columns]
+    if not known:
+        return frame
+    any_known = pl.any_horizontal(pl.col(name).is_not_null() for name in known)
+    whole = {}
+    for name in ("used_memory_mb", "used_vcores"):
+        reserved = pl.when(any_known).then(pl.col(name.removeprefix("used_")))
+        whole[name] = pl.coalesce(pl.col(name), reserved) if name in known else reserved
+    return frame.with_columns(**whole)
 
 
 def _check_running(tasks: CsvTasks, verdicts: Verdicts) -> None:
