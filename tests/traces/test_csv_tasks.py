@@ -138,6 +138,22 @@ def test_use_may_be_known_for_some_tasks_only(tmp_path: Path) -> None:
     assert not workload.has_use
 
 
+def test_sizes_may_have_a_unit(tmp_path: Path) -> None:
+    header = f"{HEADER},stage,after,reads_mb,input_node,input_mb,am_vcores,am_memory_mb,used_memory_mb"
+    rows = ["a,0,10,1,64GB,x,,,n7,2.5 GB,1,512m,1.5GiB", "a,0,10,1,0.5TB,z,x,1GiB,,,1,512,2048 k"]
+    workload = read_csv_tasks(write(tmp_path, "\n".join([header, *rows])))
+    assert workload.shapes[workload.stages["shape"], 0].tolist() == [512, 65536, 524288]
+    assert workload.segments["use"][:, 0].tolist() == [1536, 2]
+    assert workload.input_bytes is not None
+    assert workload.edge_bytes is not None
+    assert workload.input_bytes.tolist() == [0, 2_500_000_000, 0]  # of data a GB has 10^9 bytes
+    assert workload.edge_bytes.tolist() == [2**30]
+    assert problems_of(tmp_path, f"{HEADER}\na,0,10,1,64GX\nb,0,10,2GB,5\n") == [
+        "3: vcores: not a number: 2GB",
+        "2: memory_mb: not a number: 64GX",
+    ]
+
+
 def test_use_of_one_resource_is_enough(tmp_path: Path) -> None:
     for column, use in (("used_memory_mb", [2, 1000]), ("used_vcores", [5, 2000])):
         workload = read_csv_tasks(write(tmp_path, f"{HEADER},{column}\na,0,1,1,5,\na,0,1,1,5,2\n"))

@@ -13,6 +13,7 @@ from heddle.traces.csv_tasks.columns import COLUMNS, NAMES, REQUIRED, Column
 from heddle.traces.csv_tasks.verdicts import Said, Verdicts
 from heddle.traces.imports.columns import ROW, read_table
 from heddle.traces.imports.source import Source
+from heddle.traces.sizes import megabytes
 
 _LARGEST: Final = 10**12  # keeps every product the engine forms inside 64 bits
 _NOT_UTF8: Final = "\ufffd"
@@ -63,7 +64,7 @@ def _numbers(column: Column, text: pl.DataFrame, verdicts: Verdicts) -> pl.Serie
         if wrong.any():
             verdicts.reject(_rows(text, wrong), what, column.name, _quoting(what, values.filter(wrong)))
 
-    parsed = values.cast(pl.Float64, strict=False)
+    parsed = values.cast(pl.Float64, strict=False) if column.size is None else megabytes(values, column.size)
     reject(values.is_not_null() & parsed.is_null(), "not a number")
     number = parsed.fill_null(0.0)
     reject(~number.is_finite(), "not a finite number")
