@@ -115,3 +115,12 @@ def test_a_missing_file_is_one_error(capsys: pytest.CaptureFixture[str]) -> None
         assert [line for line in capsys.readouterr().err.splitlines() if "error" in line] == [
             "error: nowhere.csv: no such file"
         ]
+
+
+def test_how_a_file_had_to_be_read_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, kept = tmp_path / "tasks.csv", str(tmp_path / "kept.parquet")
+    path.write_text(CSV.replace(",", ";"))
+    assert run(["workload", "make", str(path), "-o", kept]) == 0
+    assert f"note: {path} is separated by semicolons" in capsys.readouterr().err
+    assert run(["simulate", kept, "-c", "1x8GBx4", "-p", "fifo"]) == 0
+    assert "separated" not in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,9 @@ from heddle.model.workload import AM, TASKS
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
 from heddle.traces.csv_tasks.read import read_csv_tasks
 from heddle.traces.identity import workload_hash
+from heddle.traces.imports.importing import import_trace
 from heddle.traces.load import load_workload
+from traces.same_workload import differences
 
 FIXTURES = Path(__file__).parent / "fixtures"
 HEADER = "job,submit_ms,duration_ms,vcores,memory_mb"
@@ -136,6 +139,38 @@ def test_use_may_be_known_for_some_tasks_only(tmp_path: Path) -> None:
     assert workload.tasks["first_segment"].tolist() == [-1, 0]
     assert workload.segments["use"].tolist() == [[2, 1000]]
     assert not workload.has_use
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize(("separator", "called"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
+def test_other_separators_are_recognised_and_said(tmp_path: Path, separator: str, called: str, quoted: bool) -> None:
+    rows = [f"user,{HEADER},queue", ",a,0,1,1,5,x", "u,b,0,1,1,5,", ",c,0,1,1.5,5", " "]
+    if quoted:
+        rows[3] = ',"c",0,1,1.5,5'
+    plain = read_csv_tasks(write(tmp_path, "\n".join(rows)))
+    path = write(tmp_path, "\n".join(rows).replace(",", separator))
+    workload = read_csv_tasks(path)
+    assert differences(workload, plain) == []
+    assert workload.about == {"source": "csv", "remarks": [f"is separated by {called}"]}
+    imported = import_trace([str(path)]).imported
+    assert differences(imported.workload, plain) == []
+    assert imported.notes == [f"w.csv is separated by {called}"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_utf_16_and_packed_files_are_recognised_whatever_their_names(tmp_path: Path, encoding: str) -> None:
+    text = f"{HEADER}\n" + "".join(f"j\u00f6b-\U0001f9f5-{number},0,{number},1,5\n" for number in range(50_000))
+    plain = read_csv_tasks(write(tmp_path, text))
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    path = tmp_path / "w.csv"
+    path.write_bytes((mark + text).encode(encoding))
+    assert differences(read_csv_tasks(path), plain) == []
+    for pack, packing in ((gzip.compress, "gzip"), (lzma.compress, "xz")):
+        path.write_bytes(pack((mark + text).encode(encoding)))
+        assert differences(read_csv_tasks(path), plain) == []
+        imported = import_trace([str(path)]).imported
+        assert differences(imported.workload, plain) == []
+        assert imported.notes == [f"w.csv is packed ({packing}), which its name does not say", "w.csv is UTF-16"]
 
 
 def test_sizes_may_have_a_unit(tmp_path: Path) -> None:

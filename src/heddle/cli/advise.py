@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heddle.cli.inputs import cluster_for, compile_with_message
+from heddle.cli.inputs import cluster_for, compile_with_message, workload_for
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.model.errors import BadInput
 from heddle.model.resources import MEMORY_MB
@@ -47,9 +47,8 @@ def advise(
       heddle advise trace.parquet --cluster 20x65536x24 -p capacity -p capacity+usage-feedback
     """
     from heddle.analysis.advice import Rule, advise_requests, document
-    from heddle.traces.load import load_workload
 
-    loaded = load_workload(workload)
+    loaded = workload_for(workload)
     rule = Rule(percentile, head_room)
     found, left = advise_requests(loaded, rule)
     tried = _try(loaded, workload, cluster, policies or list(_POLICIES), windows, tasks) if windows else []

@@ -14,6 +14,7 @@ from heddle.model.errors import BadInput, Problem
 
 if TYPE_CHECKING:
     from heddle.model.cluster import Cluster
+    from heddle.model.workload import Workload
     from heddle.policy.policy import Policy
 
 WorkloadArgument = Annotated[
@@ -45,6 +46,17 @@ def read_all(*readers: Callable[[], Any]) -> list[Any]:
     if problems:
         raise BadInput(dict.fromkeys(problems))  # a workload and the cluster it suggests say the same
     return found
+
+
+def workload_for(text: str, seed: int = 0) -> Workload:
+    """The workload that was named; how a file had to be read, where its name does not tell, is said."""
+    from heddle.traces.load import load_workload
+
+    loaded = load_workload(text, seed)
+    if not text.endswith(".parquet"):  # which keeps what was said of the file that it was made from
+        for remark in loaded.about.get("remarks", ()):
+            say(f"note: {text} {remark}")
+    return loaded
 
 
 def cluster_for(workload: str, cluster: str | None) -> Cluster:

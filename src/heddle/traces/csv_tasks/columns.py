@@ -24,6 +24,7 @@ class Column:
     given_with: tuple[str, ...] = ()  # a row that gives it gives these, too
 
 
+SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _MILLICORES: Final = 1000
 _BYTES: Final = 1_000_000
 

@@ -56,7 +56,10 @@ def read_csv_tasks(path: Path) -> Workload:
     tasks = read_tasks(source, Refusing(source))
     if not tasks.rows.height:
         raise BadInput.of(str(path), "only a header: there are no tasks")
-    return assemble(source.stem, tasks.table({"source": "csv"}))
+    about: dict[str, Any] = {"source": "csv"}
+    if source.remarks:
+        about["remarks"] = list(source.remarks)
+    return assemble(source.stem, tasks.table(about))
 
 
 def joined(parts: Sequence[CsvTasks]) -> CsvTasks:

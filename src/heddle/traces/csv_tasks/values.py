@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from heddle.traces.assemble import DEFAULT_STAGE
-from heddle.traces.csv_tasks.columns import COLUMNS, NAMES, REQUIRED, Column
+from heddle.traces.csv_tasks.columns import COLUMNS, NAMES, REQUIRED, SEPARATORS, Column
 from heddle.traces.csv_tasks.verdicts import Said, Verdicts
 from heddle.traces.imports.columns import ROW, read_table
 from heddle.traces.imports.source import Source
@@ -21,7 +21,9 @@ _NOT_UTF8: Final = "\ufffd"
 
 def read_values(source: Source, verdicts: Verdicts, theirs: Mapping[str, str]) -> pl.DataFrame:
     """Heddle's columns as far as the file has them, null where empty; `theirs` says which have other names there."""
-    table = read_table(source, "fill")
+    table = read_table(source, "fill", tuple(SEPARATORS))
+    if table.separator != ",":
+        source.remarks[f"is separated by {SEPARATORS[table.separator]}"] = None
     in_file = {name: theirs.get(name, name) for name in NAMES}
     _check_header(table.header, in_file, frozenset(theirs), verdicts)
     there = [column for column in COLUMNS if in_file[column.name] in table.frame.columns]

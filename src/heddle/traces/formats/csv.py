@@ -10,7 +10,7 @@ import csv
 from heddle.model.errors import BadInput
 from heddle.model.suggestion import did_you_mean
 from heddle.traces.assemble import assemble
-from heddle.traces.csv_tasks.columns import NAMES, REQUIRED
+from heddle.traces.csv_tasks.columns import NAMES, REQUIRED, SEPARATORS
 from heddle.traces.csv_tasks.read import joined, read_tasks
 from heddle.traces.csv_tasks.verdicts import SettingAside
 from heddle.traces.imports.columns import rows_of
@@ -19,12 +19,13 @@ from heddle.traces.imports.source import Head
 
 
 def _role(head: Head) -> str | None:
-    names = {name.strip() for name in next(csv.reader([head.first]), [])}
+    separator = max(SEPARATORS, key=head.first.count)
+    names = {name.strip() for name in next(csv.reader([head.first], delimiter=separator), [])}
     return "tasks" if names.issuperset(REQUIRED) else None
 
 
 def _role_when_asked(head: Head) -> str | None:
-    return "tasks" if "," in head.first else None
+    return "tasks" if any(separator in head.first for separator in SEPARATORS) else None
 
 
 def _read(files: Files, given: Given) -> Imported:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -93,15 +93,16 @@ def _at_once(
     return frame.with_columns(nan)
 
 
-def drop_empty(source: Source, lines: Lines, comment: str = "\x00") -> Lines:
-    """Without empty lines and comments, which are metadata."""
+def drop_empty(source: Source, lines: Lines, comment: str = "\x00", *, strip: bool = True) -> Lines:
+    """Without empty lines and comments, which are metadata; `strip`: and without blanks around the others."""
     stripped = lines.text.str.strip_chars()
     comments = stripped.str.starts_with(comment).to_numpy()
     empty = (stripped == "").to_numpy()
     source.rows.metadata(lines.rows[comments], "comments")
     source.rows.metadata(lines.rows[empty], "empty lines")
     keep = ~(comments | empty)
-    return Lines(stripped.filter(pl.Series(keep)), lines.rows[keep], lines.first_line)
+    kept = (stripped if strip else lines.text).filter(pl.Series(keep))
+    return Lines(kept, lines.rows[keep], lines.first_line)
 
 
 def number(column: str) -> pl.Expr:
@@ -124,6 +125,7 @@ class HeaderTable:
 
     header: list[str]
     frame: pl.DataFrame
+    separator: str
 
 
 def read_header_table(source: Source, required: Collection[str]) -> pl.DataFrame:
@@ -135,32 +137,37 @@ def read_header_table(source: Source, required: Collection[str]) -> pl.DataFrame
     return table.frame
 
 
-def read_table(source: Source, short_rows: ShortRows) -> HeaderTable:
-    """A CSV with a header; header and empty lines are metadata. What a short row lacks can count as empty."""
+def read_table(source: Source, short_rows: ShortRows, separators: Sequence[str] = ",") -> HeaderTable:
+    """A CSV with a header; header and empty lines are metadata. What a short row lacks can count as empty.
+
+    Of several separators it is the one that stands most often in the header, the first of them where none does.
+    """
     lines = source.lines()
     if not len(lines) or not lines.text[0].strip():
         raise BadInput.of(source.name, "empty: the first line must be a header")
     # A comma inside quotes, or a line break, needs a real CSV reader; without quotes splitting is much faster.
     quoted = bool(lines.text.str.contains('"', literal=True).any())
-    return _read_quoted(source, lines, short_rows) if quoted else _read_plain(source, lines, short_rows)
+    separator = max(separators, key=lines.text[0].count)
+    read = _read_quoted if quoted else _read_plain
+    return read(source, lines, short_rows, separator)
 
 
-def _read_plain(source: Source, lines: Lines, short_rows: ShortRows) -> HeaderTable:
-    header = [name.strip() for name in lines.text[0].split(",")]
+def _read_plain(source: Source, lines: Lines, short_rows: ShortRows, separator: str) -> HeaderTable:
+    header = [name.strip() for name in lines.text[0].split(separator)]
     names = _unique(header)
     source.rows.metadata(lines.rows[:1], "header")
-    body = drop_empty(source, Lines(lines.text[1:], lines.rows[1:], 2))
-    frame = fields_of(body, ",", names)
+    body = drop_empty(source, Lines(lines.text[1:], lines.rows[1:], 2), strip=False)  # a tab may be a separator
+    frame = fields_of(body, separator, names)
     last = pl.col(names[-1])
     frame = set_aside_where(source, frame, pl.col("more").is_not_null(), "more fields than the header")
     if len(names) > 1 and short_rows == "set aside":
         frame = set_aside_where(source, frame, last.is_null(), "fewer fields than the header")
-    return HeaderTable(header, _trimmed(frame.drop("more"), names))
+    return HeaderTable(header, _trimmed(frame.drop("more"), names), separator)
 
 
-def _read_quoted(source: Source, lines: Lines, short_rows: ShortRows) -> HeaderTable:
+def _read_quoted(source: Source, lines: Lines, short_rows: ShortRows, separator: str) -> HeaderTable:
     """Records may run over several lines; a record's row is that of its first line, the others belong to it."""
-    reader = csv.reader(io.StringIO("\n".join(lines.text)), strict=False)
+    reader = csv.reader(io.StringIO("\n".join(lines.text)), delimiter=separator, strict=False)
     records: list[list[str]] = []
     starts: list[int] = []
     end = 0
@@ -194,7 +201,8 @@ def _read_quoted(source: Source, lines: Lines, short_rows: ShortRows) -> HeaderT
     good = np.flatnonzero(n_fields == len(names))[1:]
     columns = {name: [records[place][number] for place in good] for number, name in enumerate(names)}
     frame = pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String))
-    return HeaderTable(header, _trimmed(frame.with_columns(pl.Series(ROW, lines.rows[first[good]])), names))
+    frame = frame.with_columns(pl.Series(ROW, lines.rows[first[good]]))
+    return HeaderTable(header, _trimmed(frame, names), separator)
 
 
 def _unique(header: list[str]) -> list[str]:
