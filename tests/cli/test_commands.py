@@ -85,7 +85,7 @@ def test_one_policy_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["policies", "capacity"]) == 0
     assert "am-share" in capsys.readouterr().out
     assert run(["policies", "nsigma"]) == 2
-    assert "did you mean 'n-sigma'" in capsys.readouterr().err
+    assert 'did you mean "n-sigma"' in capsys.readouterr().err
 
 
 def test_workloads_are_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:

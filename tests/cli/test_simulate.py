@@ -57,7 +57,7 @@ def test_all_problems_of_all_inputs_at_once(capsys: pytest.CaptureFixture[str]) 
     assert run(["simulate", "missing.csv", "--policy", "fifoo", "--cluster", "tiny", "--json"]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert "did you mean 'fifo'" in shown.err
+    assert 'did you mean "fifo"' in shown.err
     assert "missing.csv: no such file" in shown.err
     assert "tiny: not a cluster" in shown.err
 
@@ -107,3 +107,20 @@ def test_one_run_can_have_a_report(tmp_path: Path, capsys: pytest.CaptureFixture
         assert said in text
         assert "Delayed jobs, and why" in text
         assert "Who got worse" not in text
+
+
+def test_a_missing_file_is_one_error(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("simulate", "bound"):
+        assert run([command, "nowhere.csv"]) == 2
+        assert [line for line in capsys.readouterr().err.splitlines() if "error" in line] == [
+            "error: nowhere.csv: no such file"
+        ]
+
+
+def test_how_a_file_had_to_be_read_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, kept = tmp_path / "tasks.csv", str(tmp_path / "kept.parquet")
+    path.write_text(CSV.replace(",", ";"))
+    assert run(["workload", "make", str(path), "-o", kept]) == 0
+    assert f"note: {path} is separated by semicolons" in capsys.readouterr().err
+    assert run(["simulate", kept, "-c", "1x8GBx4", "-p", "fifo"]) == 0
+    assert "separated" not in capsys.readouterr().err

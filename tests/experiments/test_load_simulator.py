@@ -11,7 +11,7 @@ from heddle.model.cluster import YARN, Queue
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.catalogue import make_workload
-from heddle.traces.cluster_import.imported import read_queues_xml
+from heddle.traces.cluster_import.scheduler_xml import read_queues_xml
 from heddle.traces.clusters import uniform_cluster
 from heddle.yarn.sls.run import JobTimes
 from heddle.yarn.sls.settings import Scheduler, with_queues_of, write_settings

@@ -97,7 +97,7 @@ def test_runs_are_kept_one_by_one_as_one_data_set(tmp_path: Path) -> None:
     types = parameter_types(sweep.runs)
     for one in sweep.runs[:5]:
         store.put(run_row(one), types)
-    left = tmp_path / "out" / "runs" / "x.partial"
+    left = tmp_path / "out" / "runs" / ".x.parquet.1-1.partial"
     left.write_bytes(b"half")
     store.open_for(sweep, path)
     assert not left.exists()

@@ -139,7 +139,7 @@ def test_more_policies_than_colours_stay_apart() -> None:
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadInput, match="cannot write the report"):
+    with pytest.raises(BadInput, match="cannot be written"):
         write_comparison_report(tmp_path / "file" / "report.html", comparison(seeds=(1,)))
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from heddle.model.cluster import Queue
 from heddle.model.errors import BadInput
-from heddle.traces.cluster_import.imported import ImportedQueues, read_queues_xml
+from heddle.traces.cluster_import.imported import ImportedQueues
+from heddle.traces.cluster_import.scheduler_xml import read_queues_xml
 
 TOTALS = (100_000, 50_000)
 

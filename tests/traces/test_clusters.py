@@ -59,6 +59,22 @@ def test_bad_short_forms(text: str) -> None:
         load_cluster(text)
 
 
+def test_memory_may_have_a_unit(tmp_path: Path) -> None:
+    plain = load_cluster("3x65536x24")
+    assert [node.capacity for node in load_cluster("3x64GBx24").nodes] == [node.capacity for node in plain.nodes]
+    assert load_cluster("3x1.5tbx24xgpu=2").nodes[0].capacity == (1_572_864, 24_000, 2)
+    path = tmp_path / "c.yaml"
+    path.write_text("nodes: [{capacity: {memory_mb: 64GB, vcores: 24}, allowance: {memory_mb: 57344 MB}}]")
+    assert load_cluster(str(path)).nodes[0].allowance == (57_344, 24_000)
+    path.write_text("nodes: [{capacity: {memory_mb: 64GX, vcores: 24GB}}]")
+    with pytest.raises(BadInput) as caught:
+        load_cluster(str(path))
+    assert [problem.what for problem in caught.value.problems] == [
+        'must be a number, not the text "64GX"',
+        'must be a number, not the text "24GB"',
+    ]
+
+
 def test_every_key_of_the_file() -> None:
     size, allowed = (65536, 24000, 0, 0), (57344, 20500, 0, 0)
     old, tiny = (32768, 8000, 1, 0), (1000, 1000, 0, 0)

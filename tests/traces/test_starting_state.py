@@ -15,7 +15,7 @@ from heddle.run import simulate
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.check import check_fits
 from heddle.traces.clusters import load_cluster
-from heddle.traces.csv_tasks import read_csv_tasks
+from heddle.traces.csv_tasks.read import read_csv_tasks
 from heddle.traces.identity import workload_hash
 from heddle.traces.parquet import read_parquet, write_parquet
 from heddle.traces.starting_state import running_problems

@@ -14,7 +14,7 @@ from heddle.model.workload import NO_SEGMENTS, Workload
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
 from heddle.traces.catalogue import make_workload
 from heddle.traces.check import check_structure
-from heddle.traces.csv_tasks import read_csv_tasks
+from heddle.traces.csv_tasks.read import read_csv_tasks
 from heddle.traces.formats.sls import write_sls
 from heddle.traces.identity import workload_hash
 from heddle.traces.imports.importing import import_trace

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heddle.cli.inputs import cluster_for, compile_with_message
+from heddle.cli.inputs import cluster_for, compile_with_message, workload_for
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.model.errors import BadInput
 from heddle.model.resources import MEMORY_MB
@@ -53,9 +53,8 @@ def advise(
     from rich.markup import escape
 
     from heddle.analysis.trace_contents.advice import Rule, advise_requests, document
-    from heddle.traces.load import load_workload
 
-    loaded = load_workload(workload)
+    loaded = workload_for(workload)
     rule = Rule(percentile, head_room)
     found, left = advise_requests(loaded, rule)
     tried = _try(loaded, cluster_for(workload, cluster), policies, baseline, windows, tasks) if windows else []

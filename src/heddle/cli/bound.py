@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heddle.cli.inputs import ClusterOption, WorkloadArgument, cluster_for, read_all
+from heddle.cli.inputs import ClusterOption, WorkloadArgument, cluster_for, read_all, workload_for
 from heddle.cli.output import Json, print_json, print_tables, say, table
 
 if TYPE_CHECKING:
@@ -40,9 +40,8 @@ def bound(
     from heddle.analysis.best_possible.optimum import optimum as best_schedule
     from heddle.run import check_run
     from heddle.traces.align import in_resources_of
-    from heddle.traces.load import load_workload
 
-    loaded, on = read_all(lambda: load_workload(workload, seed), lambda: cluster_for(workload, cluster))
+    loaded, on = read_all(lambda: workload_for(workload, seed), lambda: cluster_for(workload, cluster))
     check_run(loaded, on, seed)
     aligned = in_resources_of(loaded, on)
     found = bounds(aligned, on)

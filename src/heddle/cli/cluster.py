@@ -77,7 +77,8 @@ def import_cluster(
 def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Cluster, list[Left]]:
     from dataclasses import replace
 
-    from heddle.traces.cluster_import.imported import read_queues_xml, with_queues
+    from heddle.traces.cluster_import.imported import with_queues
+    from heddle.traces.cluster_import.scheduler_xml import read_queues_xml
     from heddle.traces.clusters import load_cluster
     from heddle.yarn.client import RmClient
     from heddle.yarn.cluster_import import nodes_of, of_nodes, queues_of
@@ -111,7 +112,7 @@ def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Clu
 
 
 def _write(output: Path, text: str) -> None:
-    from heddle.traces.imports.store import write_whole
+    from heddle.model.whole_files import write_whole
 
     if output.suffix not in (".yaml", ".yml"):
         raise BadInput.of(str(output), "the name must end in .yaml", field="--output")

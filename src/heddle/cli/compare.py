@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from heddle.cli.completion import policy_names, workload_names
-from heddle.cli.inputs import cluster_for, compile_with_message, read_all
+from heddle.cli.inputs import cluster_for, compile_with_message, read_all, workload_for
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, terminal_width
 from heddle.cli.progress import run_with_progress
 
@@ -110,11 +110,10 @@ def compare(
     from heddle.report.comparison import write_comparison_report
     from heddle.report.table import comparison_tables, notes, verdict_sentences
     from heddle.traces.imports.store import account_beside
-    from heddle.traces.load import load_workload
 
     policies, first, clusters = read_all(
         lambda: read_policies(policy or DEFAULT_POLICIES),
-        lambda: load_workload(workload, 0),
+        lambda: workload_for(workload, 0),
         lambda: read_all(*(partial(cluster_for, workload, text) for text in cluster or (None,))),
     )
     plan = plan_comparison(

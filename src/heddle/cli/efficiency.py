@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from heddle.cli.inputs import workload_for
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.cli.waste_report import record_at, write_waste_report
 from heddle.model.errors import BadInput
@@ -69,9 +70,8 @@ def efficiency(
 
 def _containers(source: str, run: Run | None) -> Containers:
     from heddle.analysis.waste.efficiency import containers_of_run, containers_of_workload
-    from heddle.traces.load import load_workload
 
-    return containers_of_workload(load_workload(source)) if run is None else containers_of_run(run)
+    return containers_of_workload(workload_for(source)) if run is None else containers_of_run(run)
 
 
 def _summary(one: Efficiency, by: str) -> Table:

@@ -14,6 +14,7 @@ from heddle.model.errors import BadInput, Problem
 
 if TYPE_CHECKING:
     from heddle.model.cluster import Cluster
+    from heddle.model.workload import Workload
     from heddle.policy.policy import Policy
 
 WorkloadArgument = Annotated[
@@ -43,8 +44,19 @@ def read_all(*readers: Callable[[], Any]) -> list[Any]:
         except BadInput as error:
             problems += error.problems
     if problems:
-        raise BadInput(dict.fromkeys(problems))  # a built-in workload and its suggested cluster say the same
+        raise BadInput(dict.fromkeys(problems))  # a workload and the cluster it suggests say the same
     return found
+
+
+def workload_for(text: str, seed: int = 0) -> Workload:
+    """The workload that was named; how a file had to be read, where its name does not tell, is said."""
+    from heddle.traces.load import load_workload
+
+    loaded = load_workload(text, seed)
+    if not text.endswith(".parquet"):  # which keeps what was said of the file that it was made from
+        for remark in loaded.about.get("remarks", ()):
+            say(f"note: {text} {remark}")
+    return loaded
 
 
 def cluster_for(workload: str, cluster: str | None) -> Cluster:
@@ -52,12 +64,13 @@ def cluster_for(workload: str, cluster: str | None) -> Cluster:
     from heddle.traces.catalogue import suggested_cluster
     from heddle.traces.clusters import load_cluster
     from heddle.traces.imports.store import cluster_beside
-    from heddle.traces.load import is_built_in
+    from heddle.traces.load import is_built_in, workload_file
 
     if cluster is not None:
         return load_cluster(cluster)
     if is_built_in(workload):
         return suggested_cluster(workload)
+    workload_file(workload)  # where it is missing, that is what is wrong
     if (beside := cluster_beside(Path(workload))) is not None:
         return load_cluster(str(beside))
     raise BadInput.of(

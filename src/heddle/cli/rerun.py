@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from heddle.cli.inputs import cluster_for, compile_with_message, read_all
+from heddle.cli.inputs import cluster_for, compile_with_message, read_all, workload_for
 from heddle.model.errors import BadInput, Problem
 
 if TYPE_CHECKING:
@@ -79,14 +79,13 @@ def _real_again(run: Run, policy: str, cluster: Cluster | None) -> list[Again]:
 def inputs_of(run: Run, workload: str | None, cluster: str | None) -> tuple[Workload, Cluster]:
     """What the record's command line names, or what is given here; BadInput unless both are the record's own."""
     from heddle.traces.identity import cluster_hash, workload_hash
-    from heddle.traces.load import load_workload
 
     named = named_inputs(run.manifest["started_by"])
     jobs = workload or named.get("workload")
     where = cluster or named.get("cluster")
     if jobs is None:
         raise BadInput.of("--workload", "the record does not tell where its workload came from: say it here")
-    loaded, on = read_all(lambda: load_workload(jobs, run.manifest["seed"]), lambda: cluster_for(jobs, where))
+    loaded, on = read_all(lambda: workload_for(jobs, run.manifest["seed"]), lambda: cluster_for(jobs, where))
     problems = []
     if workload_hash(loaded) != run.manifest["workload"]["hash"]:
         problems.append(Problem("--workload", f"{jobs} is not the workload of the record, or has changed since"))

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
 from heddle.model.errors import BadInput, Problem
+from heddle.model.suggestion import did_you_mean
 
 FILE: Final = "heddle.toml"
 GLOBAL: Final = ("quiet",)
@@ -60,8 +60,7 @@ def _defaults(path: Path, said: Mapping[str, Any], command: Any, above: str, pro
             found[name] = value
         else:
             known = list(commands or options)
-            near = get_close_matches(name, known, n=1)
-            hint = f', did you mean "{near[0]}"?' if near else f"; known: {', '.join(known)}"
+            hint = did_you_mean(name, known) or f"; known: {', '.join(known)}"
             kind = "a table [command] of options is needed here" if name in commands else "unknown"
             problems.append(Problem(str(path), kind + ("" if name in commands else hint), field=place))
     return found

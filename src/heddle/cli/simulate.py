@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from heddle.cli.completion import policy_names
-from heddle.cli.inputs import ClusterOption, WorkloadArgument, cluster_for, compile_with_message, read_all
+from heddle.cli.inputs import ClusterOption, WorkloadArgument, cluster_for, compile_with_message, read_all, workload_for
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
 
 if TYPE_CHECKING:
@@ -53,10 +53,9 @@ def simulate(
     from heddle.record.files import write_record
     from heddle.run import check_executor, check_run
     from heddle.run import simulate as run_simulation
-    from heddle.traces.load import load_workload
 
     chosen, loaded, on = read_all(
-        lambda: parse_policy(policy), lambda: load_workload(workload, seed), lambda: cluster_for(workload, cluster)
+        lambda: parse_policy(policy), lambda: workload_for(workload, seed), lambda: cluster_for(workload, cluster)
     )
     check_run(loaded, on, seed)
     check_executor([chosen], loaded, on, executor)

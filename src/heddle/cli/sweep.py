@@ -150,7 +150,7 @@ def show_sweep(
 
 def _metric(name: str) -> ComparedMetric:
     from heddle.analysis.comparison.compare import COMPARED
-    from heddle.traces.problems import did_you_mean
+    from heddle.model.suggestion import did_you_mean
 
     known = {metric.name: metric for metric in COMPARED if metric.better}
     if name not in known:

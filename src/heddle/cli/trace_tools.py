@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heddle.cli.inputs import workload_for
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.model.errors import BadInput
 
@@ -26,9 +27,8 @@ def describe(workload: Spec, json: Json = False) -> None:
       heddle traces describe mix --json
     """
     from heddle.analysis.trace_contents.facts import trace_facts
-    from heddle.traces.load import load_workload
 
-    facts = trace_facts(load_workload(workload))
+    facts = trace_facts(workload_for(workload))
     if json:
         print_json(facts)
         return
@@ -73,7 +73,7 @@ def slice_trace(
     """
     import numpy as np
 
-    loaded = _load(workload)
+    loaded = workload_for(workload)
     at = loaded.jobs["submit_at_ms"] / 1000
     _write(loaded, (at >= begin) & (at < (np.inf if end is None else end)), workload, output, json)
 
@@ -95,7 +95,7 @@ def scale(
     """
     from heddle.traces.tools.scale import Factors, scaled
 
-    _store(scaled(_load(workload), Factors(load, duration, memory, vcores)), workload, output, json)
+    _store(scaled(workload_for(workload), Factors(load, duration, memory, vcores)), workload, output, json)
 
 
 def sample(
@@ -116,7 +116,7 @@ def sample(
 
     if (fraction is None) == (jobs is None):
         raise BadInput.of("traces sample", "say either --fraction or --jobs")
-    loaded = _load(workload)
+    loaded = workload_for(workload)
     wanted = jobs if jobs is not None else round((fraction or 0.0) * loaded.n_jobs)
     if wanted > loaded.n_jobs:
         raise BadInput.of("--jobs", f"the trace has only {loaded.n_jobs}")
@@ -139,12 +139,12 @@ def export(
       heddle traces export trace.parquet -o trace.csv
       heddle traces export mix -o sls-jobs.json
     """
+    from heddle.model.whole_files import write_whole
     from heddle.traces.formats.sls import write_sls
-    from heddle.traces.imports.store import write_whole
     from heddle.traces.parquet import write_parquet
     from heddle.traces.tools.export_csv import write_csv
 
-    loaded = _load(workload)
+    loaded = workload_for(workload)
     lost: list[str] = []
     if output.suffix == ".parquet":
         write_parquet(loaded, output)
@@ -177,7 +177,7 @@ def fit(
     from heddle.analysis.trace_contents.fit import fit as compute
     from heddle.traces.parquet import write_parquet
 
-    fitted, report = compute(_load(workload), jobs, seed)
+    fitted, report = compute(workload_for(workload), jobs, seed)
     _must_be_parquet(output)
     write_parquet(fitted, output)
     if json:
@@ -210,7 +210,8 @@ def share(
     import json as json_module
     import secrets
 
-    from heddle.traces.imports.store import beside, write_whole
+    from heddle.model.whole_files import write_whole
+    from heddle.traces.imports.store import beside
     from heddle.traces.parquet import write_parquet
     from heddle.traces.tools.share import anonymised
 
@@ -221,19 +222,13 @@ def share(
         raise BadInput.of(str(salt_file), f"cannot be read: {error.strerror or error}", field="--salt-file") from None
     if len(salt) < 8:
         raise BadInput.of(str(salt_file), "a secret of less than 8 bytes can be guessed", field="--salt-file")
-    shared, manifest = anonymised(_load(workload), salt, round(1000 * round_s))
+    shared, manifest = anonymised(workload_for(workload), salt, round(1000 * round_s))
     write_whole(beside(output, "manifest.json"), json_module.dumps(manifest, indent=1) + "\n")
     write_parquet(shared, output)
     if json:
         print_json({"out": str(output), **manifest})
     else:
         say(f"wrote {output} and {beside(output, 'manifest.json').name}: {shared.n_jobs} jobs, {shared.n_tasks} tasks")
-
-
-def _load(spec: str) -> Workload:
-    from heddle.traces.load import load_workload
-
-    return load_workload(spec)
 
 
 def _must_be_parquet(output: Path) -> None:
@@ -252,7 +247,8 @@ def _write(loaded: Workload, chosen: Any, spec: str, output: Path, json: bool) -
 
 def _store(made: Workload, spec: str, output: Path, json: bool) -> None:
     """Write it, with the cluster of the trace it was made from."""
-    from heddle.traces.imports.store import beside, cluster_beside, write_whole
+    from heddle.model.whole_files import write_whole
+    from heddle.traces.imports.store import beside, cluster_beside
     from heddle.traces.parquet import write_parquet
 
     _must_be_parquet(output)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heddle.cli.group import CommandGroup
+from heddle.cli.inputs import workload_for
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.model.errors import BadInput
 
@@ -85,9 +86,8 @@ def show(workload: Spec, seed: Seed = 0, json: Json = False) -> None:
       heddle workload show burst
       heddle workload show tasks.csv --json
     """
-    from heddle.traces.load import load_workload
 
-    facts = _facts(load_workload(workload, seed))
+    facts = _facts(workload_for(workload, seed))
     if json:
         print_json(facts)
         return
@@ -108,12 +108,11 @@ def make(
     Example:
       heddle workload make "bench(tasks=1000000, load=1.5)" -o bench.parquet
     """
-    from heddle.traces.load import load_workload
     from heddle.traces.parquet import write_parquet
 
     if output.suffix != ".parquet":
         raise BadInput.of(str(output), "the name must end in .parquet", field="--output")
-    made = load_workload(workload, seed)
+    made = workload_for(workload, seed)
     write_parquet(made, output)
     if json:
         print_json({"file": str(output), **_facts(made)})

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from heddle.cli.inputs import ClusterOption, WorkloadArgument
+from heddle.cli.inputs import ClusterOption, WorkloadArgument, workload_for
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
 from heddle.cli.yarn_cluster import interruptible
 
@@ -40,12 +40,11 @@ def sls(
     """
     from heddle.cli.inputs import cluster_for, compile_with_message, read_all
     from heddle.experiments.load_simulator import beside, for_load_simulator, heartbeats_ms, policy_of, simulated
-    from heddle.traces.load import load_workload
     from heddle.yarn.local.jars import announce_fetching
     from heddle.yarn.sls.run import LoadSimulator
     from heddle.yarn.sls.settings import with_queues_of
 
-    loaded, on = read_all(lambda: load_workload(workload, seed), lambda: cluster_for(workload, cluster))
+    loaded, on = read_all(lambda: workload_for(workload, seed), lambda: cluster_for(workload, cluster))
     work = for_load_simulator(loaded)
     on = with_queues_of(on, work.queues)
     compile_with_message([policy_of(scheduler, on.calculator)], len(work.resources))

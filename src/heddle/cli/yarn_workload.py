@@ -35,6 +35,7 @@ def workload(
       heddle yarn run monday.parquet
     """
     from heddle.experiments.replaying import overheads_of, replay_of
+    from heddle.model.whole_files import write_whole
     from heddle.record.files import read_record
     from heddle.traces.clusters import dump_cluster
     from heddle.traces.imports.store import beside
@@ -46,7 +47,7 @@ def workload(
     overheads = overheads_of(run if calibrate is None else read_record(calibrate))
     replay = replay_of(run, overheads, queues_for(record, cluster))
     left_out = run.jobs.height - replay.workload.n_jobs
-    beside(output, "cluster.yaml").write_text(dump_cluster(replay.cluster), encoding="utf-8")
+    write_whole(beside(output, "cluster.yaml"), dump_cluster(replay.cluster))
     write_parquet(replay.workload, output)
     found = {
         "jobs": replay.workload.n_jobs,

@@ -17,7 +17,7 @@ from heddle.model.errors import BadInput
 from heddle.model.workload import Workload
 from heddle.run import Executor, simulate
 from heddle.traces.align import in_resources_of
-from heddle.traces.cluster_import.imported import read_queues_xml
+from heddle.traces.cluster_import.scheduler_xml import read_queues_xml
 from heddle.traces.clusters import load_cluster
 from heddle.traces.load import is_built_in, load_workload
 

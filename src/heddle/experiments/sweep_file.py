@@ -27,6 +27,7 @@ from heddle.experiments.rearrange import at_load
 from heddle.experiments.sweep_run import SweepRun
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput, HeddleError, Problem
+from heddle.model.suggestion import did_you_mean
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
@@ -35,7 +36,7 @@ from heddle.traces.catalogue import suggested_cluster
 from heddle.traces.clusters import load_cluster
 from heddle.traces.imports.store import cluster_beside
 from heddle.traces.load import is_built_in, load_workload
-from heddle.traces.problems import Problems, did_you_mean
+from heddle.traces.problems import Problems
 
 Value = float | str
 _KEYS: Final = (

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -18,9 +17,9 @@ import polars as pl
 from heddle.experiments.sweep_file import Sweep
 from heddle.experiments.sweep_run import METRIC_COLUMNS, SweepRun
 from heddle.model.errors import BadInput
+from heddle.model.whole_files import or_bad_input, remove_partials, write_whole
 
 RUNS: Final = "runs"
-_PARTIAL: Final = ".partial"
 _PLAN: Final = "sweep.json"  # the name of the sweep, its file as it was, and the keys of all its runs
 _TYPES: Final[dict[str, pl.DataType]] = {
     "key": pl.String(), "workload": pl.String(), "workload_template": pl.String(), "load": pl.Float64(),
@@ -41,15 +40,12 @@ class SweepStore:
     def open_for(self, sweep: Sweep, file: Path) -> None:
         """Make the folder ready, or take it up again; BadInput if it is something else."""
         plan = {"name": sweep.name, "file": file.read_text(), "keys": [one.key for one in sweep.runs]}
-        try:
+        with or_bad_input(self.folder):
             if self.folder.exists() and any(self.folder.iterdir()) and not (self.folder / _PLAN).exists():
                 raise BadInput.of(str(self.folder), "is not empty and not a sweep's folder; nothing was written")
             (self.folder / RUNS).mkdir(parents=True, exist_ok=True)
-            for left in (self.folder / RUNS).glob(f"*{_PARTIAL}"):
-                left.unlink()
-            _write_whole(self.folder / _PLAN, json.dumps(plan, indent=1).encode())
-        except OSError as error:
-            raise BadInput.of(str(self.folder), f"cannot be written: {error.strerror or error}") from error
+            remove_partials(self.folder / RUNS)
+        write_whole(self.folder / _PLAN, json.dumps(plan, indent=1), durable=True)
 
     def plan(self) -> tuple[str, list[str]]:
         """The name of the sweep that was last run here, and the keys of its runs."""
@@ -70,11 +66,7 @@ class SweepStore:
         frame = pl.DataFrame({name: [row.get(name)] for name in kinds}, schema=kinds)
         content = io.BytesIO()
         frame.write_parquet(content)
-        target = self.folder / RUNS / f"{row['key']}.parquet"
-        try:
-            _write_whole(target, content.getvalue())
-        except OSError as error:
-            raise BadInput.of(str(target), f"cannot be written: {error.strerror or error}") from error
+        write_whole(self.folder / RUNS / f"{row['key']}.parquet", content.getvalue(), durable=True)
 
     def table(self, keys: Iterable[str]) -> pl.DataFrame:
         """The rows of these runs, as far as they are there."""
@@ -90,21 +82,6 @@ class SweepStore:
             what = f"was written by an older heddle, without {', '.join(lacking)}: heddle sweep run computes it anew"
             raise BadInput.of(str(self.folder), what)
         return found
-
-
-def _write_whole(target: Path, content: bytes) -> None:
-    """On disk under its name when this returns, or not at all."""
-    partial = target.with_suffix(_PARTIAL)
-    with partial.open("wb") as out:
-        out.write(content)
-        out.flush()
-        os.fsync(out.fileno())
-    os.replace(partial, target)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)  # the name too
-    finally:
-        os.close(folder)
 
 
 def parameter_types(runs: Sequence[SweepRun]) -> dict[str, pl.DataType]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 
 from heddle.model.errors import BadInput, Problem
+from heddle.model.suggestion import did_you_mean
 from heddle.policy.lever import Lever, Parameter, Question, Value
 from heddle.policy.policy import Policy
 from heddle.policy.presets import DEFAULTS, LEVERS, PRESETS
@@ -57,7 +57,7 @@ def _levers(name: str, arguments: str, where: str) -> list[Lever]:
         levers = (LEVERS[name],)
     else:
         known = sorted({*PRESETS, *LEVERS})
-        raise BadInput.of(where, f"unknown policy {name!r}{nearest(name, known)}; known: {', '.join(known)}")
+        raise BadInput.of(where, f"unknown policy {name!r}{did_you_mean(name, known) or ';'} known: {', '.join(known)}")
     values, problems = _values(levers, arguments, f"{where}: {name}")
     if problems:
         raise BadInput(problems)
@@ -78,7 +78,9 @@ def _values(levers: Iterable[Lever], arguments: str, where: str) -> tuple[dict[s
             problems.append(Problem(where, f"{argument!r} is not parameter=value"))
         elif name not in parameters:
             known = ", ".join(parameters) or "none"
-            problems.append(Problem(where, f"unknown parameter {name!r}{nearest(name, parameters)}; known: {known}"))
+            problems.append(
+                Problem(where, f"unknown parameter {name!r}{did_you_mean(name, parameters) or ';'} known: {known}")
+            )
         elif name in values:
             problems.append(Problem(where, "given twice", field=name))
         else:
@@ -96,7 +98,9 @@ def _value(parameter: Parameter, text: str) -> Value | Problem:
             return text
         if parameter.low is not None:
             return _number(parameter, text)
-        return Problem("", f"{text!r} is not one of {', '.join(parameter.choices)}{nearest(text, parameter.choices)}")
+        return Problem(
+            "", f"{text!r} is not one of {', '.join(parameter.choices)}{did_you_mean(text, parameter.choices)}"
+        )
     if isinstance(parameter.default, bool):
         words = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
         return words.get(text.lower(), Problem("", f"{text!r} is neither true nor false"))
@@ -118,9 +122,3 @@ def _number(parameter: Parameter, text: str) -> Value | Problem:
     if isinstance(parameter.default, int):
         return int(number) if number == int(number) else Problem("", f"{text!r} is not a whole number")
     return number
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """A suggestion for a misspelt name, or nothing."""
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

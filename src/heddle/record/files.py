@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
 from heddle.model.errors import BadInput, Problem
+from heddle.model.whole_files import or_bad_input, whole_folder
 from heddle.record.manifest import FORMAT_VERSION, manifest_problems
 from heddle.record.run import Run
 from heddle.record.schema import OPTIONAL_TABLES, Table, run_problems, table_problems, tables
@@ -33,17 +31,10 @@ def write_record(run: Run, folder: str | Path) -> None:
         raise ValueError("the run does not follow the record's schema:\n" + "\n".join(map(str, problems)))
     target = Path(folder)
     _refuse_what_is_no_record(target)
-    try:
+    with or_bad_input(target, "cannot write the record"):
         target.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
-        try:
-            fresh.chmod(0o755)  # mkdtemp makes it private
+        with whole_folder(target) as fresh:
             _write_files(run, fresh)
-            _put_in_place(fresh, target)
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
-    except OSError as error:
-        raise BadInput.of(str(target), f"cannot write the record: {error.strerror or error}") from error
 
 
 def read_record(folder: str | Path) -> Run:
@@ -115,21 +106,6 @@ def _write_files(run: Run, folder: Path) -> None:
         files[path.name] = {"bytes": path.stat().st_size, "sha256": _digest(path)}
     text = json.dumps(run.manifest | {"files": files}, indent=1, sort_keys=True, allow_nan=False)
     (folder / MANIFEST_FILE).write_text(text + "\n", encoding="utf-8")
-
-
-def _put_in_place(fresh: Path, target: Path) -> None:
-    """Rename; a record that is there steps aside first and comes back if the rename fails."""
-    if not target.exists() or not any(target.iterdir()):
-        os.replace(fresh, target)
-        return
-    aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".replaced", dir=target.parent))
-    os.replace(target, aside)
-    try:
-        os.replace(fresh, target)
-    except BaseException:
-        os.replace(aside, target)
-        raise
-    shutil.rmtree(aside)
 
 
 def _digest(path: Path) -> str:

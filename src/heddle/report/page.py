@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from html import escape
 from pathlib import Path
 
-from heddle.model.errors import BadInput
+from heddle.model.whole_files import or_bad_input, write_whole
 from heddle.report.style import SCRIPT, style_sheet
 
 # The page can load nothing, even if a name in it tried to.
@@ -30,15 +28,6 @@ def page(title: str, body: str, n_slots: int) -> str:
 def write_page(path: str | Path, text: str) -> None:
     """Write a report; the file appears whole or not at all. BadInput if the place cannot be written."""
     target = Path(path)
-    try:
+    with or_bad_input(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.chmod(name, 0o644)  # mkstemp makes it private
-            os.replace(name, target)
-        finally:
-            Path(name).unlink(missing_ok=True)
-    except OSError as error:
-        raise BadInput.of(str(target), f"cannot write the report: {error.strerror or error}") from error
+    write_whole(target, text)

@@ -14,18 +14,9 @@ import numpy.typing as npt
 import polars as pl
 
 from heddle.model.resources import BASE_RESOURCES
-from heddle.model.workload import (
-    AM,
-    JOB,
-    NO_PREFERENCE,
-    NO_SEGMENTS,
-    PERMYRIAD,
-    STAGE,
-    TASK,
-    TASKS,
-    Workload,
-    segment_dtype,
-)
+from heddle.model.workload import AM, JOB, STAGE, TASK, TASKS, Workload
+from heddle.traces.task_hosts import hosts_of_tasks
+from heddle.traces.use_profiles import use_of_tasks
 
 DEFAULT_STAGE: Final = "tasks"
 DEFAULT_QUEUE: Final = "root.default"
@@ -45,6 +36,7 @@ _OPTIONAL: Final[dict[str, tuple[Any, Any]]] = {
     "shuffle_ms": (0, pl.Int64),
     "idle_timeout_ms": (0, pl.Int64),
 }
+_AM_RUNS: Final = {"am_runs_on": "runs_on", "am_started_at_ms": "started_at_ms"}  # as a task says it of itself
 _OF_STAGE: Final = ("kind", "slots", "slow_start_permille", "shuffle_ms", "idle_timeout_ms")
 
 Edges = npt.NDArray[np.int32]
@@ -57,12 +49,13 @@ class TaskTable:
 
     Columns: `job`, `submit_at_ms` (the earliest of a job's rows counts), `duration_ms`, one for each resource. May be
     left out: `stage`, `count`, `queue`, `user`, `priority`, `label`, `prefers` (a host), `input_bytes` (there),
-    `used_<resource>` (null: not recorded), `am_<resource>` (null: no AM) and the columns of a stage.
+    `used_<resource>` (null: not recorded), `am_<resource>` (null: no AM), `runs_on` (a host, when the workload begins)
+    and `started_at_ms`, the same with `am_` in front, and the columns of a stage.
     """
 
     tasks: pl.DataFrame
     resources: tuple[str, ...] = BASE_RESOURCES
-    stage_after: pl.DataFrame | None = None  # job, stage, before; may have bytes
+    stage_after: pl.DataFrame | None = None  # job, stage, before; may have bytes, of all tasks of both together
     job_after: pl.DataFrame | None = None  # job, before
     levels: pl.DataFrame | None = None  # row (of tasks), until_permyriad, one column for each resource: use over time
     about: dict[str, Any] = field(default_factory=dict)
@@ -70,6 +63,11 @@ class TaskTable:
 
 def assemble(name: str, table: TaskTable) -> Workload:
     """The workload of these tasks, in canonical order: by submission, then by first row."""
+    return assemble_with_rows(name, table)[0]
+
+
+def assemble_with_rows(name: str, table: TaskTable) -> tuple[Workload, Numbers]:
+    """The workload, and for each of its tasks the row of the table that it comes from; -1 for an AM."""
     resources = table.resources
     rows = _complete(table.tasks, resources)
     jobs = _jobs(rows, resources)
@@ -106,13 +104,13 @@ def assemble(name: str, table: TaskTable) -> Workload:
     job_after = _job_edges(table.job_after, jobs, job)
 
     counts = rows["count"].to_numpy()
-    first_segment, segments = _segments(rows, table)
+    first_segment, segments = use_of_tasks(rows, resources, table.levels)
     task = np.zeros(int(counts.sum()), TASK)
     task["duration_ms"] = np.repeat(rows["duration_ms"].to_numpy(), counts)
     task["first_segment"] = np.repeat(first_segment, counts)
-    prefers, hosts = _prefers(rows, counts)
+    placed = hosts_of_tasks(rows, counts)
     reads = rows["input_bytes"].fill_null(0).to_numpy() if "input_bytes" in rows.columns else np.zeros(0, np.int64)
-    return Workload(
+    workload = Workload(
         name=name,
         resources=resources,
         queues=tuple(queue if queue.split(".")[0] == "root" else f"root.{queue}" for queue in queues),
@@ -127,12 +125,15 @@ def assemble(name: str, table: TaskTable) -> Workload:
         job_after=job_after,
         job_names=jobs["job"].cast(pl.String).alias("job"),
         stage_names=_stage_names(stages),
-        prefers=prefers,
+        prefers=placed.prefers,
+        running_on=placed.running_on,
+        started_at_ms=placed.started_at_ms,
         edge_bytes=edge_bytes,
         input_bytes=np.repeat(reads, counts) if reads.any() else None,
-        hosts=hosts,
+        hosts=placed.hosts,
         about=table.about,
     )
+    return workload, np.repeat(rows["row"].to_numpy(), counts)
 
 
 def _complete(tasks: pl.DataFrame, resources: tuple[str, ...]) -> pl.DataFrame:
@@ -147,12 +148,13 @@ def _complete(tasks: pl.DataFrame, resources: tuple[str, ...]) -> pl.DataFrame:
 
 def _jobs(rows: pl.DataFrame, resources: tuple[str, ...]) -> pl.DataFrame:
     of_am = [f"am_{resource}" for resource in resources if f"am_{resource}" in rows.columns]
+    running = [column for column in _AM_RUNS if column in rows.columns]
     found = (
         rows.group_by("job", maintain_order=True)
         .agg(
             pl.col("submit_at_ms").min(),
             *(pl.col(column).first() for column in ("queue", "user", "priority")),
-            *(pl.col(column).drop_nulls().first() for column in of_am),
+            *(pl.col(column).drop_nulls().first() for column in (*of_am, *running)),
         )
         .sort("submit_at_ms", maintain_order=True)
         .with_row_index("job_number")
@@ -169,7 +171,8 @@ def _with_masters(rows: pl.DataFrame, jobs: pl.DataFrame, resources: tuple[str, 
         (pl.col(f"am_{one}") if f"am_{one}" in masters.columns else pl.lit(0)).cast(pl.Int64).alias(one)
         for one in resources
     ]
-    plain = _complete(masters.select("job", "submit_at_ms", *amounts), resources)
+    running = [pl.col(column).alias(of_task) for column, of_task in _AM_RUNS.items() if column in masters.columns]
+    plain = _complete(masters.select("job", "submit_at_ms", *amounts, *running), resources)
     plain = plain.with_columns(
         row=pl.lit(-1, pl.Int64), stage=pl.lit("am"), kind=pl.lit(AM, pl.Int8), duration_ms=pl.lit(0, pl.Int64)
     )
@@ -214,8 +217,18 @@ def _stage_edges(
     )
     stage["n_after"] = np.bincount(found["stage_number"].to_numpy(), minlength=len(stage))
     stage["first_after"] = _starts(stage["n_after"])
-    sizes = found["bytes"].to_numpy() if "bytes" in found.columns else np.zeros(0, np.int64)
+    sizes = _shared_among_kinds(found, stages) if "bytes" in found.columns else np.zeros(0, np.int64)
     return found["earlier"].cast(pl.Int32).to_numpy(), sizes if sizes.any() else None
+
+
+def _shared_among_kinds(edges: pl.DataFrame, stages: pl.DataFrame) -> Numbers:
+    """The bytes of each edge: those between two names, by tasks, where one name stands for several stages."""
+    n_tasks = pl.col("n_tasks")
+    share = stages.select((n_tasks / n_tasks.sum().over("job_number", "stage", "kind")).fill_nan(1.0)).to_series()
+    shares = share.to_numpy()
+    sizes = edges["bytes"].to_numpy() * shares[edges["stage_number"].to_numpy()] * shares[edges["earlier"].to_numpy()]
+    whole: Numbers = np.floor(sizes).astype(np.int64)
+    return whole
 
 
 def _job_edges(edges: pl.DataFrame | None, jobs: pl.DataFrame, job: npt.NDArray[Any]) -> Edges:
@@ -230,52 +243,6 @@ def _job_edges(edges: pl.DataFrame | None, jobs: pl.DataFrame, job: npt.NDArray[
     job["n_after"] = np.bincount(found["job_number"].to_numpy(), minlength=len(job))
     job["first_after"] = _starts(job["n_after"])
     return found["earlier"].cast(pl.Int32).to_numpy()
-
-
-def _segments(rows: pl.DataFrame, table: TaskTable) -> tuple[Numbers, npt.NDArray[Any]]:
-    """(first segment of each row, all segments): one level each, or what `levels` says of a row."""
-    first = np.full(rows.height, NO_SEGMENTS, np.int64)
-    dtype = segment_dtype(len(table.resources))
-    parts: list[npt.NDArray[Any]] = []
-    used = [f"used_{resource}" for resource in table.resources]
-    if used[0] in rows.columns:
-        known = (
-            rows.select(pl.all_horizontal(pl.col(c).is_not_null() for c in used if c in rows.columns))
-            .to_series()
-            .to_numpy()
-        )
-        constant = np.zeros(int(known.sum()), dtype)
-        for number, column in enumerate(used):
-            if column in rows.columns:
-                constant["use"][:, number] = rows[column].to_numpy()[known]
-        constant["until_permyriad"] = PERMYRIAD
-        constant["last"] = 1
-        first[known] = np.arange(len(constant))
-        parts.append(constant)
-    if table.levels is not None and table.levels.height:
-        levels = table.levels.sort("row", "until_permyriad")
-        row, until = levels["row"].to_numpy(), levels["until_permyriad"].to_numpy()
-        over_time = np.zeros(len(row), dtype)
-        for number, resource in enumerate(table.resources):
-            over_time["use"][:, number] = levels[resource].to_numpy()
-        over_time["until_permyriad"] = until
-        over_time["last"] = until == PERMYRIAD
-        begins = np.flatnonzero(np.diff(row, prepend=-1))
-        start_of = np.full(table.tasks.height, NO_SEGMENTS, np.int64)
-        start_of[row[begins]] = begins + sum(map(len, parts))
-        own = rows["row"].to_numpy()
-        has = (own >= 0) & (start_of[own] != NO_SEGMENTS)
-        first[has] = start_of[own[has]]
-        parts.append(over_time)
-    return first, np.concatenate(parts) if parts else np.zeros(0, dtype)
-
-
-def _prefers(rows: pl.DataFrame, counts: Numbers) -> tuple[Edges | None, tuple[str, ...]]:
-    if "prefers" not in rows.columns or rows["prefers"].null_count() == rows.height:
-        return None, ()
-    hosts = rows["prefers"].drop_nulls().unique(maintain_order=True).to_list()
-    number = rows["prefers"].replace_strict(hosts, range(len(hosts)), default=NO_PREFERENCE, return_dtype=pl.Int32)
-    return np.repeat(number.to_numpy(), counts), tuple(hosts)
 
 
 def _number(values: pl.Series, names: list[str]) -> Numbers:

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput
+from heddle.model.suggestion import did_you_mean
 from heddle.model.workload import Workload
-from heddle.traces.problems import Problems, did_you_mean
+from heddle.traces.problems import Problems
 from heddle.traces.synthetic.parameters import Parameter, parameters_of
 
 _MODULES: Final = {

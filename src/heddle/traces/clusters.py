@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Hashable, Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ import yaml
 from heddle.model.cluster import CALCULATORS, IDEAL, Cluster, Node, Queue, Timing
 from heddle.model.errors import BadInput
 from heddle.model.resources import BASE_RESOURCES, MEMORY_MB, MILLI, VCORES_MILLI
+from heddle.traces import sizes
 from heddle.traces.cluster_yaml.keys import Keys, one_of, scaled, text
 from heddle.traces.cluster_yaml.network import read_network, show_network
 from heddle.traces.cluster_yaml.nodes import key_of, read_nodes, read_vector, show_nodes, show_vector
@@ -32,7 +34,7 @@ from heddle.traces.cluster_yaml.settings import (
 )
 from heddle.traces.problems import Problems
 
-_SHORT = re.compile(r"(\d+)x(\d+)x(\d+)((?:x[a-z_]\w*=\d+)*)", re.IGNORECASE)
+_SHORT = re.compile(r"(\d+)x(\d+|\d[\d.]*[kmgt]i?b?)x(\d+)((?:x[a-z_]\w*=\d+)*)", re.IGNORECASE)
 _MORE = re.compile(r"x([a-z_]\w*)=(\d+)", re.IGNORECASE)
 _SUFFIXES = (".yaml", ".yml", ".json")
 _NATURAL_KIND = {MEMORY_MB: "incompressible", VCORES_MILLI: "compressible"}
@@ -67,9 +69,10 @@ def uniform_cluster(
 
 
 def load_cluster(text: str) -> Cluster:
-    """The cluster that the text names: `NxMEM_MBxVCORES` (with GPUs: `8x65536x24xgpu=4`), or a file."""
+    """The cluster that the text names: `NxMEM_MBxVCORES` (`8x64GBx24`, with GPUs `8x65536x24xgpu=4`), or a file."""
     if short := _SHORT.fullmatch(text.strip()):
-        count, memory_mb, vcores = (int(part) for part in short.groups()[:3])
+        count, vcores = int(short[1]), int(short[3])
+        memory_mb = math.ceil(sizes.memory_mb(short[2]) or 0)
         further = _MORE.findall(short[4])
         more = {name: int(amount) for name, amount in further}
         if len(more) < len(further) or not set(more).isdisjoint(BASE_RESOURCES):

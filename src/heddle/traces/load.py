@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 
 from heddle.model.errors import BadInput
+from heddle.model.suggestion import did_you_mean
 from heddle.model.workload import Workload
 from heddle.traces import catalogue
-from heddle.traces.csv_tasks import read_csv_tasks
+from heddle.traces.csv_tasks.read import read_csv_tasks
 from heddle.traces.parquet import read_parquet
 
-_SUFFIXES = (".parquet", ".csv", ".csv.gz")
+SUFFIXES = (".parquet", ".csv", ".csv.gz")
 
 
 def load_workload(text: str, seed: int = 0) -> Workload:
     """Read or make the workload. The seed is for built-in ones; a file is what it is."""
-    path = Path(text)
-    if path.name.endswith(_SUFFIXES):
-        if not path.is_file():
-            raise BadInput.of(text, f"no such file{_similar_file(path)}")
+    path = workload_file(text)
+    if path is not None:
         return read_parquet(path) if path.suffix == ".parquet" else read_csv_tasks(path)
     if is_built_in(text):
         return catalogue.make_workload(text, seed)
-    if path.exists() or "/" in text:
-        raise BadInput.of(text, f"not a workload file: {', '.join(_SUFFIXES)} are read")
+    if Path(text).exists() or "/" in text:
+        raise BadInput.of(text, f"not a workload file: {', '.join(SUFFIXES)} are read")
     return catalogue.make_workload(text, seed)  # not known: says which names are
+
+
+def workload_file(text: str) -> Path | None:
+    """The file that the text names, None where it names none; BadInput where there is no such file."""
+    path = Path(text)
+    if not path.name.endswith(SUFFIXES):
+        return None
+    if not path.is_file():
+        raise BadInput.of(text, f"no such file{_similar_file(path)}")
+    return path
 
 
 def is_built_in(text: str) -> bool:
@@ -37,6 +45,5 @@ def _similar_file(path: Path) -> str:
     """A file in the same folder whose name is close: most missing files are typing errors."""
     if not path.parent.is_dir():
         return f" (nor the folder {path.parent})"
-    candidates = [entry.name for entry in path.parent.iterdir() if entry.name.endswith(_SUFFIXES)]
-    near = get_close_matches(path.name, candidates, n=1)
-    return f', did you mean "{path.with_name(near[0])}"?' if near else ""
+    candidates = [entry.name for entry in path.parent.iterdir() if entry.name.endswith(SUFFIXES)]
+    return did_you_mean(path.name, candidates)

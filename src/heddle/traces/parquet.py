@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from heddle.model.errors import BadInput
+from heddle.model.whole_files import or_bad_input, whole_file
 from heddle.model.workload import Workload
 from heddle.traces.check import check_column, check_names, check_relations, limits
 from heddle.traces.parquet_layout import ALWAYS_COLUMNS, Arrays
@@ -78,14 +78,8 @@ def write_parquet(workload: Workload, path: Path) -> None:
         "lengths": lengths,
         "constants": constants,
     }
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        _write(temporary, header, sections, lengths)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise BadInput.of(str(path), f"cannot be written: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    with or_bad_input(path), whole_file(path) as partial:
+        _write(partial, header, sections, lengths)
 
 
 def _write(path: Path, header: dict[str, Any], sections: dict[str, Section], lengths: dict[str, int]) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from difflib import get_close_matches
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -13,12 +12,6 @@ from heddle.model.errors import BadInput, Problem
 
 # A column that is wrong throughout says so in twenty lines, not in a million.
 SHOWN_PER_KIND: Final = 20
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`, did you mean "mix"?` for a word close to a known one, else nothing."""
-    near = get_close_matches(word.lower(), list(known), n=1, cutoff=0.5)
-    return f', did you mean "{near[0]}"?' if near else ""
 
 
 class Problems:

@@ -16,9 +16,9 @@ import polars as pl
 
 from heddle.model.errors import BadInput, RunRefused
 from heddle.model.reasons import Outcome, Reason
+from heddle.model.suggestion import did_you_mean
 from heddle.model.workload import AM, INNER
 from heddle.record.run import Run
-from heddle.traces.problems import did_you_mean
 
 Numbers = npt.NDArray[np.int64]
 State = Literal["comes after", "waits for its AM", "waits", "partly waits", "starts", "fetches", "runs"]

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from heddle.traces.problems import Problems, did_you_mean
+from heddle.model.suggestion import did_you_mean
+from heddle.traces.problems import Problems
 
 T = TypeVar("T")
 Word = TypeVar("Word", bound=str)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any
 
 from heddle.model.cluster import MOST_MBPS, Level, Node
-from heddle.model.resources import MILLI, VCORES_MILLI
+from heddle.model.resources import MEMORY_MB, MILLI, VCORES_MILLI
 from heddle.traces.cluster_yaml.keys import Keys, scaled, text, texts
 from heddle.traces.cluster_yaml.settings import unscaled
+from heddle.traces.sizes import memory_mb
 
 DEFAULT_PREFIX = "node"
 DEFAULT_RACK = "rack-0"
@@ -27,11 +28,22 @@ def scale_of(resource: str) -> int:
     return MILLI if resource == VCORES_MILLI else 1
 
 
+def _amount(resource: str) -> Callable[[Any], int]:
+    number = scaled(scale_of(resource))
+    if resource != MEMORY_MB:
+        return number
+
+    def convert(value: Any) -> int:
+        size = memory_mb(value) if isinstance(value, str) else None
+        return number(value if size is None else size)
+
+    return convert
+
+
 def read_vector(keys: Keys, resources: Sequence[str], default: Vector) -> Vector:
     """Amounts by resource; what is not mentioned has the default."""
     return tuple(
-        keys.take(key_of(resource), scaled(scale_of(resource)), default[place])
-        for place, resource in enumerate(resources)
+        keys.take(key_of(resource), _amount(resource), default[place]) for place, resource in enumerate(resources)
     )
 
 

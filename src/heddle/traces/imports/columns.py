@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,8 @@ import polars as pl
 from heddle.model.errors import BadInput
 from heddle.traces.imports.json_items import LARGEST
 from heddle.traces.imports.source import Lines, Source
+
+ShortRows = Literal["set aside", "fill"]
 
 ROW = "row"  # the column that keeps the number of the row in its file
 
@@ -90,15 +93,16 @@ def _at_once(
     return frame.with_columns(nan)
 
 
-def drop_empty(source: Source, lines: Lines, comment: str = "\x00") -> Lines:
-    """Without empty lines and comments, which are metadata."""
+def drop_empty(source: Source, lines: Lines, comment: str = "\x00", *, strip: bool = True) -> Lines:
+    """Without empty lines and comments, which are metadata; `strip`: and without blanks around the others."""
     stripped = lines.text.str.strip_chars()
     comments = stripped.str.starts_with(comment).to_numpy()
     empty = (stripped == "").to_numpy()
     source.rows.metadata(lines.rows[comments], "comments")
     source.rows.metadata(lines.rows[empty], "empty lines")
     keep = ~(comments | empty)
-    return Lines(stripped.filter(pl.Series(keep)), lines.rows[keep], lines.first_line)
+    kept = (stripped if strip else lines.text).filter(pl.Series(keep))
+    return Lines(kept, lines.rows[keep], lines.first_line)
 
 
 def number(column: str) -> pl.Expr:
@@ -112,35 +116,58 @@ def whole(column: str) -> pl.Expr:
     return number(column).round().cast(pl.Int64, strict=False)
 
 
+@dataclass(frozen=True)
+class HeaderTable:
+    """A CSV with a header: its names as they stand there, and the rows as text in columns of these names.
+
+    In the frame an empty or repeated name has its place behind it; `row` keeps the number of the row in its file.
+    """
+
+    header: list[str]
+    frame: pl.DataFrame
+    separator: str
+
+
 def read_header_table(source: Source, required: Collection[str]) -> pl.DataFrame:
-    """A CSV with a header as columns of text with their row numbers; header and empty lines are metadata."""
-    lines = source.lines()
-    if not len(lines):
-        raise BadInput.of(source.name, "empty")
-    # A comma inside quotes, or a line break, needs a real CSV reader; without quotes splitting is much faster.
-    quoted = bool(lines.text.str.contains('"', literal=True).any())
-    header, frame = _read_quoted(source, lines) if quoted else _read_plain(source, lines)
-    missing = [name for name in required if name not in header]
+    """A CSV that must have these columns, as columns of text; rows with too few or too many fields are set aside."""
+    table = read_table(source, short_rows="set aside")
+    missing = [name for name in required if name not in table.frame.columns]
     if missing:
         raise BadInput.of(source.name, f"missing column: {', '.join(missing)}", row=1)
-    return frame
+    return table.frame
 
 
-def _read_plain(source: Source, lines: Lines) -> tuple[list[str], pl.DataFrame]:
-    names = _names(lines.text[0].split(","))
+def read_table(source: Source, short_rows: ShortRows, separators: Sequence[str] = ",") -> HeaderTable:
+    """A CSV with a header; header and empty lines are metadata. What a short row lacks can count as empty.
+
+    Of several separators it is the one that stands most often in the header, the first of them where none does.
+    """
+    lines = source.lines()
+    if not len(lines) or not lines.text[0].strip():
+        raise BadInput.of(source.name, "empty: the first line must be a header")
+    # A comma inside quotes, or a line break, needs a real CSV reader; without quotes splitting is much faster.
+    quoted = bool(lines.text.str.contains('"', literal=True).any())
+    separator = max(separators, key=lines.text[0].count)
+    read = _read_quoted if quoted else _read_plain
+    return read(source, lines, short_rows, separator)
+
+
+def _read_plain(source: Source, lines: Lines, short_rows: ShortRows, separator: str) -> HeaderTable:
+    header = [name.strip() for name in lines.text[0].split(separator)]
+    names = _unique(header)
     source.rows.metadata(lines.rows[:1], "header")
-    body = drop_empty(source, Lines(lines.text[1:], lines.rows[1:], 2))
-    frame = fields_of(body, ",", names)
+    body = drop_empty(source, Lines(lines.text[1:], lines.rows[1:], 2), strip=False)  # a tab may be a separator
+    frame = fields_of(body, separator, names)
     last = pl.col(names[-1])
     frame = set_aside_where(source, frame, pl.col("more").is_not_null(), "more fields than the header")
-    if len(names) > 1:
+    if len(names) > 1 and short_rows == "set aside":
         frame = set_aside_where(source, frame, last.is_null(), "fewer fields than the header")
-    return names, _trimmed(frame.drop("more"), names)
+    return HeaderTable(header, _trimmed(frame.drop("more"), names), separator)
 
 
-def _read_quoted(source: Source, lines: Lines) -> tuple[list[str], pl.DataFrame]:
+def _read_quoted(source: Source, lines: Lines, short_rows: ShortRows, separator: str) -> HeaderTable:
     """Records may run over several lines; a record's row is that of its first line, the others belong to it."""
-    reader = csv.reader(io.StringIO("\n".join(lines.text)), strict=False)
+    reader = csv.reader(io.StringIO("\n".join(lines.text)), delimiter=separator, strict=False)
     records: list[list[str]] = []
     starts: list[int] = []
     end = 0
@@ -151,13 +178,12 @@ def _read_quoted(source: Source, lines: Lines) -> tuple[list[str], pl.DataFrame]
             end = reader.line_num
     except csv.Error as error:
         raise BadInput.of(source.name, f"cannot be read as CSV: {error}", row=reader.line_num) from None
-    if not records:
-        raise BadInput.of(source.name, "empty")
     first = np.array(starts, np.int64)
     continued = np.ones(len(lines), bool)
     continued[first] = False
     source.rows.merged(lines.rows[continued], "the record that began lines above")
-    names = _names(records[0])
+    header = [name.strip().strip('"') for name in records[0]]
+    names = _unique(header)
     source.rows.metadata(lines.rows[first[:1]], "header")
     n_fields = np.array([len(record) for record in records])
     is_empty = n_fields == 0
@@ -165,19 +191,24 @@ def _read_quoted(source: Source, lines: Lines) -> tuple[list[str], pl.DataFrame]
     source.rows.metadata(lines.rows[first[is_empty]], "empty lines")
     short, long = (n_fields < len(names)) & ~is_empty, n_fields > len(names)
     short[0] = long[0] = False
-    source.rows.set_aside(lines.rows[first[short]], "fewer fields than the header")
+    if short_rows == "set aside":
+        source.rows.set_aside(lines.rows[first[short]], "fewer fields than the header")
+    else:
+        for place in np.flatnonzero(short).tolist():
+            records[place] += [""] * (len(names) - len(records[place]))
+            n_fields[place] = len(names)
     source.rows.set_aside(lines.rows[first[long]], "more fields than the header")
     good = np.flatnonzero(n_fields == len(names))[1:]
     columns = {name: [records[place][number] for place in good] for number, name in enumerate(names)}
     frame = pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String))
-    return names, _trimmed(frame.with_columns(pl.Series(ROW, lines.rows[first[good]])), names)
+    frame = frame.with_columns(pl.Series(ROW, lines.rows[first[good]]))
+    return HeaderTable(header, _trimmed(frame, names), separator)
 
 
-def _names(fields: list[str]) -> list[str]:
-    """The header's names, without blanks; an empty or repeated one gets its number."""
+def _unique(header: list[str]) -> list[str]:
+    """The names, of which an empty or repeated one gets its place."""
     seen: list[str] = []
-    for place, field in enumerate(fields):
-        name = field.strip().strip('"')
+    for place, name in enumerate(header):
         seen.append(name if name and name not in seen and name != ROW else f"{name}#{place}")
     return seen
 

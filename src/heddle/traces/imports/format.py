@@ -8,9 +8,10 @@ from typing import Any
 
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput
+from heddle.model.suggestion import did_you_mean
 from heddle.model.workload import Workload
 from heddle.traces.imports.source import Head, Source
-from heddle.traces.problems import Problems, did_you_mean
+from heddle.traces.problems import Problems
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ def import_trace(
     chosen.require(files)
     read = tuple(source for group in files.values() for source in group)
     imported = chosen.read(files, given)
+    imported.notes[:0] = [f"{source.name} {remark}" for source in read for remark in source.remarks]
     account = Reconciliation.close((s.rows for s in read), ((s.name, f"not a file of {chosen.name}") for s in others))
     check_structure(imported.workload, chosen.name).raise_if_any()
     if strict and (set_aside := account.of_kind("set_aside")):

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from heddle.model.errors import BadInput
+from heddle.model.suggestion import did_you_mean
 from heddle.traces.imports.format import Files, Format
 from heddle.traces.imports.source import Source
-from heddle.traces.problems import did_you_mean
 
 _MODULES: Final = {
     "csv": "csv",
@@ -75,6 +75,8 @@ def detect(sources: list[Source]) -> Format:
         if candidate.complete({role: [] for role in roles}):
             found[candidate.name] = sum(candidate.role(head) is not None for head in heads)
     where = sources[0].name if len(sources) == 1 else f"{len(sources)} files"
+    if not found and any("job.submit_at_ms" in head.columns for head in heads):
+        raise BadInput.of(where, "a workload of heddle already: it can be used as it is")
     if not found:
         raise BadInput.of(where, f"of no known format: say --format, one of {', '.join(_MODULES)}")
     if len(found) > 1:

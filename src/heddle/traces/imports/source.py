@@ -6,6 +6,7 @@ another dependency.
 
 from __future__ import annotations
 
+import codecs
 import io
 import lzma
 from collections.abc import Iterator
@@ -48,6 +49,7 @@ class Source:
     name: str
     places: Any = None  # the pyarrow file system it lies on; None: local
     rows: Rows = field(init=False)
+    remarks: dict[str, None] = field(default_factory=dict)  # how it had to be read, where its name does not tell
 
     def __post_init__(self) -> None:
         self.rows = Rows(self.name)
@@ -73,11 +75,17 @@ class Source:
                 self.name, "Spark's own lz4 blocks are not read: unpack it, or compress it as .zstd or .gz"
             )
         packing = next((codec for start, codec in _MAGIC.items() if magic.startswith(start)), None)
-        if packing is None:
-            return cast(BinaryIO, raw)
-        if packing == "xz":
-            return cast(BinaryIO, _Xz(raw))
-        return cast(BinaryIO, io.BufferedReader(_Unpacked(pa.CompressedInputStream(raw, packing)), 1 << 20))
+        stream: Any = raw
+        if packing is not None:
+            if not self.name.endswith(_PACKED_SUFFIXES):
+                self.remarks[f"is packed ({packing}), which its name does not say"] = None
+            packed = _Xz(raw) if packing == "xz" else _Unpacked(pa.CompressedInputStream(raw, packing))
+            stream = io.BufferedReader(packed, 1 << 20)
+            magic = stream.peek(2)
+        if magic.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            self.remarks["is UTF-16"] = None
+            stream = io.BufferedReader(_FromUtf16(stream), 1 << 20)
+        return cast(BinaryIO, stream)
 
     def content(self) -> bytes:
         """All of it. For formats whose files are small."""
@@ -228,6 +236,32 @@ class _Unpacked(io.RawIOBase):
         block = self.stream.read(len(buffer))
         buffer[: len(block)] = block
         return len(block)
+
+    def close(self) -> None:
+        self.stream.close()
+        super().close()
+
+
+class _FromUtf16(io.RawIOBase):
+    """Text in UTF-16 as UTF-8; what is no text becomes U+FFFD, as everywhere."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        self.rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self.rest:
+            block = self.stream.read(1 << 20)
+            self.rest = self.decoder.decode(block, final=not block).encode()
+            if not block:
+                break
+        size = min(len(buffer), len(self.rest))
+        buffer[:size], self.rest = self.rest[:size], self.rest[size:]
+        return size
 
     def close(self) -> None:
         self.stream.close()

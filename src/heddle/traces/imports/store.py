@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from heddle.model.errors import BadInput
+from heddle.model.whole_files import write_whole
 from heddle.traces.clusters import dump_cluster
 from heddle.traces.imports.importing import ImportResult
 from heddle.traces.parquet import write_parquet
@@ -83,18 +83,6 @@ def store(result: ImportResult, output: Path) -> dict[str, Any]:
             write_whole(path, text)
     write_parquet(result.imported.workload, output)
     return account
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file that is never seen half."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-    except OSError as error:
-        raise BadInput.of(str(path), f"cannot be written: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _set_aside(result: ImportResult) -> str:

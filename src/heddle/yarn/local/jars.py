@@ -7,7 +7,6 @@ here finds them on any other cluster in the same way.
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from heddle.model.errors import BadInput, RunRefused
+from heddle.model.whole_files import remove_partials, whole_folder
 from heddle.yarn.local.folders import jar_cache, only_one
 from heddle.yarn.local.java import find_tool
 
@@ -67,15 +67,9 @@ def _fetched(folder: Path, version: str, fetch: Callable[[Path], None]) -> Path:
         return folder
     cache = jar_cache()
     with only_one(cache / f".{folder.name}.lock", f"another heddle is fetching Hadoop {version} at this moment"):
-        for left_behind in cache.glob(f".{folder.name}.partial-*"):  # by one that was killed
-            shutil.rmtree(left_behind)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.partial-", dir=cache))
-        try:
+        remove_partials(cache, folder.name)
+        with whole_folder(folder) as fresh:
             fetch(fresh)
-            fresh.chmod(0o755)
-            fresh.rename(folder)
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
     return folder
 
 

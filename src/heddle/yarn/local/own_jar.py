@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
 import tempfile
 import zipfile
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from heddle.model.errors import RunRefused
+from heddle.model.whole_files import whole_file
 from heddle.yarn.local.folders import jar_cache
 from heddle.yarn.local.java import find_tool
 
@@ -32,9 +32,7 @@ def own_jar(source: Path, hadoop: str, class_path: str) -> Path:
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
         if ran.returncode:
             raise RunRefused(f"{source.name} cannot be compiled against Hadoop {hadoop}:\n{ran.stderr}")
-        fresh = Path(folder) / jar.name
-        with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as made:
+        with whole_file(jar) as fresh, zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as made:
             for file in sorted(classes.rglob("*.class")):
                 made.write(file, file.relative_to(classes))
-        os.replace(fresh, jar)
     return jar

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from heddle.model.errors import BadInput, RunRefused
+from heddle.model.whole_files import whole_file
 from heddle.yarn.local.folders import only_one, state_folder
 from heddle.yarn.snapshot import Size
 
@@ -95,25 +96,13 @@ class Desk:
         RunRefused where that cannot be (a full disk): then nothing may be changed either.
         """
         try:
-            self._write(baseline)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with whole_file(self.baseline_file, durable=True) as partial:
+                partial.write_text(json.dumps(asdict(baseline), indent=1))
         except OSError as error:
             raise RunRefused(
                 f"{self.baseline_file}: cannot be written ({error.strerror or error}), so nothing may be changed"
             ) from None
-
-    def _write(self, baseline: Baseline) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        fresh = self.baseline_file.with_suffix(".partial")
-        with fresh.open("w") as file:
-            json.dump(asdict(baseline), file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.rename(self.baseline_file)
-        folder = os.open(self.folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
     def load(self) -> Baseline | None:
         """What an earlier controller has not put back; None: nothing."""

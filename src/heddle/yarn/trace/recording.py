@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from heddle.model.whole_files import write_whole
 from heddle.record.files import cluster_beside_record, write_record
 from heddle.traces.clusters import dump_cluster
 from heddle.yarn.client import RmClient
@@ -87,7 +88,7 @@ def write_cluster_beside(record: Path, client: RmClient, say: Callable[[str], No
     except YarnError as error:
         say(f"{error}: without the cluster's queues a simulation of this record takes them to be equal")
         return
-    cluster_beside_record(record).write_text(text, encoding="utf-8")
+    write_whole(cluster_beside_record(record), text)
 
 
 @contextmanager

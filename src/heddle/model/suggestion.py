@@ -1,0 +1,13 @@
+"""What somebody who mistyped a name may have meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`, did you mean "mix"?` for a word close to a known one, whatever its case; else nothing."""
+    names = {name.casefold(): name for name in known}
+    near = get_close_matches(word.casefold(), names, n=1)
+    return f', did you mean "{names[near[0]]}"?' if near else ""
