@@ -18,12 +18,12 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
-from tests.yarn_slice.fake_rm import FakeRm
+from tests.yarn_live.fake_rm import FakeRm
 
 from heddle.policy.lever import Question
 from heddle.policy.parse import parse_policy
-from heddle.yarn.client import RmClient
-from heddle.yarn.controller import Controller, Settings
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.controller import Controller, Settings
 
 PAIRS = "nodes x requests"
 PARTS = ("look", "view", "decide", "plan", "view + decide + plan")

@@ -7,10 +7,10 @@ import pytest
 
 from heddle.cli.main import run
 from heddle.model.errors import BadInput, RunRefused
-from heddle.yarn.local.folders import cluster_folder
-from heddle.yarn.local.java import find_tool
-from heddle.yarn.local.layout import Layout
-from heddle.yarn.local.namespaces import refuse_without_namespaces
+from heddle.yarn.testbed.local.folders import cluster_folder
+from heddle.yarn.testbed.local.java import find_tool
+from heddle.yarn.testbed.local.layout import Layout
+from heddle.yarn.testbed.local.namespaces import refuse_without_namespaces
 
 
 def test_no_two_daemons_share_a_port() -> None:

@@ -7,8 +7,9 @@ people; a test holds the two together.
 from dataclasses import dataclass
 from typing import Final
 
-YARN: Final = "src/heddle/yarn"
-STEERING: Final = f"{YARN}/steering"
+LIVE: Final = "src/heddle/yarn/live"
+STEERING: Final = f"{LIVE}/steering"
+OBSERVE: Final = "src/heddle/yarn/observe"
 FAKE: Final = "tests/yarn_steering"
 FAULTY_ANSWER: Final = f"{FAKE}/test_faults.py::test_a_faulty_answer_costs_a_step_and_nothing_else"
 REAL: Final = "tests/yarn_real/test_faults.py"
@@ -70,12 +71,12 @@ GUARDS: Final = (
         (f"{FAKE}/test_watchdog.py::test_both_die", f"{REAL}::test_kill_9_of_both[restore]"),
     ),
     Guard(
-        "killed before what was found is on disk", "Controller._post", f"{YARN}/controller.py",
+        "killed before what was found is on disk", "Controller._post", f"{LIVE}/controller.py",
         "        self._before_post(node.id)\n", "",
         (f"{FAKE}/test_session.py::test_a_node_that_joins_later_is_saved_before_it_is_changed",),
     ),
     Guard(
-        "two controllers", "folders.only_one", f"{YARN}/local/folders.py",
+        "two controllers", "state.only_one", f"{LIVE}/state.py",
         "fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass",
         (f"{FAKE}/test_session.py::test_one_controller_at_a_time",),
     ),
@@ -150,14 +151,14 @@ GUARDS: Final = (
         (f"{FAKE}/test_turning.py::test_somebody_elses_setting_is_left_to_them",),
     ),
     Guard(
-        "answer without a field", "snapshot._Reading", f"{YARN}/snapshot.py",
+        "answer without a field", "snapshot._Reading", f"{LIVE}/snapshot.py",
         "        if isinstance(error, KeyError):", "        if False:",
         (
             f"{FAULTY_ANSWER}[a field is missing]",
         ),
     ),
     Guard(
-        "answer of another shape", "snapshot._Reading", f"{YARN}/snapshot.py",
+        "answer of another shape", "snapshot._Reading", f"{LIVE}/snapshot.py",
         "        if isinstance(error, (TypeError, ValueError, AttributeError)):", "        if False:",
         (
             f"{FAULTY_ANSWER}[no nodes where a list should be]",
@@ -165,7 +166,7 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "answer that is not JSON, or half of it", "RmClient._call", f"{YARN}/client.py",
+        "answer that is not JSON, or half of it", "RmClient._call", f"{LIVE}/client.py",
         "            raise YarnError(url, f\"not JSON: {text[:EXCERPT]!r}\", OK) from None", "            raise",
         (
             f"{FAULTY_ANSWER}[not JSON]",
@@ -173,7 +174,7 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "answer cut off", "wire._Address.exchange", f"{YARN}/wire.py",
+        "answer cut off", "wire._Address.exchange", f"{LIVE}/wire.py",
         "except (OSError, HTTPException) as error:", "except OSError as error:",
         (
             f"{FAULTY_ANSWER}[cut off]",
@@ -181,7 +182,7 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "slow answer", "wire._Address", f"{YARN}/wire.py",
+        "slow answer", "wire._Address", f"{LIVE}/wire.py",
         "timeout=timeout_s)", "timeout=None)",
         (
             f"{FAULTY_ANSWER}[late]",
@@ -198,7 +199,7 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "a change refused, or made and denied", "Controller._post", f"{YARN}/controller.py",
+        "a change refused, or made and denied", "Controller._post", f"{LIVE}/controller.py",
         "        except YarnError as error:\n            return Verdict.FAILED, str(error)",
         "        except ZeroDivisionError as error:\n            return Verdict.FAILED, str(error)",
         (
@@ -237,13 +238,13 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "disk full under the record", "Journal.flush", f"{YARN}/trace/journal.py",
+        "disk full under the record", "Journal.flush", f"{OBSERVE}/journal.py",
         "            self._full = True\n            return",
         "            self._full = True\n            self._pending.clear()\n            return",
-        ("tests/yarn_trace/test_journal.py::test_a_full_disk_loses_and_doubles_nothing", f"{REAL}::test_a_full_disk"),
+        ("tests/yarn_observe/test_journal.py::test_a_full_disk_loses_and_doubles_nothing", f"{REAL}::test_a_full_disk"),
     ),
     Guard(
-        "a shrink that kills", "RmClient.resize_node", f"{YARN}/client.py",
+        "a shrink that kills", "RmClient.resize_node", f"{LIVE}/client.py",
         "KEEP_CONTAINERS: Final = -1", "KEEP_CONTAINERS: Final = 0",
         (
             f"{FAKE}/test_session.py::test_the_baseline_is_on_disk_before_the_first_change",
@@ -251,34 +252,34 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "observer killed", "Observer.__init__", f"{YARN}/trace/observer.py",
+        "observer killed", "Observer.__init__", f"{OBSERVE}/observer.py",
         "            self.seen.take(entry)\n        self._asked", "            pass\n        self._asked",
         (
-            "tests/yarn_trace/test_observer.py::test_a_restart_neither_loses_nor_doubles_a_job",
+            "tests/yarn_observe/test_observer.py::test_a_restart_neither_loses_nor_doubles_a_job",
             f"{REAL}::test_kill_9_of_the_observer",
         ),
     ),
     Guard(
-        "observer killed within a line", "journal._whole_lines", f"{YARN}/trace/journal.py",
+        "observer killed within a line", "journal._whole_lines", f"{OBSERVE}/journal.py",
         "            if line.endswith(LINE_END):", "            if True:",
         (
-            "tests/yarn_trace/test_journal.py::test_it_goes_on_after_a_restart_and_a_torn_line",
+            "tests/yarn_observe/test_journal.py::test_it_goes_on_after_a_restart_and_a_torn_line",
             f"{REAL}::test_kill_9_of_the_observer",
         ),
     ),
     Guard(
-        "job that came and went while the observer was away", "Observer.poll", f"{YARN}/trace/observer.py",
+        "job that came and went while the observer was away", "Observer.poll", f"{OBSERVE}/observer.py",
         "        for row in (*rows.values(), *ended.values()):", "        for row in rows.values():",
         (
-            "tests/yarn_trace/test_observer.py::test_an_application_between_two_polls_is_not_missed",
+            "tests/yarn_observe/test_observer.py::test_an_application_between_two_polls_is_not_missed",
             f"{REAL}::test_kill_9_of_the_observer",
         ),
     ),
     Guard(
-        "failover", "Wire.exchange", f"{YARN}/wire.py",
+        "failover", "Wire.exchange", f"{LIVE}/wire.py",
         "                error = error or elsewhere\n                continue", "                raise",
         (
-            "tests/yarn_slice/test_client.py::test_failover_when_the_active_one_dies",
+            "tests/yarn_live/test_client.py::test_failover_when_the_active_one_dies",
             "tests/yarn_real/test_failover_and_tls.py::test_a_failover_with_changes_in_force",
         ),
     ),

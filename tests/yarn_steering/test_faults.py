@@ -9,13 +9,13 @@ import pytest
 
 from heddle.model.errors import RunRefused
 from heddle.policy.parse import parse_policy
-from heddle.yarn.client import RmClient
-from heddle.yarn.controller import Settings
-from heddle.yarn.steering import desk as desk_module
-from heddle.yarn.steering import session as session_module
-from heddle.yarn.steering.desk import Desk
-from heddle.yarn.steering.session import Session, Terms
-from yarn_slice.fake_rm import FakeRm
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.controller import Settings
+from heddle.yarn.live.steering import desk as desk_module
+from heddle.yarn.live.steering import session as session_module
+from heddle.yarn.live.steering.desk import Desk
+from heddle.yarn.live.steering.session import Session, Terms
+from yarn_live.fake_rm import FakeRm
 
 OWN = {"a:1": 8192, "b:1": 8192}
 HANGS_S = 2.0

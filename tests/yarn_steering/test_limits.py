@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from heddle.yarn.snapshot import NodeSeen
-from heddle.yarn.steering.limits import FOREIGN_POLLS, Cause, Guards, Limits, keep_one_large
+from heddle.yarn.live.snapshot import NodeSeen
+from heddle.yarn.live.steering.limits import FOREIGN_POLLS, Cause, Guards, Limits, keep_one_large
 
 OWN = (8192, 8000)
 NODE = NodeSeen("a:1", "a", "/r", "RUNNING", "", OWN, (4096, 2000), 3000, 0.5, 1000, 1.0, memory_share=0.3)

@@ -8,15 +8,15 @@ import pytest
 
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.policy.parse import parse_policy
-from heddle.yarn.client import RmClient
-from heddle.yarn.controller import Settings
-from heddle.yarn.knobs import without_knob
-from heddle.yarn.steering import session as session_module
-from heddle.yarn.steering.desk import Baseline, Desk, Found
-from heddle.yarn.steering.limits import FOREIGN_POLLS
-from heddle.yarn.steering.session import Session, Terms, restore
-from heddle.yarn.verdicts import Verdict
-from yarn_slice.fake_rm import FakeRm
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.controller import Settings
+from heddle.yarn.live.knobs import without_knob
+from heddle.yarn.live.steering import session as session_module
+from heddle.yarn.live.steering.desk import Baseline, Desk, Found
+from heddle.yarn.live.steering.limits import FOREIGN_POLLS
+from heddle.yarn.live.steering.session import Session, Terms, restore
+from heddle.yarn.live.verdicts import Verdict
+from yarn_live.fake_rm import FakeRm
 
 OWN = {"a:1": (8192, 8000), "b:1": (8192, 8000)}
 LIVE = Settings(shadow=False, dead_band=(1, 1000))

@@ -13,13 +13,13 @@ from heddle.cli.main import run
 from heddle.cli.steer_view import SteerView
 from heddle.model.errors import RunRefused
 from heddle.policy.parse import parse_policy
-from heddle.yarn.client import RmClient
-from heddle.yarn.controller import Settings, Step
-from heddle.yarn.steering.decisions import changes_in_words, decision_of
-from heddle.yarn.steering.desk import Desk
-from heddle.yarn.steering.metrics_page import SteeringMetrics, served
-from heddle.yarn.steering.session import Session, Terms
-from yarn_slice.fake_rm import FakeRm
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.controller import Settings, Step
+from heddle.yarn.live.steering.decisions import changes_in_words, decision_of
+from heddle.yarn.live.steering.desk import Desk
+from heddle.yarn.live.steering.metrics_page import SteeringMetrics, served
+from heddle.yarn.live.steering.session import Session, Terms
+from yarn_live.fake_rm import FakeRm
 
 
 def step_of(client: RmClient, desk: Desk, policy: str, steps: int = 1) -> Step:

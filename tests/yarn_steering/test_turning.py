@@ -4,14 +4,14 @@ import pytest
 
 from heddle.model.errors import RunRefused
 from heddle.policy.parse import parse_policy
-from heddle.yarn.client import RmClient
-from heddle.yarn.controller import Settings
-from heddle.yarn.steering import session as session_module
-from heddle.yarn.steering.desk import Baseline, Desk, Found
-from heddle.yarn.steering.limits import Limits
-from heddle.yarn.steering.session import Session, Terms, restore
-from heddle.yarn.verdicts import Verdict
-from yarn_slice.fake_rm import FakeRm
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.controller import Settings
+from heddle.yarn.live.steering import session as session_module
+from heddle.yarn.live.steering.desk import Baseline, Desk, Found
+from heddle.yarn.live.steering.limits import Limits
+from heddle.yarn.live.steering.session import Session, Terms, restore
+from heddle.yarn.live.verdicts import Verdict
+from yarn_live.fake_rm import FakeRm
 
 DEFAULT_AM_SHARE = "yarn.scheduler.capacity.root.default.maximum-am-resource-percent"
 PRIORITIES = "yarn.cluster.max-application-priority"

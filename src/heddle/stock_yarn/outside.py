@@ -21,11 +21,11 @@ from heddle.sim.run import Ended, run_engine
 from heddle.stock_yarn.levers import stock_policy
 from heddle.stock_yarn.sight import Sight, node_number
 from heddle.stock_yarn.turning import Knobs
-from heddle.yarn.decider import Decider
-from heddle.yarn.knobs import WHOLE, Turns, from_outside, has_opinion, pool_leaves, turns_of, without_knob
-from heddle.yarn.levers import LiveLevers, unfit
-from heddle.yarn.live_view import N_RESOURCES, LiveView
-from heddle.yarn.snapshot import NodeSeen, Size
+from heddle.yarn.live.decider import Decider
+from heddle.yarn.live.knobs import WHOLE, Turns, from_outside, has_opinion, pool_leaves, turns_of, without_knob
+from heddle.yarn.live.levers import LiveLevers, unfit
+from heddle.yarn.live.live_view import N_RESOURCES, LiveView
+from heddle.yarn.live.snapshot import NodeSeen, Size
 
 DEFAULT_POLL_MS: Final = 1000
 FIRST_LOSS: Final = 1 << 60  # looks draw from the stream of lost reports, behind them

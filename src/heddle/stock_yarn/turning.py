@@ -15,7 +15,7 @@ from heddle.sim.compile import Engine
 from heddle.sim.memory import SimHandle
 from heddle.sim.queue_tree import QueueTree
 from heddle.stock_yarn.sight import app_number, node_number
-from heddle.yarn.knobs import Turns, worth_posting
+from heddle.yarn.live.knobs import Turns, worth_posting
 
 NOTHING = -1
 
