@@ -17,8 +17,14 @@ class Clock:
     def __init__(self) -> None:
         self.now_ms = 0
 
-    def __call__(self) -> int:
-        return self.now_ms
+    def monotonic(self) -> float:
+        return self.now_ms / 1000
+
+    def time(self) -> float:
+        return self.now_ms / 1000
+
+    def sleep(self, seconds: float) -> None:
+        self.now_ms += round(1000 * seconds)
 
 
 def as_large_as_first_seen(node: NodeSeen) -> Size:
@@ -52,8 +58,8 @@ def control(client: RmClient, clock: Clock) -> Callable[..., Controller]:
             client,
             parse_policy(policy) if isinstance(policy, str) else policy,
             as_large_as_first_seen,
-            clock,
             Settings(**chosen),
+            clock=clock,
         )
 
     return make

@@ -95,7 +95,8 @@ class FakeRm(Served):
         self.gives_attempt_ids = True
         self.now_ms = CLUSTER_AT_MS
         self.on_post: Callable[[], None] = lambda: None
-        self.configured: dict[str, str] = {}  # what the fake answers, as RM or as NodeManager, at /conf
+        # What the fake answers, as RM or as NodeManager, at /conf.
+        self.configured = {"yarn.resourcemanager.scheduler.monitor.enable": "false"}
         self.leaves = {"default": (75.0, 100.0), "batch": (25.0, 50.0)}  # percent: guarantee, maximum
         self.settings: dict[str, str] = {}  # of the scheduler, by full name
         self._lock = Lock()
@@ -303,6 +304,11 @@ class FakeRm(Served):
             "containerState": "RUNNING",
         }
 
+    def _held_in(self, leaf: str) -> dict[str, int]:
+        of_leaf = [app for app in self.apps.values() if app.queue.rpartition(".")[2] == leaf]
+        held = [container for app in of_leaf for container in app.containers.values()]
+        return _resource(sum(one.memory_mb for one in held), sum(one.vcores for one in held))
+
     def _queues(self) -> dict[str, Any]:
         leaf = {
             "type": "capacitySchedulerLeafQueueInfo",
@@ -316,7 +322,13 @@ class FakeRm(Served):
             "capacity": 100.0,
             "queues": {
                 "queue": [
-                    {**leaf, "queueName": name, "absoluteCapacity": least, "absoluteMaxCapacity": most}
+                    {
+                        **leaf,
+                        "queueName": name,
+                        "absoluteCapacity": least,
+                        "absoluteMaxCapacity": most,
+                        "resourcesUsed": self._held_in(name),
+                    }
                     for name, (least, most) in self.leaves.items()
                 ]
             },

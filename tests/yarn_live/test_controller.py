@@ -6,8 +6,8 @@ import pytest
 
 from heddle.model.errors import RunRefused
 from heddle.model.view import EVENT_NODE_LOST, EVENT_NODE_RETURNED, EVENT_STOPPED
+from heddle.yarn.live.applying.turn import Verdict
 from heddle.yarn.live.controller import Controller, Step
-from heddle.yarn.live.verdicts import Verdict
 from heddle.yarn.live.wire import YarnError
 
 from .conftest import Clock
@@ -21,7 +21,7 @@ def use(rm: FakeRm, node: str, memory_mb: int, cores: float) -> None:
 
 
 def wanted(step: Step) -> list[tuple[int, int]]:
-    return [resize.wanted for resize in step.resizes]
+    return [resize.wanted for resize in step.of("sizes")]
 
 
 def test_usage_feedback_by_hand(rm: FakeRm, control: Callable[..., Controller], clock: Clock) -> None:
@@ -79,7 +79,7 @@ def test_shadow_posts_nothing(rm: FakeRm, control: Callable[..., Controller]) ->
     use(rm, "a:1", 1000, 0.5)
     controller = control(HALF, shadow=True)
     step = controller.step()
-    assert [(resize.wanted, resize.verdict) for resize in step.resizes] == [((7192, 7000), Verdict.SHADOW)]
+    assert [(resize.wanted, resize.verdict) for resize in step.of("sizes")] == [((7192, 7000), Verdict.SHADOW)]
     assert rm.posts == []
 
 
@@ -87,22 +87,22 @@ def test_dead_band(rm: FakeRm, control: Callable[..., Controller], clock: Clock)
     rm.add_node("a:1", 8192, 8)
     use(rm, "a:1", 255, 0)
     controller = control(HALF, dead_band=(256, 1000))
-    assert [resize.verdict for resize in controller.step().resizes] == [Verdict.DEAD_BAND]
+    assert [resize.verdict for resize in controller.step().of("sizes")] == [Verdict.DEAD_BAND]
     use(rm, "a:1", 256, 0)
     clock.now_ms = 1000
-    assert [resize.verdict for resize in controller.step().resizes] == [Verdict.POSTED]
+    assert [resize.verdict for resize in controller.step().of("sizes")] == [Verdict.POSTED]
     clock.now_ms = 2000
-    assert [resize.verdict for resize in controller.step().resizes] == [Verdict.UNCHANGED]
+    assert [resize.verdict for resize in controller.step().of("sizes")] == [Verdict.UNCHANGED]
 
 
 def test_dead_band_of_vcores(rm: FakeRm, control: Callable[..., Controller], clock: Clock) -> None:
     rm.add_node("a:1", 8192, 8)
     use(rm, "a:1", 0, 1)
     controller = control(HALF, dead_band=(256, 2000))
-    assert [resize.verdict for resize in controller.step().resizes] == [Verdict.DEAD_BAND]
+    assert [resize.verdict for resize in controller.step().of("sizes")] == [Verdict.DEAD_BAND]
     use(rm, "a:1", 0, 2)
     clock.now_ms = 1000
-    assert [resize.verdict for resize in controller.step().resizes] == [Verdict.POSTED]
+    assert [resize.verdict for resize in controller.step().of("sizes")] == [Verdict.POSTED]
 
 
 def test_never_below_what_is_allocated(rm: FakeRm, control: Callable[..., Controller]) -> None:
@@ -142,7 +142,7 @@ def test_a_node_lost_and_returned(rm: FakeRm, control: Callable[..., Controller]
     assert view.node["alive"].tolist() == [1, 0]
     assert view.node["allocated"][1].tolist() == [0, 0]
     assert view.node["first_container"][1] == -1
-    assert [resize.verdict for resize in step.resizes][1] is Verdict.AWAY
+    assert [resize.verdict for resize in step.of("sizes")][1] is Verdict.AWAY
 
     rm.nodes["b:1"].lost = False
     use(rm, "b:1", 500, 0)
@@ -164,15 +164,15 @@ def test_a_node_that_vanishes_before_the_post_does_not_stop_the_others(
     use(rm, "b:1", 1000, 0)
     rm.instead["/nodes/a:1/resource"] = (404, "no such node")
     step = control(HALF).step()
-    assert [resize.verdict for resize in step.resizes] == [Verdict.FAILED, Verdict.POSTED]
-    assert "/nodes/a:1/resource: HTTP 404: no such node" in step.resizes[0].problem
+    assert [resize.verdict for resize in step.of("sizes")] == [Verdict.FAILED, Verdict.POSTED]
+    assert "/nodes/a:1/resource: HTTP 404: no such node" in step.of("sizes")[0].problem
 
 
 def test_a_decommissioning_node_is_left_to_the_rm(rm: FakeRm, control: Callable[..., Controller]) -> None:
     rm.add_node("a:1", 8192, 8)
     rm.nodes["a:1"].state = "DECOMMISSIONING"
     use(rm, "a:1", 1000, 0)
-    assert [resize.verdict for resize in control(HALF).step().resizes] == [Verdict.AWAY]
+    assert [resize.verdict for resize in control(HALF).step().of("sizes")] == [Verdict.AWAY]
     assert rm.posts == []
 
 

@@ -201,7 +201,7 @@ def test_vetoes_of_a_users_lever_are_in_the_plan(rm: FakeRm, client: RmClient, c
     app = rm.add_app()
     app.asks = [(0, 512, 1, 1)]
     levers = [*parse_policy("fifo").levers[:-1], not_the_second]
-    controller = Controller(client, Policy("own", tuple(levers)), as_large_as_first_seen, clock, Settings())
+    controller = Controller(client, Policy("own", tuple(levers)), as_large_as_first_seen, Settings(), clock=clock)
     plan = controller.step().plan
     assert plan.vetoes == {(int(controller.live.waiting_stages()[0]), 1): Reason.VETO}
     assert rm.posts == []

@@ -63,7 +63,7 @@ def test_same_events_same_totals(
         assert step.plan.node_totals is not None
         assert step.plan.node_totals.tolist() == direct.totals(), f"poll {poll}"
         assert [[node.memory_mb, 1000 * node.vcores] for node in rm.nodes.values()] == direct.totals()
-        resized += sum(resize.before != resize.wanted for resize in step.resizes)
+        resized += sum(resize.before != resize.wanted for resize in step.of("sizes"))
     assert resized > 0
 
 

@@ -41,7 +41,7 @@ class Watched:
         return done
 
     def promised_mb(self, step: Step) -> int:
-        return step.resizes[0].wanted[0]
+        return step.of("sizes")[0].wanted[0]
 
 
 def test_where_containers_start_at_once_the_least_holds(

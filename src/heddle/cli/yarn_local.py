@@ -33,6 +33,9 @@ def up(
     link_mbit: Annotated[
         int, typer.Option(help="With --hosts: rate of each node's link, each way; 0: as fast as it goes.")
     ] = 0,
+    preemption: Annotated[
+        bool, typer.Option("--preemption", help="Queues take back what they are due, within seconds (capacity).")
+    ] = False,
     json: Json = False,
 ) -> int:
     """Start a real YARN on this machine and wait until it is healthy.
@@ -52,7 +55,10 @@ def up(
     from heddle.yarn.testbed.local.layout import Layout
 
     queues = tuple(_queue(text) for text in queue) if queue else Layout.queues
-    layout = Layout(nodes, node_memory_mb, node_vcores, hadoop, scheduler, am_share, port, queues, hosts, link_mbit)
+    layout = Layout(
+        nodes, node_memory_mb, node_vcores, hadoop, scheduler, am_share, port, queues, hosts, link_mbit,
+        preemption=preemption,
+    )  # fmt: skip
     cluster = bring_up(name, layout, say)
     _show([cluster], json)
     return DONE

@@ -84,12 +84,12 @@ def steer(
     """
     from heddle.model.resources import MILLI
     from heddle.policy.parse import parse_policy
+    from heddle.yarn.live.applying.seen import Limits
+    from heddle.yarn.live.applying.wanted import without_knob
     from heddle.yarn.live.controller import Settings
-    from heddle.yarn.live.knobs import without_knob
     from heddle.yarn.live.levers import charging_young
     from heddle.yarn.live.steering.decisions import decision_of
     from heddle.yarn.live.steering.desk import desk_of
-    from heddle.yarn.live.steering.limits import Limits
     from heddle.yarn.live.steering.metrics_page import SteeringMetrics
     from heddle.yarn.live.steering.session import Session, Terms
     from heddle.yarn.observe.journal import Journal
@@ -132,13 +132,13 @@ def steer(
                 while not told and (for_s is None or time.monotonic() - began_s < for_s):
                     step_began_s = time.monotonic()
                     step = session.step()
-                    teller.tell(decision_of(step, chosen.name, mode) if step is not None else None)
+                    teller.tell(decision_of(step, chosen.name, mode, time.time()) if step is not None else None)
                     time.sleep(max(0.0, step_began_s + every_s - time.monotonic()))
     return DONE
 
 
 def _leaves(queue: list[str] | None, policy: Policy) -> frozenset[str] | None:
-    from heddle.yarn.live.knobs import pool_leaves
+    from heddle.yarn.live.applying.wanted import pool_leaves
 
     if queue and (pools := pool_leaves(policy)):
         raise RunRefused(f"the policy shares the cluster out between {' and '.join(pools)}: --queue cannot limit that")
@@ -220,8 +220,8 @@ def restore(
       heddle yarn restore
       heddle yarn restore --rm http://rm.example:8088 --from-nodes
     """
+    from heddle.yarn.live.applying.putting_back import in_words
     from heddle.yarn.live.steering.desk import desk_of
-    from heddle.yarn.live.steering.putting_back import in_words
     from heddle.yarn.live.steering.session import restore as put_all_back
 
     with client_of(rm, name) as client:

@@ -6,12 +6,12 @@ Used by one thread. Answers are plain JSON objects; snapshot.py gives them a mea
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 from xml.sax.saxutils import escape
 
-from heddle.yarn.live.wire import EXCERPT, Wire, YarnError
+from heddle.yarn.live.wire import EXCERPT, Transport, Wire, YarnError
 
 ROOT: Final = "/ws/v1/cluster"
 OK: Final = 200
@@ -27,9 +27,20 @@ class RmClient:
     `user` is sent as user.name, which is all that simple authentication asks for.
     """
 
-    def __init__(self, address: str, *, timeout_s: float = 10.0, user: str | None = None) -> None:
-        self._wire = Wire(address, timeout_s)
+    def __init__(
+        self,
+        address: str,
+        *,
+        timeout_s: float = 10.0,
+        user: str | None = None,
+        connect: Callable[[str, float], Transport] = Wire,
+    ) -> None:
+        self._connect, self._wire = connect, connect(address, timeout_s)
         self._user = user
+
+    def elsewhere(self, address: str, timeout_s: float) -> RmClient:
+        """A client of another daemon, reached in the same way, as nobody in particular."""
+        return RmClient(address, timeout_s=timeout_s, connect=self._connect)
 
     @property
     def address(self) -> str:

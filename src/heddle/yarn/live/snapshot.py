@@ -107,6 +107,8 @@ class QueueSeen:
     max_running_jobs: int = -1
     guarantee: Size | None = None
     maximum: Size | None = None
+    guaranteed: float | None = None  # the share of unlabelled nodes that it is due, as exactly as the RM says it
+    used: Size | None = None  # all that it holds, wherever
 
 
 @dataclass(frozen=True)
@@ -287,6 +289,8 @@ def _queues(row: Any, above: str) -> Iterable[QueueSeen]:
         user_limit_percent=round(float(row.get("userLimit", 100))),
         user_limit_factor_milli=round(MILLI * float(row.get("userLimitFactor", 1))),
         max_running_jobs=-1 if most >= 2**31 - 1 else most,
+        guaranteed=float(row["absoluteCapacity"]) / 100 if "absoluteCapacity" in row else None,
+        used=_size(row["resourcesUsed"]) if "resourcesUsed" in row else None,
     )
     for child in rows_under(row, "queues", "queue"):
         yield from _queues(child, name)

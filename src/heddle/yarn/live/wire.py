@@ -7,7 +7,7 @@ tried instead.
 from __future__ import annotations
 
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from heddle.model.errors import HeddleError, RunRefused
@@ -25,6 +25,17 @@ class YarnError(HeddleError):
         self.url = url
         self.status = status  # None: there was no HTTP answer
         super().__init__(f"{url}: {what}" if status is None else f"{url}: HTTP {status}: {what}")
+
+
+class Transport(Protocol):
+    """How a client's requests reach a daemon, and its answers come back."""
+
+    address: str  # as it was told, put in order
+
+    def exchange(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> tuple[str, str]:
+        """The URL that answered and the text of its answer. YarnError if none does, or if it refuses."""
+
+    def close(self) -> None: ...
 
 
 class Wire:

@@ -7,12 +7,12 @@ is full) stays in memory and is tried again with the next lines, so that nothing
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from heddle.model.errors import BadInput
+from heddle.yarn.live.files import DISK, Files
 
 LINE_END: Final = b"\n"
 
@@ -20,17 +20,16 @@ LINE_END: Final = b"\n"
 class Journal:
     """Append with add(), then flush()."""
 
-    def __init__(self, path: Path, say: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, path: Path, say: Callable[[str], None] = lambda _: None, files: Files = DISK) -> None:
         self.path = path
-        self._say = say
+        self._say, self._files = say, files
         self._pending: list[bytes] = []
         self._full = False
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-        self._whole_bytes = sum(len(line) for line in _whole_lines(path))
+        files.overwrite(path, b"")  # there from the beginning
+        self._whole_bytes = sum(len(line) for line in _whole_lines(path, files))
 
     def read(self) -> Iterator[dict[str, Any]]:
-        yield from read_lines(self.path)
+        yield from read_lines(self.path, self._files)
 
     def add(self, entry: dict[str, Any]) -> None:
         self._pending.append(json.dumps(entry, separators=(",", ":")).encode() + LINE_END)
@@ -41,12 +40,7 @@ class Journal:
             return
         data = b"".join(self._pending)
         try:
-            with self.path.open("r+b") as file:
-                file.seek(self._whole_bytes)
-                file.truncate()  # half a line of an earlier try
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+            self._files.extend(self.path, self._whole_bytes, data)  # in place of half a line of an earlier try
         except OSError as error:
             if not self._full:
                 self._say(f"{self.path}: cannot be written ({error.strerror}); what is seen is kept and tried again")
@@ -57,9 +51,9 @@ class Journal:
         self._pending.clear()
 
 
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+def read_lines(path: Path, files: Files = DISK) -> Iterator[dict[str, Any]]:
     """The entries of a journal; BadInput where a whole line is not one."""
-    for number, line in enumerate(_whole_lines(path), 1):
+    for number, line in enumerate(_whole_lines(path, files), 1):
         try:
             entry = json.loads(line)
         except ValueError:
@@ -69,8 +63,7 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
         yield entry
 
 
-def _whole_lines(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        for line in file:
-            if line.endswith(LINE_END):
-                yield line
+def _whole_lines(path: Path, files: Files) -> Iterator[bytes]:
+    for line in files.lines(path):
+        if line.endswith(LINE_END):
+            yield line

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import asdict
 from typing import Any
 
 from heddle.model.resources import MEMORY
-from heddle.yarn.live.controller import Resize, Step
+from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES
+from heddle.yarn.live.applying.turn import Turn, Verdict
+from heddle.yarn.live.controller import Step
 from heddle.yarn.live.snapshot import NodeSeen
-from heddle.yarn.live.verdicts import Verdict
 
 ACTED = (Verdict.POSTED, Verdict.SHADOW, Verdict.FAILED)
 
 
-def decision_of(step: Step, policy: str, mode: str) -> dict[str, Any]:
-    """Every node is in it; what was decided about one is null where the policy does not size nodes."""
-    decided = {resize.node: resize for resize in step.resizes}
+def decision_of(step: Step, policy: str, mode: str, at_s: float) -> dict[str, Any]:
+    """Every node is in it; what was decided about one is null where the policy does not size nodes.
+
+    Of queues and applications those that are not where they should be, or were not. `at_s`: by the clock on the wall.
+    """
+    decided = {turn.name: turn for turn in step.of(SIZES)}
+    knobs = [turn for turn in step.of(QUEUES, LEAVES, PRIORITIES) if turn.verdict in (*ACTED, Verdict.LEFT_ALONE)]
     nodes = [_node(node, decided.pop(node.id, None), step) for node in step.snapshot.nodes.values()]
-    nodes += [_absent(resize) for resize in decided.values()]
+    nodes += [_absent(turn) for turn in decided.values()]
     return {
-        "at": round(time.time(), 3),
+        "at": round(at_s, 3),
         "policy": policy,
         "mode": mode,
         "applications": len(step.snapshot.apps),
         "containers": len(step.snapshot.containers),
         "nodes": nodes,
         "in_full_s": None if step.in_full_ms is None else round(step.in_full_ms / 1000, 1),
-        "knobs": [{**asdict(turn), "verdict": str(turn.verdict)} for turn in step.turns],
+        "knobs": [{**turn._asdict(), "verdict": str(turn.verdict), "cause": str(turn.cause)} for turn in knobs],
         "observe_ms": round(1000 * step.observe_s, 1),
         "decide_ms": round(1000 * step.decide_s, 1),
         "act_ms": round(1000 * step.act_s, 1),
@@ -40,6 +43,7 @@ def changes_in_words(decision: dict[str, Any]) -> list[str]:
         f"{turn['name']}: {turn['verdict']} {turn['what']} {_plain(turn['before'])} -> {_plain(turn['wanted'])}"
         f" {turn['problem']}".rstrip()
         for turn in decision["knobs"]
+        if turn["verdict"] in ACTED
     ]
     words += [
         f"{node['node']}: {node['verdict']} {node['before'][MEMORY]} -> {node['wanted'][MEMORY]} MB"
@@ -57,7 +61,7 @@ def _plain(value: Any) -> str:
     return ", ".join(f"{key} {'?' if of is None else of}" for key, of in value.items())
 
 
-def _node(node: NodeSeen, resize: Resize | None, step: Step) -> dict[str, Any]:
+def _node(node: NodeSeen, turn: Turn | None, step: Step) -> dict[str, Any]:
     age_ms = step.metrics_age_ms.get(node.id)
     return {
         "node": node.id,
@@ -65,22 +69,22 @@ def _node(node: NodeSeen, resize: Resize | None, step: Step) -> dict[str, Any]:
         "used_mb": node.containers_memory_mb,
         "promised_mb": node.total[MEMORY],
         "metrics_age_s": None if age_ms is None else round(age_ms / 1000, 1),
-        **_about(resize),
+        **_about(turn),
     }
 
 
-def _absent(resize: Resize) -> dict[str, Any]:
+def _absent(turn: Turn) -> dict[str, Any]:
     unknown = dict.fromkeys(("reserved_mb", "used_mb", "promised_mb", "metrics_age_s"))
-    return {"node": resize.node, **unknown, **_about(resize)}
+    return {"node": turn.name, **unknown, **_about(turn)}
 
 
-def _about(resize: Resize | None) -> dict[str, Any]:
-    if resize is None:
+def _about(turn: Turn | None) -> dict[str, Any]:
+    if turn is None:
         return {"before": None, "wanted": None, "verdict": None, "cause": None, "problem": ""}
     return {
-        "before": resize.before,
-        "wanted": resize.wanted,
-        "verdict": str(resize.verdict),
-        "cause": str(resize.cause),
-        "problem": resize.problem,
+        "before": turn.before,
+        "wanted": turn.wanted,
+        "verdict": str(turn.verdict),
+        "cause": str(turn.cause),
+        "problem": turn.problem,
     }

@@ -10,7 +10,7 @@ from threading import Lock, Thread
 from typing import Any
 
 from heddle.model.errors import RunRefused
-from heddle.yarn.live.verdicts import Verdict
+from heddle.yarn.live.applying.turn import Verdict
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _OF_NODES = (

@@ -8,7 +8,6 @@ without an answer of the ResourceManager) puts everything back and begins anew, 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,13 +15,17 @@ from typing import Final
 
 from heddle.model.errors import CheckFailed, RunRefused
 from heddle.policy.policy import Policy
+from heddle.yarn.live.applying.applier import Applier
+from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS, Ownership
+from heddle.yarn.live.applying.putting_back import PROOF_EVERY_S, PutBack, in_words, put_back, still_owed
+from heddle.yarn.live.applying.rm_knobs import RmKnobs, missing_knobs
+from heddle.yarn.live.applying.standing import Standing
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Controller, Settings, Step
+from heddle.yarn.live.metrics_age import MetricsAge
+from heddle.yarn.live.nodemanagers import sizes_of_nodemanagers
 from heddle.yarn.live.snapshot import NodeSeen, Size, read_nodes, read_queues
-from heddle.yarn.live.steering.desk import Baseline, Desk, Found
-from heddle.yarn.live.steering.limits import Cause, Guards
-from heddle.yarn.live.steering.putting_back import PutBack, in_words, put_back, sizes_of_nodemanagers, still_owed
-from heddle.yarn.live.steering.turning import Turner, missing_knobs
+from heddle.yarn.live.steering.desk import Baseline, Desk
 from heddle.yarn.live.steering.watchdog import start_watchdog, watchdog_lives
 from heddle.yarn.live.wire import YarnError
 
@@ -49,13 +52,14 @@ class Session:
         self._client, self._policy, self._settings = client, policy, settings
         self._desk, self._terms, self._say = desk, terms, say
         self._live = not settings.shadow
-        self._found = Found()  # on disk, if live
-        self._owed = Found()  # to be put back as soon as it can be
-        self._resized: set[str] = set()  # nodes that got another size, from this session or from one that it mends
-        self._guards = Guards(settings.limits)
-        self._turner = Turner(client, self._remember, self._release)
+        self._clock = desk.world.clock
+        self._ownership, self._ages = Ownership(), MetricsAge()
+        self._saved = Standing()  # what was found, as it is on disk
+        self._owed = Standing()  # to be put back as soon as it can be
+        self._knobs = RmKnobs(client)
+        self._applier = Applier(self._knobs, self._ownership, settings.dead_band, self._remember, self._release)
         self._controller: Controller | None = None  # None: the RM was away for too long
-        self._beat_s = self._answered_s = time.monotonic()
+        self._beat_s = self._answered_s = self._now_s()
         self._paused = False
         self._begun = False
 
@@ -76,10 +80,10 @@ class Session:
 
     def step(self) -> Step | None:
         """One step; None if the ResourceManager did not answer. Raises only what makes going on senseless."""
-        if time.monotonic() - self._beat_s > self._terms.lease_s:
+        if self._now_s() - self._beat_s > self._terms.lease_s:
             self._say("out of action for longer than the lease: putting everything back, beginning anew")
             self._controller = None
-        if time.monotonic() - self._answered_s > self._terms.lease_s:
+        if self._now_s() - self._answered_s > self._terms.lease_s:
             self._controller = None
         self._beat()
         try:
@@ -93,9 +97,11 @@ class Session:
             return None
         finally:
             self._guard()
-        self._answered_s = time.monotonic()
-        self._release_foreign(step)
+        self._answered_s = self._now_s()
         return step
+
+    def _now_s(self) -> float:
+        return self._clock.monotonic()
 
     # Beginning and ending.
 
@@ -105,12 +111,11 @@ class Session:
             self._client,
             self._policy,
             self._own_size,
-            lambda: int(time.monotonic() * 1000),
             self._settings_now(),
-            before_post=self._remember_size,
-            own_size_of=self._own_size,
-            guards=self._guards,
-            turner=self._turner,
+            self._applier,
+            self._clock,
+            self._own_size,
+            self._ages,
         )
         nodes = read_nodes(self._client.nodes(), self._client.address)
         if not self._begun:
@@ -119,12 +124,12 @@ class Session:
             if not self._begun:
                 self._refuse_strange_sizes(nodes)
             # A node that is known keeps its size as first known: after a restart of the RM it comes back as we made it.
-            self._found = self._found | Found(sizes={node.id: node.total for node in nodes.values() if node.alive})
+            self._ownership.find(Standing(sizes={node.id: node.total for node in nodes.values() if node.alive}))
             self._save()
         self._beat()
         self._guard()
         self._controller, self._begun = controller, True
-        self._answered_s = time.monotonic()
+        self._answered_s = self._now_s()
         return controller
 
     def _settings_now(self) -> Settings:
@@ -134,11 +139,11 @@ class Session:
         left = self._desk.load()
         if left is not None:
             self._say("an earlier controller left changes behind: putting them back first")
-            done = put_back(self._client, left.found)
+            done = put_back(self._knobs, left.found, self._clock)
             _prove(done)
             # Nodes that are away are still owed their size.
-            self._found = self._owed = still_owed(done)
-            self._resized |= self._owed.sizes.keys()
+            self._owed = still_owed(done)
+            self._ownership.owe(self._owed)
 
     def _check_knobs(self) -> None:
         """Live, a YARN without the knobs that the policy turns is refused; in shadow mode it is said."""
@@ -151,7 +156,7 @@ class Session:
     def _refuse_strange_sizes(self, nodes: dict[str, NodeSeen]) -> None:
         if self._terms.accept_sizes:
             return
-        own = sizes_of_nodemanagers(nodes, self._client.address)
+        own = sizes_of_nodemanagers(self._client, nodes)
         strange = [
             f"{node} has {nodes[node].total}, not {size}" for node, size in own.items() if nodes[node].total != size
         ]
@@ -164,13 +169,14 @@ class Session:
     def _end(self) -> None:
         for _ in range(LAST_TRIES):
             try:
-                done = put_back(self._client, self._found)
+                done = self._put_ours_back()
             except YarnError as error:
                 self._say(f"cannot put anything back now: {error}")
-                time.sleep(1)
+                self._clock.sleep(1)
                 continue
             # A node that went away as it was is owed nothing, and may never come back.
-            owed = [one for one in done if not one.proven and (not one.away or one.name in self._resized)]
+            turned = self._ownership.turned
+            owed = [one for one in done if not one.proven and (not one.away or (one.what, one.name) in turned)]
             if not owed:
                 self._desk.forget()
                 self._say(f"put back and proven: {in_words([one for one in done if one.proven])}")
@@ -178,9 +184,19 @@ class Session:
             break
         self._say("the watchdog goes on putting back what is left; `heddle yarn restore` does so too")
 
+    def _put_ours_back(self) -> list[PutBack]:
+        """Everything but what is somebody else's by now: what seems so is looked at until that is certain."""
+        for _ in range(FOREIGN_LOOKS):
+            if theirs := self._ownership.look(self._knobs.read(self._ownership.found)):
+                self._release(theirs)
+            if not self._ownership.any_strange():
+                break
+            self._clock.sleep(PROOF_EVERY_S)
+        return put_back(self._knobs, self._ownership.found, self._clock)
+
     def _anew(self) -> Controller:
         """Everything back, then a fresh start. Raises YarnError as long as the ResourceManager does not answer."""
-        self._owed = self._found if self._live else Found()
+        self._owed = self._ownership.found if self._live else Standing()
         self._put_back_owed()
         controller = self._begin()
         self._say("began anew")
@@ -189,18 +205,18 @@ class Session:
     def _put_back_owed(self) -> None:
         """A restarted RM learns of its nodes one by one, and they come as we made them."""
         if self._owed:
-            self._owed = still_owed(put_back(self._client, self._owed))
+            self._owed = still_owed(put_back(self._knobs, self._owed, self._clock))
 
     # While it runs.
 
     def _beat(self) -> None:
-        self._beat_s = time.monotonic()
+        self._beat_s = self._now_s()
         if self._live:
             self._desk.beat()
 
     def _guard(self) -> None:
         """What was changed is on disk and a watchdog lives, whoever removed the one or killed the other."""
-        if self._live and not (self._desk.baseline_file.exists() and watchdog_lives(self._desk)):
+        if self._live and not (self._desk.has_baseline and watchdog_lives(self._desk)):
             self._save()
             start_watchdog(self._desk, self._terms.lease_s)
 
@@ -209,49 +225,39 @@ class Session:
             return
         self._paused = not self._paused
         if self._paused and self._live:
-            put_back(self._client, self._found)
+            self._put_ours_back()
         controller.settings = self._settings_now()
         self._say("paused: all is put back, nothing is changed" if self._paused else "resumed")
 
     def _own_size(self, node: NodeSeen) -> Size:
-        return self._found.sizes.get(node.id, node.total)
+        return self._ownership.found.sizes.get(node.id, node.total)
 
-    def _remember_size(self, node: str) -> None:
-        if self._controller is not None:
-            self._resized.add(node)
-            self._remember(Found(sizes={node: self._controller.own_sizes()[node]}))
-
-    def _remember(self, found: Found) -> None:
+    def _remember(self) -> None:
         """Before a change of anything: how it was found must be on disk, and somebody on guard."""
-        known = self._found | found
-        if known != self._found:
-            self._found = known
+        if self._ownership.found != self._saved:
             self._save()
         self._guard()
 
-    def _release_foreign(self, step: Step) -> None:
-        foreign = {resize.node for resize in step.resizes if resize.cause is Cause.FOREIGN}
-        self._release(Found(sizes={node: size for node, size in self._found.sizes.items() if node in foreign}))
-
-    def _release(self, theirs: Found) -> None:
+    def _release(self, theirs: Standing) -> None:
         """What somebody else has changed since is theirs, and not to be put back."""
-        if theirs:
-            self._say(f"changed by somebody else, left to them from now on: {', '.join(theirs.names())}")
-            self._found = self._found - theirs
+        self._say(f"changed by somebody else, left to them from now on: {', '.join(theirs.names())}")
+        if self._live:
             self._save()
 
     def _save(self) -> None:
-        self._desk.save(Baseline(self._client.address, self._terms.user, self._found))
+        found = self._ownership.found
+        self._desk.save(Baseline(self._client.address, self._terms.user, found))
+        self._saved = found
 
 
 def restore(client: RmClient, desk: Desk, *, from_nodes: bool) -> list[PutBack]:
     """Puts everything back from whatever state, and proves it. Needs that no controller is at work."""
     with desk.lock():
         left = desk.load() if not from_nodes else None
-        found = left.found if left else Found()
+        found = left.found if left else Standing()
         if from_nodes:
-            found = Found(sizes_of_nodemanagers(read_nodes(client.nodes(), client.address), client.address))
-        done = put_back(client, found)
+            found = Standing(sizes_of_nodemanagers(client, read_nodes(client.nodes(), client.address)))
+        done = put_back(RmKnobs(client), found, desk.world.clock)
         _prove(done)
         if all(one.proven for one in done):
             desk.forget()

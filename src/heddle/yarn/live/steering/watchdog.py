@@ -7,17 +7,16 @@ done when the baseline is gone, which means that everything is back. It loads no
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Final
 
 from heddle.model.errors import HeddleError, RunRefused
+from heddle.yarn.live.applying.putting_back import put_back, still_owed
+from heddle.yarn.live.applying.rm_knobs import RmKnobs
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.state import only_one
 from heddle.yarn.live.steering.desk import Baseline, Desk
-from heddle.yarn.live.steering.putting_back import put_back, still_owed
 
 LOOK_EVERY_S: Final = 0.5
 TIMEOUT_S: Final = 5.0
@@ -29,92 +28,102 @@ LOCK_TRIES: Final = 20
 
 def start_watchdog(desk: Desk, lease_s: float) -> None:
     """Starts one that lives on its own, whatever becomes of us, and waits until it is on guard."""
+    log, clock = desk.folder / "watchdog.log", desk.world.clock
     command = [sys.executable, "-m", "heddle.yarn.live.steering.watchdog", str(desk.folder), str(lease_s)]
-    log = desk.folder / "watchdog.log"
-    subprocess.run(["sh", "-c", '"$@" </dev/null >>"$0" 2>&1 &', log, *command], start_new_session=True, check=True)
-    deadline = time.monotonic() + STARTS_WITHIN_S
+    desk.world.processes.start(command, log)
+    deadline_s = clock.monotonic() + STARTS_WITHIN_S
     while not watchdog_lives(desk):
-        if time.monotonic() > deadline:
+        if clock.monotonic() > deadline_s:
             raise RunRefused(f"the watchdog did not start; see {log}")
-        time.sleep(0.05)
+        clock.sleep(0.05)
 
 
 def watchdog_lives(desk: Desk) -> bool:
-    return _is_held(desk.folder / _LOCK)
-
-
-def _is_held(lock: Path) -> bool:
     try:
-        with only_one(lock, "held"):
+        with desk.world.files.lock(desk.folder / _LOCK, "held"):
             return False
     except RunRefused:
         return True
 
 
-def guard(desk: Desk, lease_s: float) -> None:
-    """Until there is nothing left to put back."""
-    away_since_s: float | None = None
-    while desk.baseline_file.exists():
-        time.sleep(LOOK_EVERY_S)
+class Watchdog:
+    """Guards what one desk has on it; look() again and again until there is nothing left to put back."""
+
+    def __init__(self, desk: Desk, lease_s: float) -> None:
+        self._desk, self._lease_s = desk, lease_s
+        self._away_since_s: float | None = None
+
+    def look(self) -> bool:
+        """Puts back what must be. Whether its work is done."""
+        desk, clock = self._desk, self._desk.world.clock
         try:
             # Nobody may begin to steer while we put back what the dead one changed.
             with desk.lock():
-                left = _revert(desk)
+                left = self._revert()
         except RunRefused:  # it lives; but does it beat?
-            if desk.beat_age_s() <= lease_s:
-                away_since_s = None
-                continue
-            left = _revert(desk)
+            if desk.beat_age_s() <= self._lease_s:
+                self._away_since_s = None
+                return False
+            left = self._revert()
         if not left:
+            return True
+        self._away_since_s = self._away_since_s or clock.monotonic()
+        if clock.monotonic() - self._away_since_s <= ABSENT_S:
+            return False
+        self._say(f"gave up on what is away: {', '.join(left)}")
+        return True
+
+    def _revert(self) -> list[str]:
+        """What could not be put back yet. What could is taken out of the baseline."""
+        desk, baseline = self._desk, self._baseline()
+        if baseline is None:
+            return []
+        rm, user, world = baseline.rm, baseline.user, desk.world
+        try:
+            with RmClient(rm, timeout_s=TIMEOUT_S, user=user, connect=world.connect) as client:
+                done = put_back(RmKnobs(client), baseline.found, world.clock)
+        except HeddleError as error:
+            self._say(f"cannot put back yet: {error}")
+            return baseline.found.names()
+        self._say("put back " + ", ".join(f"{one.name} from {one.before} to {one.now}" for one in done))
+        left = still_owed(done)
+        if left:
+            desk.save(Baseline(rm, user, left))
+        else:
+            desk.forget()
+        return left.names()
+
+    def _baseline(self) -> Baseline | None:
+        try:
+            return self._desk.load()
+        except HeddleError as error:
+            self._say(str(error))
+            return None
+
+    def _say(self, text: str) -> None:
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(self._desk.world.clock.time()))
+        print(stamp, text, flush=True)
+
+
+def guard(desk: Desk, lease_s: float) -> None:
+    """Until there is nothing left to put back."""
+    watchdog = Watchdog(desk, lease_s)
+    while desk.has_baseline:
+        desk.world.clock.sleep(LOOK_EVERY_S)
+        if watchdog.look():
             return
-        away_since_s = away_since_s or time.monotonic()
-        if time.monotonic() - away_since_s > ABSENT_S:
-            _say(f"gave up on what is away: {', '.join(left)}")
-            return
-
-
-def _revert(desk: Desk) -> list[str]:
-    """What could not be put back yet. What could is taken out of the baseline."""
-    baseline = _baseline(desk)
-    if baseline is None:
-        return []
-    try:
-        with RmClient(baseline.rm, timeout_s=TIMEOUT_S, user=baseline.user) as client:
-            done = put_back(client, baseline.found)
-    except HeddleError as error:
-        _say(f"cannot put back yet: {error}")
-        return baseline.found.names()
-    _say("put back " + ", ".join(f"{one.name} from {one.before} to {one.now}" for one in done))
-    left = still_owed(done)
-    if left:
-        desk.save(Baseline(baseline.rm, baseline.user, left))
-    else:
-        desk.forget()
-    return left.names()
-
-
-def _baseline(desk: Desk) -> Baseline | None:
-    try:
-        return desk.load()
-    except HeddleError as error:
-        _say(str(error))
-        return None
 
 
 def main(desk: Desk, lease_s: float) -> None:
     for _ in range(LOCK_TRIES):  # whoever asks whether we live holds our lock for a moment
         try:
-            with only_one(desk.folder / _LOCK, "another watchdog is on guard"):
+            with desk.world.files.lock(desk.folder / _LOCK, "another watchdog is on guard"):
                 guard(desk, lease_s)
             return
         except RunRefused as refused:
             why = str(refused)
-            time.sleep(0.1)
-    _say(why)
-
-
-def _say(text: str) -> None:
-    print(time.strftime("%Y-%m-%dT%H:%M:%S"), text, flush=True)
+            desk.world.clock.sleep(0.1)
+    print(why, flush=True)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.state import only_one, state_folder
+from heddle.yarn.live.files import DISK, state_folder
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.testbed.local.configuration import conf_folder, java_options, node_conf_folder, write_configuration
 from heddle.yarn.testbed.local.folders import cluster_folder, cluster_names
@@ -182,7 +182,7 @@ def take_down(name: str) -> int:
 
 def _only_one_command(name: str) -> AbstractContextManager[None]:
     lock = state_folder() / "locks" / name
-    return only_one(lock, f"another `heddle yarn up` or `down` of {name!r} is at work")
+    return DISK.lock(lock, f"another `heddle yarn up` or `down` of {name!r} is at work")
 
 
 def _clear(folder: Path) -> int:

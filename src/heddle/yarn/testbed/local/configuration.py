@@ -26,6 +26,15 @@ HANDED_ON: Final = (
     "HADOOP_MAPRED_HOME", "PATH", "LANG", "TZ", "JAVA_TOOL_OPTIONS", MARK,
 )  # fmt: skip
 HOSTS_FILE: Final = "hosts"
+# YARN's own figures are for large clusters and patient people: there a queue waits for minutes.
+_PREEMPTION: Final = "yarn.resourcemanager.monitor.capacity.preemption"
+_PREEMPTING_SOON: Final = {
+    f"{_PREEMPTION}.monitoring_interval": "1000",
+    f"{_PREEMPTION}.max_wait_before_kill": "2000",
+    f"{_PREEMPTION}.total_preemption_per_round": "1.0",
+    f"{_PREEMPTION}.max_ignored_over_capacity": "0.0",
+    f"{_PREEMPTION}.natural_termination_factor": "1.0",
+}
 LOG4J: Final = """log4j.rootLogger=INFO,console
 log4j.appender.console=org.apache.log4j.ConsoleAppender
 log4j.appender.console.target=System.err
@@ -126,6 +135,8 @@ def _yarn(folder: Path, layout: Layout) -> dict[str, str]:
         "yarn.scheduler.maximum-allocation-mb": str(layout.node_memory_mb),
         "yarn.scheduler.maximum-allocation-vcores": str(layout.node_vcores),
         "yarn.scheduler.configuration.store.class": "memory",  # queues can be changed live, until a restart
+        "yarn.resourcemanager.scheduler.monitor.enable": str(layout.preemption).lower(),
+        **(_PREEMPTING_SOON if layout.preemption else {}),
         "yarn.scheduler.fair.assignmultiple": "true",
         "yarn.cluster.max-application-priority": "10",
         "yarn.nodemanager.resource.memory-mb": str(layout.node_memory_mb),

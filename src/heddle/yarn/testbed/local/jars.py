@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from heddle.model.errors import BadInput, RunRefused
-from heddle.yarn.live.state import only_one
+from heddle.yarn.live.files import DISK
 from heddle.yarn.testbed.local.folders import jar_cache
 from heddle.yarn.testbed.local.java import find_tool
 
@@ -67,7 +67,7 @@ def _fetched(folder: Path, version: str, fetch: Callable[[Path], None]) -> Path:
     if folder.is_dir():
         return folder
     cache = jar_cache()
-    with only_one(cache / f".{folder.name}.lock", f"another heddle is fetching Hadoop {version} at this moment"):
+    with DISK.lock(cache / f".{folder.name}.lock", f"another heddle is fetching Hadoop {version} at this moment"):
         for left_behind in cache.glob(f".{folder.name}.partial-*"):  # by one that was killed
             shutil.rmtree(left_behind)
         fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.partial-", dir=cache))

@@ -40,6 +40,7 @@ class Layout:
     hosts: bool = False  # each node in a network namespace of its own
     link_mbit: int = 0  # of each node's link, each way; 0 = as fast as it goes
     subnet: str = ""  # of the namespaces; set when they are made
+    preemption: bool = False  # a queue that is due more takes it from one that holds more than it is due
 
     def check(self) -> None:
         wrong = []
@@ -61,6 +62,8 @@ class Layout:
             wrong.append(Problem("--link-mbit", "nodes have links of their own only with --hosts"))
         if self.scheduler == "fair" and self.queues != Layout.queues:
             wrong.append(Problem("--queue", "the Fair scheduler makes its queues itself"))
+        if self.scheduler == "fair" and self.preemption:
+            wrong.append(Problem("--preemption", "only with the Capacity scheduler"))
         if wrong:
             raise BadInput(wrong)
 

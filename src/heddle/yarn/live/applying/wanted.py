@@ -1,35 +1,25 @@
-"""From what levers say to the knobs that YARN has: one mapping, for a live cluster and for a simulated one.
+"""From what levers say to where the knobs that YARN has should stand: one mapping, for both hosts.
 
-docs/semantics.md, "Stock YARN driven by knobs", is the rule. A plan has rows of the view, Turns have the RM's names.
+docs/semantics.md, "Stock YARN driven by knobs", is the rule. A plan has rows of the view, a Standing the RM's names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
 from heddle.model.plan import Plan
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.policy.lever import Columns, Lever, Question
 from heddle.policy.policy import Policy
+from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
 from heddle.yarn.live.live_view import LiveView
 from heddle.yarn.live.snapshot import Size
 
 HIGHEST_PRIORITY: Final = 10
 WHOLE: Final[Size] = (1, MILLI)  # node sizes are whole MB and whole vcores
 DEAD_BAND: Final[Size] = (256, MILLI)  # smaller changes of a node's size are not posted
-
-
-@dataclass(frozen=True)
-class Turns:
-    """Where the knobs should stand. What the policy has no opinion about is empty."""
-
-    leaves: Mapping[str, str] = field(default_factory=dict)  # application -> the queue it belongs into
-    queue_permille: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # leaf -> guarantee, maximum, of root's
-    am_share_permille: Mapping[str, int] = field(default_factory=dict)  # leaf -> of its maximum
-    priorities: Mapping[str, int] = field(default_factory=dict)  # application -> priority, larger goes first
-    sizes: Mapping[str, Size] = field(default_factory=dict)  # node -> total
 
 
 def from_outside(policy: Policy) -> Policy:
@@ -71,9 +61,21 @@ def has_opinion(lever: Lever) -> bool:
     return bool(lever.hooks) and not lever.of_yarn
 
 
-def turns_of(plan: Plan, live: LiveView) -> Turns:
-    """Where a plan wants the knobs, given the view that it was made of."""
-    return Turns(*_pools(plan, live), _am_shares(plan, live), _priorities(plan, live), _sizes(plan, live))
+def wanted_by(plan: Plan, live: LiveView) -> Standing:
+    """Where a plan wants the knobs, given the view that it was made of. What it has no opinion about is empty."""
+    leaves, shares = _pools(plan, live)
+    queues = _settings(shares, _am_shares(plan, live))
+    return Standing(_sizes(plan, live), queues, _priorities(plan, live), leaves)
+
+
+def _settings(shares: Mapping[str, tuple[int, int]], am_shares: Mapping[str, int]) -> dict[str, QueueSettings]:
+    """In the words of capacity-scheduler.xml: shares of queues are percent, shares of AMs parts of 1."""
+    wanted: dict[str, dict[str, str | None]] = {}
+    for queue, (guarantee, maximum) in shares.items():
+        wanted[queue] = {GUARANTEE: f"{guarantee / 10:g}", MAXIMUM: f"{maximum / 10:g}"}
+    for queue, permille in am_shares.items():
+        wanted.setdefault(queue, {})[AM_SHARE] = f"{permille / MILLI:g}"
+    return dict(wanted)
 
 
 def _pools(plan: Plan, live: LiveView) -> tuple[dict[str, str], dict[str, tuple[int, int]]]:
@@ -137,14 +139,7 @@ def priority_of(rank: int, ranks: int) -> int:
 def _sizes(plan: Plan, live: LiveView) -> dict[str, Size]:
     if plan.node_totals is None:
         return {}
-    alive = live.view.node["alive"]
     return {
         name: (int(plan.node_totals[row, MEMORY]), int(plan.node_totals[row, VCORES]))
         for name, row in live.node_row.items()
-        if alive[row]
     }
-
-
-def worth_posting(wanted: Size, posted: Size, dead_band: Size = DEAD_BAND) -> bool:
-    """Whether a node's size differs enough from what it is."""
-    return any(abs(want - is_now) >= band for want, is_now, band in zip(wanted, posted, dead_band, strict=True))
