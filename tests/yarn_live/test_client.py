@@ -129,7 +129,7 @@ def test_an_address_that_is_none() -> None:
 def test_a_restarted_rm_is_reached_again(rm: FakeRm, client: RmClient) -> None:
     """The kept connection is dead; the call is made once more on a new one."""
     client.nodes()
-    client._wire._all[0].connection.sock.shutdown(socket.SHUT_RDWR)
+    client._wire._all[0].connection._http.sock.shutdown(socket.SHUT_RDWR)
     assert client.nodes() == {"nodes": {}}
 
 

@@ -14,7 +14,8 @@ from heddle.yarn.observe.history import AWAY_S, History, history_address
 from heddle.yarn.observe.journal import Journal, read_lines
 from heddle.yarn.observe.live_record import export, record_of
 from heddle.yarn.observe.observer import Observer
-from yarn_live.fake_rm import CLUSTER_AT_MS, FakeApp, FakeRm
+from yarn_live.fake_cluster import CLUSTER_AT_MS, FakeApp
+from yarn_live.fake_rm import FakeRm
 from yarn_observe.fake_history import FakeHistory
 
 BEGAN = CLUSTER_AT_MS

@@ -14,7 +14,8 @@ from heddle.yarn.live.wire import YarnError
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.live_record import record_of
 from heddle.yarn.observe.observer import Observer
-from yarn_live.fake_rm import CLUSTER_AT_MS, FakeRm
+from yarn_live.fake_cluster import CLUSTER_AT_MS
+from yarn_live.fake_rm import FakeRm
 
 
 @pytest.fixture

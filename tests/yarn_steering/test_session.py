@@ -173,6 +173,7 @@ def test_a_node_that_we_never_changed_is_somebody_elses_too(rm: FakeRm, client: 
         for _ in range(FOREIGN_LOOKS):
             working.step()
     assert sizes(rm) == {**OWN, "c:1": (20_000, 4000)}
+    assert not any("c:1" in path for path, _ in rm.posts)
 
 
 def test_pause_and_resume(rm: FakeRm, client: RmClient, desk: Desk) -> None:

@@ -30,7 +30,7 @@ class SimulatedKnobs:
         self._guarantee = np.array([queue.guarantee_permille for queue in queues.queues], np.int64)
         self._maximum = np.array([queue.maximum_permille for queue in queues.queues], np.int64)
         self._log: list[tuple[int, int, int, int]] = []  # kind, job, queue, value
-        self._shared: set[int] = set()  # queues whose share was set
+        self._own_weights: dict[int, int] = {}  # of the queues whose share was set
         self._before, self._resized = 0, False  # rows of the log when knobs were last settled, and sizes since
 
     def at(self, engine: Engine, handle: SimHandle) -> SimulatedKnobs:
@@ -92,19 +92,14 @@ class SimulatedKnobs:
         if key == AM_SHARE:
             permille = int(self._handle.sim.shown.queue["am_share_permille"][q])
             return None if permille < 0 else f"{permille / MILLI:g}"
-        if key == GUARANTEE and q not in self._shared:
+        if key == GUARANTEE and q not in self._own_weights:
             return None  # its weight is not its guarantee yet
         return f"{int({GUARANTEE: self._guarantee, MAXIMUM: self._maximum}[key][q]) / 10:g}"
 
     def _configure(self, q: int, settings: QueueSettings) -> None:
         queue = self._handle.sim.shown.queue
         if GUARANTEE in settings:
-            guarantee = round(10 * float(settings[GUARANTEE] or 0))
-            if self._guarantee[q] != guarantee:
-                self._guarantee[q] = guarantee
-                self._log.append((arrays.LOG_QUEUE_GUARANTEE, NOTHING, q, guarantee))
-            queue["weight_milli"][q] = max(1, guarantee)
-            self._shared.add(q)
+            self._share(q, settings[GUARANTEE])
         if MAXIMUM in settings:
             self._maximum[q] = round(10 * float(settings[MAXIMUM] or 0))
             self._log.append((arrays.LOG_QUEUE_MAXIMUM, NOTHING, q, int(self._maximum[q])))
@@ -121,6 +116,18 @@ class SimulatedKnobs:
             above = self._queues.parent[q]
             queue["guarantee"][q] = queue["guarantee"][above] * self._guarantee[q] // MILLI
             queue["maximum"][q] = queue["maximum"][above] * self._maximum[q] // MILLI
+
+    def _share(self, q: int, percent: str | None) -> None:
+        """A queue's weight, where the scheduler goes by weights, is its guarantee from then on; None: as at first."""
+        weights = self._handle.sim.shown.queue["weight_milli"]
+        own = self._own_weights.setdefault(q, int(weights[q]))
+        guarantee = self._queues.queues[q].guarantee_permille if percent is None else round(10 * float(percent))
+        weights[q] = own if percent is None else max(1, guarantee)
+        if percent is None:
+            del self._own_weights[q]
+        if self._guarantee[q] != guarantee:
+            self._guarantee[q] = guarantee
+            self._log.append((arrays.LOG_QUEUE_GUARANTEE, NOTHING, q, guarantee))
 
     def _set_priority(self, job: int, priority: int) -> None:
         self._handle.sim.shown.job["priority"][job] = priority

@@ -6,12 +6,13 @@ Used by one thread. Answers are plain JSON objects; snapshot.py gives them a mea
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 from xml.sax.saxutils import escape
 
-from heddle.yarn.live.wire import EXCERPT, Transport, Wire, YarnError
+from heddle.yarn.live.connection import HttpConnection
+from heddle.yarn.live.wire import EXCERPT, Connect, Wire, YarnError
 
 ROOT: Final = "/ws/v1/cluster"
 OK: Final = 200
@@ -33,9 +34,9 @@ class RmClient:
         *,
         timeout_s: float = 10.0,
         user: str | None = None,
-        connect: Callable[[str, float], Transport] = Wire,
+        connect: Connect = HttpConnection,
     ) -> None:
-        self._connect, self._wire = connect, connect(address, timeout_s)
+        self._connect, self._wire = connect, Wire(address, timeout_s, connect)
         self._user = user
 
     def elsewhere(self, address: str, timeout_s: float) -> RmClient:

@@ -7,6 +7,7 @@ log or a record. A server that knows us gives a signed cookie, which is sent unt
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable
 from typing import Any, Final
 
 from heddle.model.errors import RunRefused
@@ -32,7 +33,7 @@ def proof_for(host: str) -> str:
     return "Negotiate " + base64.b64encode(token).decode()
 
 
-def cookie_in(headers: list[str]) -> str | None:
+def cookie_in(headers: Iterable[str]) -> str | None:
     """The server's signed cookie among Set-Cookie headers; None: it gave none."""
     given = [header.partition(";")[0] for header in headers if header.startswith(COOKIE)]
     return next((cookie for cookie in given if cookie.removeprefix(COOKIE).strip('"')), None)

@@ -6,16 +6,19 @@ tried instead.
 
 from __future__ import annotations
 
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from typing import Final, Protocol
+from collections.abc import Callable
+from http.client import HTTPException
+from typing import Final
 from urllib.parse import urlsplit
 
 from heddle.model.errors import HeddleError, RunRefused
+from heddle.yarn.live.connection import Answer, Connection, HttpConnection
 from heddle.yarn.live.spnego import cookie_in, proof_for, wants_kerberos
 
 EXCERPT: Final = 200  # characters of an unexpected answer that go into the error
 _STANDBY: Final = ("This is standby RM", "There is no active RM")
-_PLAIN, _TLS = 8088, 8090  # YARN's own ports
+
+Connect = Callable[[str, float], Connection]  # to an address, with seconds to wait for an answer
 
 
 class YarnError(HeddleError):
@@ -27,22 +30,11 @@ class YarnError(HeddleError):
         super().__init__(f"{url}: {what}" if status is None else f"{url}: HTTP {status}: {what}")
 
 
-class Transport(Protocol):
-    """How a client's requests reach a daemon, and its answers come back."""
-
-    address: str  # as it was told, put in order
-
-    def exchange(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> tuple[str, str]:
-        """The URL that answered and the text of its answer. YarnError if none does, or if it refuses."""
-
-    def close(self) -> None: ...
-
-
 class Wire:
     """`addresses`: one http(s) address, or several, separated by commas, of which one is active at a time."""
 
-    def __init__(self, addresses: str, timeout_s: float) -> None:
-        each = [_Address(one.strip(), timeout_s) for one in addresses.split(",")]
+    def __init__(self, addresses: str, timeout_s: float, connect: Connect = HttpConnection) -> None:
+        each = [_Address(one.strip(), timeout_s, connect) for one in addresses.split(",")]
         # In one order whoever names them: the address is also the name under which a controller keeps its state.
         self._all = sorted(each, key=lambda one: one.name)
         self._active = 0
@@ -76,37 +68,32 @@ class _NotActive(YarnError):
 
 
 class _Address:
-    def __init__(self, text: str, timeout_s: float) -> None:
+    def __init__(self, text: str, timeout_s: float, connect: Connect) -> None:
         parts = urlsplit(text if "//" in text else f"http://{text}")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise YarnError(text, "not the http(s) address of a ResourceManager")
         self.name = f"{parts.scheme}://{parts.netloc}"
-        tls = parts.scheme == "https"
-        kind = HTTPSConnection if tls else HTTPConnection
         self._host = parts.hostname
-        self.connection = kind(parts.hostname, parts.port or (_TLS if tls else _PLAIN), timeout=timeout_s)
+        self.connection = connect(self.name, timeout_s)
         self._cookie: str | None = None  # of a server that has seen who we are
 
     def exchange(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> str:
         known = {**headers, "Cookie": self._cookie} if self._cookie else headers
-        status, text, challenge = self._ask(method, target, body, known)
-        if wants_kerberos(status, challenge):
+        answer = self._ask(method, target, body, known)
+        if wants_kerberos(answer.status, answer.challenge):
             try:
                 proof = proof_for(self._host)
             except RunRefused as refused:
-                raise YarnError(self.name + target, str(refused), status) from None
-            status, text, challenge = self._ask(method, target, body, {**headers, "Authorization": proof})
-        return _accepted(self.name + target, status, text)
+                raise YarnError(self.name + target, str(refused), answer.status) from None
+            answer = self._ask(method, target, body, {**headers, "Authorization": proof})
+        return _accepted(self.name + target, answer.status, answer.text)
 
-    def _ask(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> tuple[int, str, str]:
-        """Status, text and, if it wants to know who we are, how it wants to be told."""
+    def _ask(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> Answer:
         url = self.name + target
-        reused = self.connection.sock is not None
+        reused = self.connection.kept
         while True:
             try:
-                self.connection.request(method, target, body, headers)
-                response = self.connection.getresponse()
-                text = response.read().decode("utf-8", "replace")
+                answer = self.connection.ask(method, target, body, headers)
             except TimeoutError as error:
                 self.connection.close()
                 raise _NotActive(url, f"no answer in time ({error})") from error
@@ -119,8 +106,8 @@ class _Address:
                     ) from error
                 reused = False
                 continue
-            self._cookie = cookie_in(response.headers.get_all("Set-Cookie") or []) or self._cookie
-            return response.status, text, response.getheader("WWW-Authenticate") or ""
+            self._cookie = cookie_in(answer.cookies) or self._cookie
+            return answer
 
 
 def _accepted(url: str, status: int, text: str) -> str:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from heddle.yarn.live.connection import HttpConnection
 from heddle.yarn.live.files import DISK, Files
-from heddle.yarn.live.wire import Transport, Wire
+from heddle.yarn.live.wire import Connect
 
 
 class Clock(Protocol):
@@ -40,7 +41,7 @@ class OwnProcesses:
 @dataclass(frozen=True)
 class World:
     clock: Clock = time
-    connect: Callable[[str, float], Transport] = Wire  # address, seconds to wait for an answer
+    connect: Connect = HttpConnection
     files: Files = DISK
     processes: Processes = field(default_factory=OwnProcesses)
 

@@ -20,7 +20,7 @@ _CAN_WAIT: Final = (Cause.LEVER, Cause.CAP, Cause.RISE)  # a change too small fo
 
 
 class Applier:
-    """`remember` is called before anything is changed: how it was found is in `ownership` then.
+    """`remember` is called before each change: how things were found is in `ownership`. What it raises ends all.
 
     `forget` is called with what turns out to be somebody else's, as it was found.
     """
@@ -84,13 +84,13 @@ class Applier:
         """The only place where levers change anything."""
         ready = [turn for turn in turns if turn.verdict is None]
         self.ownership.find(_standing((turn.what, turn.name, turn.before) for turn in ready))
-        self._remember()
         became: dict[Knob, tuple[Verdict, str]] = {}
         for what in IN_TURN:
             of_kind = {turn.name: turn for turn in ready if turn.what == what}
             for change in changes_at_once(what, {name: turn.wanted for name, turn in of_kind.items()}):
                 for name in change.of(what):
                     self.ownership.asking(of_kind[name])
+                self._remember()
                 became |= dict.fromkeys(change.knobs(), self._try(change))
         return [turn if turn.verdict is not None else _done(turn, *became[turn.what, turn.name]) for turn in turns]
 

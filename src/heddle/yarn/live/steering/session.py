@@ -233,7 +233,12 @@ class Session:
         return self._ownership.found.sizes.get(node.id, node.total)
 
     def _remember(self) -> None:
-        """Before a change of anything: how it was found must be on disk, and somebody on guard."""
+        """Before a change of anything: how it was found must be on disk, and somebody on guard.
+
+        After more than the lease the watchdog has put everything back, or is about to: nothing more may be changed.
+        """
+        if self._now_s() - self._beat_s > self._terms.lease_s:
+            raise YarnError(self._client.address, "a step took longer than the lease, so it was not finished")
         if self._ownership.found != self._saved:
             self._save()
         self._guard()

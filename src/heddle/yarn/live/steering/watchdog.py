@@ -67,7 +67,8 @@ class Watchdog:
             left = self._revert()
         if not left:
             return True
-        self._away_since_s = self._away_since_s or clock.monotonic()
+        if self._away_since_s is None:
+            self._away_since_s = clock.monotonic()
         if clock.monotonic() - self._away_since_s <= ABSENT_S:
             return False
         self._say(f"gave up on what is away: {', '.join(left)}")
@@ -84,6 +85,7 @@ class Watchdog:
                 done = put_back(RmKnobs(client), baseline.found, world.clock)
         except HeddleError as error:
             self._say(f"cannot put back yet: {error}")
+            self._away_since_s = None  # nobody told us that anything is away: as long as it takes
             return baseline.found.names()
         self._say("put back " + ", ".join(f"{one.name} from {one.before} to {one.now}" for one in done))
         left = still_owed(done)
