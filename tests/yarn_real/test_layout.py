@@ -34,6 +34,14 @@ def test_queues_of_a_cluster() -> None:
         Layout(queues=(("a", 90),)).check()
 
 
+def test_preemption_is_the_capacity_schedulers() -> None:
+    layout = Layout(preemption=True)
+    layout.check()
+    assert Layout.from_json(json.loads(json.dumps(layout.as_json()))) == layout
+    with pytest.raises(BadInput, match="only with the Capacity scheduler"):
+        Layout(preemption=True, scheduler="fair").check()
+
+
 def test_nodes_with_addresses_of_their_own() -> None:
     layout = Layout(nodes=2, hosts=True, link_mbit=100, subnet="10.213.7.0/24")
     layout.check()
