@@ -18,12 +18,12 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
-from tests.yarn_slice.fake_rm import FakeRm
+from tests.yarn_live.fake_rm import FakeRm
 
 from heddle.policy.lever import Question
 from heddle.policy.parse import parse_policy
-from heddle.yarn.client import RmClient
-from heddle.yarn.controller import Controller, Settings
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.controller import Controller, Settings
 
 PAIRS = "nodes x requests"
 PARTS = ("look", "view", "decide", "plan", "view + decide + plan")
@@ -43,17 +43,17 @@ def main() -> None:
     ours, theirs = multiprocessing.Pipe()
     fake = multiprocessing.Process(target=serve, args=(theirs, chosen), daemon=True)
     fake.start()
-    now_ms = 0
+    moment = Moment()
     with RmClient(ours.recv(), timeout_s=120) as client:
         settings = Settings(shadow=not chosen.post)
-        controller = Controller(client, parse_policy(chosen.policy), lambda node: node.total, lambda: now_ms, settings)
+        controller = Controller(client, parse_policy(chosen.policy), lambda node: node.total, settings, clock=moment)
         inside = Stopwatch()
         inside.time_levers(controller)
         first = controller.step()
         rows: dict[str, list[tuple[float, float]]] = {part: [] for part in PARTS}
         events = []
         for poll in range(1, chosen.polls + 1):
-            now_ms = 1000 * poll
+            moment.now_s = poll
             ours.send("change")
             ours.recv()
             inside.clear()
@@ -76,6 +76,21 @@ def main() -> None:
         cpu, clock = ([1000 * one[kind] for one in times] for kind in (0, 1))
         figures = statistics.median(cpu), p99(cpu), statistics.median(clock), p99(clock)
         print(f"{part:22}{figures[0]:12.1f}{figures[1]:12.1f}{figures[2]:14.1f}{figures[3]:12.1f}")
+
+
+class Moment:
+    """A clock that goes from poll to poll."""
+
+    now_s = 0.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def time(self) -> float:
+        return self.now_s
+
+    def sleep(self, seconds: float, /) -> None:
+        self.now_s += seconds
 
 
 Span = tuple[float, float]  # CPU seconds, seconds of the clock

@@ -12,7 +12,7 @@ import pytest
 
 from heddle.cli.main import run
 from heddle.traces.clusters import load_cluster
-from yarn_slice.serving import Served
+from yarn_live.serving import Served
 
 XML = """<configuration>
 <property><name>yarn.scheduler.capacity.root.queues</name><value>default</value></property>

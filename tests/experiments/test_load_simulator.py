@@ -13,8 +13,8 @@ from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.catalogue import make_workload
 from heddle.traces.cluster_import.scheduler_xml import read_queues_xml
 from heddle.traces.clusters import uniform_cluster
-from heddle.yarn.sls.run import JobTimes
-from heddle.yarn.sls.settings import Scheduler, with_queues_of, write_settings
+from heddle.yarn.testbed.sls.run import JobTimes
+from heddle.yarn.testbed.sls.settings import Scheduler, with_queues_of, write_settings
 
 ONE_TASK = StageSpec("only", (1024, 500), [TaskSpec(5000)])
 CLUSTER = uniform_cluster(2, 4096, 4, timing=YARN)

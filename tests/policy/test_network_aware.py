@@ -17,7 +17,7 @@ from heddle.sim.memory.setup import build_sim
 from heddle.sim.run import run_engine
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.catalogue import make_workload, suggested_cluster
-from heddle.yarn.levers import refuse_unfit
+from heddle.yarn.live.levers import refuse_unfit
 
 MB = 1_000_000
 ONE = (100, 1000)

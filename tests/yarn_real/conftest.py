@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from heddle.model.errors import HeddleError
-from heddle.yarn.client import RmClient
-from heddle.yarn.local.cluster import LocalCluster, bring_up, take_down
-from heddle.yarn.local.folders import jar_cache
-from heddle.yarn.local.jars import DEFAULT_HADOOP, hadoop_home, is_fetched
-from heddle.yarn.local.java import find_java, find_tool
-from heddle.yarn.local.layout import Layout
-from heddle.yarn.replay.master_jar import master_jar
-from heddle.yarn.replay.plan import ReplayJob
-from heddle.yarn.replay.submit import Submitter
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.testbed.local.cluster import LocalCluster, bring_up, take_down
+from heddle.yarn.testbed.local.folders import jar_cache
+from heddle.yarn.testbed.local.jars import DEFAULT_HADOOP, hadoop_home, is_fetched
+from heddle.yarn.testbed.local.java import find_java, find_tool
+from heddle.yarn.testbed.local.layout import Layout
+from heddle.yarn.testbed.replay.master_jar import master_jar
+from heddle.yarn.testbed.replay.plan import ReplayJob
+from heddle.yarn.testbed.replay.submit import Submitter
 
 NODES, NODE_MB, NODE_VCORES = 2, 2048, 8
 

@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from yarn_slice.serving import Served
+from yarn_live.serving import Served
 
 LATE_S: Final = 1.5
 FAULTS: Final = ("not JSON", "half a document", "another document", "cut off", "late", "401", "403", "500")

@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from heddle.yarn.client import RmClient
-from heddle.yarn.local.cluster import LocalCluster
-from heddle.yarn.replay.plan import ReplayJob
-from heddle.yarn.snapshot import read_nodes, take_snapshot
-from heddle.yarn.steering.desk import desk_of
-from heddle.yarn.steering.watchdog import watchdog_lives
-from heddle.yarn.wire import YarnError
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.snapshot import read_nodes, take_snapshot
+from heddle.yarn.live.steering.desk import desk_of
+from heddle.yarn.live.steering.watchdog import watchdog_lives
+from heddle.yarn.live.wire import YarnError
+from heddle.yarn.testbed.local.cluster import LocalCluster
+from heddle.yarn.testbed.replay.plan import ReplayJob
 from yarn_steering.watching import wait_for
 
 from .conftest import NODE_MB

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from heddle.yarn.local.cluster import LocalCluster
-from heddle.yarn.local.configuration import write_configuration
-from heddle.yarn.local.folders import cluster_folder
-from heddle.yarn.local.java import JVM_FLAGS, find_java, find_tool
-from heddle.yarn.local.layout import Layout
-from heddle.yarn.local.processes import start, stop
+from heddle.yarn.testbed.local.cluster import LocalCluster
+from heddle.yarn.testbed.local.configuration import write_configuration
+from heddle.yarn.testbed.local.folders import cluster_folder
+from heddle.yarn.testbed.local.java import JVM_FLAGS, find_java, find_tool
+from heddle.yarn.testbed.local.layout import Layout
+from heddle.yarn.testbed.local.processes import start, stop
 
 SECRET = "of this test only"
 _RM = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"

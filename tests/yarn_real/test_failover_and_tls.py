@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from heddle.cli.main import run
-from heddle.yarn.client import RmClient
-from heddle.yarn.local.layout import HOST, Layout
-from heddle.yarn.replay.master_jar import master_jar
-from heddle.yarn.replay.submit import Submitter
-from heddle.yarn.steering.desk import desk_of
-from heddle.yarn.wire import YarnError
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.steering.desk import desk_of
+from heddle.yarn.live.wire import YarnError
+from heddle.yarn.testbed.local.layout import HOST, Layout
+from heddle.yarn.testbed.replay.master_jar import master_jar
+from heddle.yarn.testbed.replay.submit import Submitter
 from yarn_steering.watching import wait_for
 
 from .conftest import NODE_MB, NODE_VCORES, free_port

@@ -21,19 +21,19 @@ import pytest
 from heddle.cli.main import run
 from heddle.policy.parse import parse_policy
 from heddle.record.files import read_record
-from heddle.yarn.client import RmClient
-from heddle.yarn.controller import Settings
-from heddle.yarn.levers import charging_young
-from heddle.yarn.local.cluster import HISTORY, LocalCluster
-from heddle.yarn.local.configuration import write_node_configuration
-from heddle.yarn.replay.master_jar import master_jar
-from heddle.yarn.replay.plan import ReplayJob
-from heddle.yarn.replay.submit import Submitter
-from heddle.yarn.snapshot import take_snapshot
-from heddle.yarn.steering.desk import Desk, desk_of
-from heddle.yarn.steering.session import Session, Terms
-from heddle.yarn.steering.watchdog import watchdog_lives
-from heddle.yarn.verdicts import Verdict
+from heddle.yarn.live.applying.turn import Verdict
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.controller import Settings
+from heddle.yarn.live.levers import charging_young
+from heddle.yarn.live.snapshot import take_snapshot
+from heddle.yarn.live.steering.desk import Desk, desk_of
+from heddle.yarn.live.steering.session import Session, Terms
+from heddle.yarn.live.steering.watchdog import watchdog_lives
+from heddle.yarn.testbed.local.cluster import HISTORY, LocalCluster
+from heddle.yarn.testbed.local.configuration import write_node_configuration
+from heddle.yarn.testbed.replay.master_jar import master_jar
+from heddle.yarn.testbed.replay.plan import ReplayJob
+from heddle.yarn.testbed.replay.submit import Submitter
 from yarn_steering.watching import wait_for, watchdogs
 
 from .conftest import NODE_MB
@@ -268,7 +268,7 @@ def test_answers_that_are_malformed_partial_slow_or_refusals(
         step = working.step()
         assert step is not None
         assert "began anew" in said
-        assert {resize.before[0] for resize in step.resizes if resize.verdict is not Verdict.AWAY} == {NODE_MB}
+        assert {resize.before[0] for resize in step.of("sizes") if resize.verdict is not Verdict.AWAY} == {NODE_MB}
     assert mine.load() is None
 
 
@@ -283,7 +283,7 @@ def test_a_change_that_is_made_and_then_denied_is_put_back(proxy: FaultyProxy, r
         def changed() -> bool:
             step = working.step()
             assert step is not None
-            denied.update(resize.verdict for resize in step.resizes)
+            denied.update(resize.verdict for resize in step.of("sizes"))
             return not as_found(rm)
 
         wait_for(changed, 30)

@@ -9,11 +9,11 @@ import pytest
 
 from heddle.cli.main import run
 from heddle.model.errors import RunRefused
-from heddle.yarn.local import namespaces
-from heddle.yarn.local.cluster import LocalCluster, bring_up, take_down
-from heddle.yarn.local.folders import cluster_folder
-from heddle.yarn.local.layout import Layout
-from heddle.yarn.local.namespaces import bridge_of, free_subnet, inside, join_nodes, part_nodes
+from heddle.yarn.testbed.local import namespaces
+from heddle.yarn.testbed.local.cluster import LocalCluster, bring_up, take_down
+from heddle.yarn.testbed.local.folders import cluster_folder
+from heddle.yarn.testbed.local.layout import Layout
+from heddle.yarn.testbed.local.namespaces import bridge_of, free_subnet, inside, join_nodes, part_nodes
 
 from .conftest import free_port
 

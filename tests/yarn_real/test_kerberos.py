@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from heddle.yarn.client import RmClient
-from heddle.yarn.local.layout import HOST, Layout
-from heddle.yarn.steering.desk import desk_of
-from heddle.yarn.wire import YarnError
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.steering.desk import desk_of
+from heddle.yarn.live.wire import YarnError
+from heddle.yarn.testbed.local.layout import HOST, Layout
 from yarn_steering.watching import wait_for
 
 from .conftest import NODE_MB, NODE_VCORES, free_port

@@ -7,10 +7,10 @@ import pytest
 
 from heddle.cli.main import run
 from heddle.model.errors import BadInput, RunRefused
-from heddle.yarn.local.folders import cluster_folder
-from heddle.yarn.local.java import find_tool
-from heddle.yarn.local.layout import Layout
-from heddle.yarn.local.namespaces import refuse_without_namespaces
+from heddle.yarn.testbed.local.folders import cluster_folder
+from heddle.yarn.testbed.local.java import find_tool
+from heddle.yarn.testbed.local.layout import Layout
+from heddle.yarn.testbed.local.namespaces import refuse_without_namespaces
 
 
 def test_no_two_daemons_share_a_port() -> None:
@@ -32,6 +32,14 @@ def test_queues_of_a_cluster() -> None:
     assert Layout.from_json(json.loads(json.dumps(pools.as_json()))) == pools
     with pytest.raises(BadInput, match="add up to 100"):
         Layout(queues=(("a", 90),)).check()
+
+
+def test_preemption_is_the_capacity_schedulers() -> None:
+    layout = Layout(preemption=True)
+    layout.check()
+    assert Layout.from_json(json.loads(json.dumps(layout.as_json()))) == layout
+    with pytest.raises(BadInput, match="only with the Capacity scheduler"):
+        Layout(preemption=True, scheduler="fair").check()
 
 
 def test_nodes_with_addresses_of_their_own() -> None:

@@ -12,10 +12,10 @@ import pytest
 
 from heddle.cli.main import run
 from heddle.model.errors import RunRefused
-from heddle.yarn.local.cluster import LocalCluster, bring_up
-from heddle.yarn.local.folders import cluster_folder
-from heddle.yarn.local.layout import Layout
-from heddle.yarn.local.processes import processes_of
+from heddle.yarn.testbed.local.cluster import LocalCluster, bring_up
+from heddle.yarn.testbed.local.folders import cluster_folder
+from heddle.yarn.testbed.local.layout import Layout
+from heddle.yarn.testbed.local.processes import processes_of
 
 from .conftest import NODE_MB, NODES, free_port
 

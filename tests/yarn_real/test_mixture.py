@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from heddle.model.errors import BadInput, RunRefused
-from heddle.yarn.local.cluster import LocalCluster
-from heddle.yarn.local.layout import Layout
-from heddle.yarn.mixture import MapReduceJob, SparkJob, load_real_jobs
-from heddle.yarn.programs import spark
-from heddle.yarn.programs.client_process import ClientProcess
+from heddle.yarn.testbed.local.cluster import LocalCluster
+from heddle.yarn.testbed.local.layout import Layout
+from heddle.yarn.testbed.mixture import MapReduceJob, SparkJob, load_real_jobs
+from heddle.yarn.testbed.programs import spark
+from heddle.yarn.testbed.programs.client_process import ClientProcess
 
 
 def written(tmp_path: Path, text: str) -> str:

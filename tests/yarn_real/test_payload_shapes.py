@@ -1,6 +1,6 @@
 """The real ResourceManager's answers have the shapes that were recorded, on which the fake one rests.
 
-HEDDLE_RECORD_SHAPES=1 writes tests/yarn_slice/real_shapes.json anew.
+HEDDLE_RECORD_SHAPES=1 writes tests/yarn_live/real_shapes.json anew.
 """
 
 import json
@@ -9,15 +9,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from heddle.yarn.client import RmClient
-from heddle.yarn.local.cluster import LocalCluster
-from heddle.yarn.replay.plan import ReplayJob
-from heddle.yarn.snapshot import take_snapshot
-from yarn_slice.shapes import shape_of
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.snapshot import take_snapshot
+from heddle.yarn.testbed.local.cluster import LocalCluster
+from heddle.yarn.testbed.replay.plan import ReplayJob
+from yarn_live.shapes import shape_of
 
 from .conftest import NODE_MB, NODE_VCORES, NODES
 
-RECORD = Path(__file__).parents[1] / "yarn_slice" / "real_shapes.json"
+RECORD = Path(__file__).parents[1] / "yarn_live" / "real_shapes.json"
 
 
 def test_shapes_and_what_is_read_from_them(

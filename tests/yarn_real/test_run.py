@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from heddle.cli.main import run
-from heddle.yarn.client import RmClient
-from heddle.yarn.local.cluster import LocalCluster
-from heddle.yarn.mixture import load_real_jobs
-from heddle.yarn.replay.master_jar import master_jar
-from heddle.yarn.run_jobs import Workplace, run_jobs
-from heddle.yarn.snapshot import read_apps, read_nodes
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.snapshot import read_apps, read_nodes
+from heddle.yarn.testbed.local.cluster import LocalCluster
+from heddle.yarn.testbed.mixture import load_real_jobs
+from heddle.yarn.testbed.replay.master_jar import master_jar
+from heddle.yarn.testbed.run_jobs import Workplace, run_jobs
 
 HEADER = "job,submit_ms,duration_ms,vcores,memory_mb,stage,after,used_vcores,used_memory_mb,am_vcores,am_memory_mb\n"
 MAP = "a,0,10000,1,512,map,,0.2,300,1,256\n"

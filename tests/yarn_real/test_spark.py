@@ -8,7 +8,7 @@ import pytest
 
 from heddle.cli.main import run
 from heddle.record.files import read_record
-from heddle.yarn.local.cluster import LocalCluster
+from heddle.yarn.testbed.local.cluster import LocalCluster
 from yarn_real.accounts import agrees_with_yarn
 from yarn_real.conftest import absent
 

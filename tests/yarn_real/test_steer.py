@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from heddle.yarn.client import RmClient
-from heddle.yarn.local.cluster import LocalCluster
-from heddle.yarn.replay.plan import ReplayJob
-from heddle.yarn.steering.desk import desk_of
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.steering.desk import desk_of
+from heddle.yarn.testbed.local.cluster import LocalCluster
+from heddle.yarn.testbed.replay.plan import ReplayJob
 from yarn_steering.watching import wait_for
 
 from .live import (

@@ -12,19 +12,19 @@ import pytest
 
 from heddle.analysis.measures.metrics import run_metrics
 from heddle.record.files import read_record, write_record
-from heddle.yarn.client import RmClient
-from heddle.yarn.local.cluster import HISTORY, LocalCluster
-from heddle.yarn.mixture import load_real_jobs
-from heddle.yarn.replay.master_jar import master_jar
-from heddle.yarn.run_jobs import Workplace, run_jobs
-from heddle.yarn.trace.history import History
-from heddle.yarn.trace.journal import Journal, read_lines
-from heddle.yarn.trace.live_record import export, record_of
-from heddle.yarn.trace.observer import Observer
-from heddle.yarn.trace.remote_tracker import RemoteTracker
-from heddle.yarn.trace.tallies import use_of
-from heddle.yarn.trace.tracker import Tracker
-from heddle.yarn.wire import YarnError
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.wire import YarnError
+from heddle.yarn.observe.history import History
+from heddle.yarn.observe.journal import Journal, read_lines
+from heddle.yarn.observe.live_record import export, record_of
+from heddle.yarn.observe.observer import Observer
+from heddle.yarn.observe.remote_tracker import RemoteTracker
+from heddle.yarn.observe.tallies import use_of
+from heddle.yarn.observe.tracker import Tracker
+from heddle.yarn.testbed.local.cluster import HISTORY, LocalCluster
+from heddle.yarn.testbed.mixture import load_real_jobs
+from heddle.yarn.testbed.replay.master_jar import master_jar
+from heddle.yarn.testbed.run_jobs import Workplace, run_jobs
 from yarn_real.accounts import agrees_with_yarn
 
 HEADER = "job,submit_ms,duration_ms,vcores,memory_mb,stage,after,used_vcores,used_memory_mb,am_vcores,am_memory_mb\n"

@@ -14,11 +14,11 @@ from heddle.cli.yarn_cluster import interruptible
 from heddle.cli.yarn_trial import _distinct
 from heddle.model.errors import BadInput
 from heddle.report.real_trial import trial_html
-from heddle.yarn import trial
-from heddle.yarn.replay.plan import ReplayJob
-from heddle.yarn.run_jobs import GAVE_UP, JobRun
-from heddle.yarn.trace.journal import Journal
-from heddle.yarn.trial import TrialRun, order_of, over_reserved, run_trial
+from heddle.yarn.observe.journal import Journal
+from heddle.yarn.testbed import trial
+from heddle.yarn.testbed.replay.plan import ReplayJob
+from heddle.yarn.testbed.run_jobs import GAVE_UP, JobRun
+from heddle.yarn.testbed.trial import TrialRun, order_of, over_reserved, run_trial
 
 RUN = TrialRun(0, "stock", 100.0, 50.0, 6, 0, 0, 0.3, {"a": 50.0})
 

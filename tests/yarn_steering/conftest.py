@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from heddle.yarn.client import RmClient
-from heddle.yarn.steering.desk import Desk, desk_of
-from yarn_slice.fake_rm import FakeRm
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.steering.desk import Desk, desk_of
+from yarn_live.fake_rm import FakeRm
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,10 @@ people; a test holds the two together.
 from dataclasses import dataclass
 from typing import Final
 
-YARN: Final = "src/heddle/yarn"
-STEERING: Final = f"{YARN}/steering"
+LIVE: Final = "src/heddle/yarn/live"
+STEERING: Final = f"{LIVE}/steering"
+APPLYING: Final = f"{LIVE}/applying"
+OBSERVE: Final = "src/heddle/yarn/observe"
 FAKE: Final = "tests/yarn_steering"
 FAULTY_ANSWER: Final = f"{FAKE}/test_faults.py::test_a_faulty_answer_costs_a_step_and_nothing_else"
 REAL: Final = "tests/yarn_real/test_faults.py"
@@ -28,14 +30,14 @@ class Guard:
 
 GUARDS: Final = (
     Guard(
-        "controller killed", "watchdog.guard", f"{STEERING}/watchdog.py",
-        "            with desk.lock():\n                left = _revert(desk)",
+        "controller killed", "Watchdog.look", f"{STEERING}/watchdog.py",
+        "            with desk.lock():\n                left = self._revert()",
         '            with desk.lock():\n                left = ["it"]',
         (f"{FAKE}/test_watchdog.py::test_kill_9", f"{REAL}::test_kill_9_of_the_controller"),
     ),
     Guard(
-        "controller hangs", "watchdog.guard", f"{STEERING}/watchdog.py",
-        "if desk.beat_age_s() <= lease_s:", "if True:",
+        "controller hangs", "Watchdog.look", f"{STEERING}/watchdog.py",
+        "if desk.beat_age_s() <= self._lease_s:", "if True:",
         (
             f"{FAKE}/test_watchdog.py::test_a_controller_that_hangs",
             f"{REAL}::test_a_clock_that_jumps_and_a_controller_that_hangs",
@@ -43,13 +45,19 @@ GUARDS: Final = (
     ),
     Guard(
         "controller hung and goes on", "Session.step", f"{STEERING}/session.py",
-        "if time.monotonic() - self._beat_s > self._terms.lease_s:", "if False:",
-        (f"{FAKE}/test_session.py::test_after_more_than_the_lease_it_begins_anew",),
+        "        if self._now_s() - self._beat_s > self._terms.lease_s:\n            self._say(",
+        "        if False:\n            self._say(",
+        (f"{FAKE}/test_whole_session.py::test_a_step_that_takes_longer_than_the_lease",),
+    ),
+    Guard(
+        "controller hung within a step and goes on", "Session._remember", f"{STEERING}/session.py",
+        "        if self._now_s() - self._beat_s > self._terms.lease_s:\n            raise",
+        "        if False:\n            raise",
+        (f"{FAKE}/test_whole_session.py::test_a_step_that_takes_longer_than_the_lease",),
     ),
     Guard(
         "watchdog killed", "Session._guard", f"{STEERING}/session.py",
-        "not (self._desk.baseline_file.exists() and watchdog_lives(self._desk))",
-        "not self._desk.baseline_file.exists()",
+        "not (self._desk.has_baseline and watchdog_lives(self._desk))", "not self._desk.has_baseline",
         (
             f"{FAKE}/test_session.py::test_a_watchdog_that_was_killed_is_replaced",
             f"{REAL}::test_kill_9_of_the_watchdog",
@@ -65,48 +73,49 @@ GUARDS: Final = (
     ),
     Guard(
         "both killed, restore", "session.restore", f"{STEERING}/session.py",
-        "        done = put_back(client, found)\n        _prove(done)\n        if all",
-        "        done = put_back(client, Found())\n        _prove(done)\n        if all",
+        "        done = put_back(RmKnobs(client), found, desk.world.clock)\n",
+        "        done = put_back(RmKnobs(client), Standing(), desk.world.clock)\n",
         (f"{FAKE}/test_watchdog.py::test_both_die", f"{REAL}::test_kill_9_of_both[restore]"),
     ),
     Guard(
-        "killed before what was found is on disk", "Controller._post", f"{YARN}/controller.py",
-        "        self._before_post(node.id)\n", "",
+        "killed before what was found is on disk", "Applier._posted", f"{APPLYING}/applier.py",
+        "                self._remember()\n", "",
         (f"{FAKE}/test_session.py::test_a_node_that_joins_later_is_saved_before_it_is_changed",),
     ),
     Guard(
-        "two controllers", "folders.only_one", f"{YARN}/local/folders.py",
+        "two controllers", "Disk.lock", f"{LIVE}/files.py",
         "fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass",
         (f"{FAKE}/test_session.py::test_one_controller_at_a_time",),
     ),
     Guard(
-        "NodeManager killed or hanging", "Guards._is_stale", f"{STEERING}/limits.py",
-        "self._limits.stale_ms is not None and age_ms > self._limits.stale_ms", "False",
+        "NodeManager killed or hanging", "guards.distrust_stale_metrics", f"{APPLYING}/guards.py",
+        "if seen.limits.stale_ms is None or seen.ages_ms[turn.name] <= seen.limits.stale_ms:", "if True:",
         (
             f"{FAKE}/test_limits.py::test_metrics_that_stand_still_are_not_believed",
             f"{REAL}::test_kill_9_of_a_nodemanager",
         ),
     ),
     Guard(
-        "NodeManager starts anew with its own size", "Guards._strange_for", f"{STEERING}/limits.py",
-        "if node.total in (own, *self._expected.get(node.id, ())):",
-        "if node.total in self._expected.get(node.id, ()):",
+        "NodeManager starts anew with its own size", "Ownership._places", f"{APPLYING}/ownership.py",
+        "(value, *self._asked.get(part, ()))", "self._asked.get(part, ())",
         (f"{FAKE}/test_limits.py::test_somebody_elses_size_is_left_alone_once_it_is_certain",),
     ),
     Guard(
-        "RM restarted, its nodes not back yet", "Session._begin", f"{STEERING}/session.py",
-        "self._found = self._found | Found(sizes={node.id: node.total for node in nodes.values() if node.alive})",
-        "self._found = Found(sizes={node.id: node.total for node in nodes.values() if node.alive})",
+        "RM restarted, its nodes not back yet", "Ownership.find", f"{APPLYING}/ownership.py",
+        "        if any(not self._places(part) and part[:2] not in self._theirs for part, _ in now.parts()):\n"
+        "            self.found = (self.found | now).without(self._theirs)",
+        "        self.found = now.without(self._theirs)",
         (f"{FAKE}/test_session.py::test_nodes_that_come_back_as_we_made_them_get_their_own_size",),
     ),
     Guard(
         "RM restarted, nodes come one by one", "Session._put_back_owed", f"{STEERING}/session.py",
-        "            self._owed = still_owed(put_back(self._client, self._owed))", "            self._owed = Found()",
+        "            self._owed = still_owed(put_back(self._knobs, self._owed, self._clock))",
+        "            self._owed = Standing()",
         (f"{FAKE}/test_session.py::test_what_is_owed_to_a_node_that_is_away_is_not_forgotten",),
     ),
     Guard(
         "RM restarted, or hung (SIGSTOP), for longer than the lease", "Session._anew", f"{STEERING}/session.py",
-        "self._owed = self._found if self._live else Found()", "self._owed = Found()",
+        "self._owed = self._ownership.found if self._live else Standing()", "self._owed = Standing()",
         (
             f"{FAKE}/test_faults.py::test_an_rm_that_hangs_for_longer_than_the_lease_has_all_put_back_when_it_answers",
             f"{REAL}::test_an_rm_that_hangs[12]",
@@ -114,21 +123,26 @@ GUARDS: Final = (
     ),
     Guard(
         "RM away for longer than the lease", "Session.step", f"{STEERING}/session.py",
-        "if time.monotonic() - self._answered_s > self._terms.lease_s:", "if False:",
+        "if self._now_s() - self._answered_s > self._terms.lease_s:", "if False:",
         (
             f"{FAKE}/test_session.py::test_an_rm_that_was_away_for_longer_than_the_lease",
             f"{REAL}::test_answers_that_are_malformed_partial_slow_or_refusals",
         ),
     ),
     Guard(
-        "RM away when the controller dies", "watchdog._revert", f"{STEERING}/watchdog.py",
-        "        return baseline.found.names()\n    _say", "        return []\n    _say",
+        "RM away when the controller dies", "Watchdog._revert", f"{STEERING}/watchdog.py",
+        "            return baseline.found.names()\n        self._say", "            return []\n        self._say",
         (f"{FAKE}/test_watchdog.py::test_an_rm_that_is_away_when_the_controller_dies",),
     ),
     Guard(
+        "RM away for an hour when the controller dies", "Watchdog._revert", f"{STEERING}/watchdog.py",
+        "            self._away_since_s = None  # nobody", "            pass  # nobody",
+        (f"{FAKE}/test_whole_session.py::test_an_rm_that_is_away_when_the_controller_dies",),
+    ),
+    Guard(
         "node added", "Session._remember", f"{STEERING}/session.py",
-        "            self._found = known\n            self._save()", "            pass",
-        (f"{FAKE}/test_faults.py::test_a_node_that_is_removed_and_one_that_is_added",),
+        "        if self._ownership.found != self._saved:", "        if False:",
+        (f"{FAKE}/test_session.py::test_a_node_that_joins_later_is_saved_before_it_is_changed",),
     ),
     Guard(
         "node removed", "Session._end", f"{STEERING}/session.py",
@@ -137,27 +151,60 @@ GUARDS: Final = (
         (f"{FAKE}/test_faults.py::test_a_node_that_is_removed_and_one_that_is_added",),
     ),
     Guard(
-        "node resized by somebody else", "Guards._strange_for", f"{STEERING}/limits.py",
-        "        return self._strange[node.id]", "        return 0",
+        "node resized by somebody else", "Ownership._is_strange", f"{APPLYING}/ownership.py",
+        "        return bool(places) and not any(same(part[0], value, place) for place in places)",
+        "        return False",
         (
             f"{FAKE}/test_session.py::test_somebody_elses_size_is_not_put_back",
             f"{REAL}::test_a_node_is_added_resized_by_somebody_else_and_removed",
         ),
     ),
     Guard(
-        "queue changed by somebody else", "Turner._leave_to_others", f"{STEERING}/turning.py",
-        "            if strange and (\"queues\", queue) not in self._foreign:", "            if False:",
-        (f"{FAKE}/test_turning.py::test_somebody_elses_setting_is_left_to_them",),
+        "node that joined later, resized by somebody else", "Controller._act", f"{LIVE}/controller.py",
+        "        self._applier.ownership.find(Standing(sizes=own))\n", "",
+        (f"{FAKE}/test_session.py::test_a_node_that_we_never_changed_is_somebody_elses_too",),
     ),
     Guard(
-        "answer without a field", "snapshot._Reading", f"{YARN}/snapshot.py",
+        "queue or application changed by somebody else", "guards.leave_to_others", f"{APPLYING}/guards.py",
+        "    return tuple(judged(turn) if _open(turn) else turn for turn in turns)", "    return turns",
+        (
+            f"{FAKE}/test_turning.py::test_somebody_elses_setting_is_left_to_them",
+            f"{FAKE}/test_turning.py::test_somebody_elses_priority_is_left_to_them",
+        ),
+    ),
+    Guard(
+        "changed by somebody else just before the end", "Session._put_ours_back", f"{STEERING}/session.py",
+        "            if theirs := self._ownership.look(self._knobs.read(self._ownership.found)):\n"
+        "                self._release(theirs)\n",
+        "",
+        (
+            f"{FAKE}/test_turning.py::test_somebody_elses_setting_is_left_to_them",
+            f"{FAKE}/test_session.py::test_a_size_that_somebody_else_set_just_before_the_end_is_theirs",
+        ),
+    ),
+    Guard(
+        "YARN preempts where nodes shrink", "preemption.keep_guarantees", f"{APPLYING}/preemption.py",
+        "    if not shrinking or not seen.may_preempt():", "    if True:",
+        (
+            f"{FAKE}/test_preemption.py::test_no_node_shrinks_below_what_queues_hold",
+            "tests/yarn_real/test_preemption.py::test_a_shrinking_cluster_preempts_nobody",
+        ),
+    ),
+    Guard(
+        "a ResourceManager that does not say whether it preempts", "rm_knobs.may_preempt", f"{APPLYING}/rm_knobs.py",
+        "    return any(value != \"false\" for value in (*told, live))",
+        "    return any(value == \"true\" for value in (*told, live))",
+        (f"{FAKE}/test_preemption.py::test_what_is_not_told_counts_as_preemption",),
+    ),
+    Guard(
+        "answer without a field", "snapshot.Reading", f"{LIVE}/snapshot.py",
         "        if isinstance(error, KeyError):", "        if False:",
         (
             f"{FAULTY_ANSWER}[a field is missing]",
         ),
     ),
     Guard(
-        "answer of another shape", "snapshot._Reading", f"{YARN}/snapshot.py",
+        "answer of another shape", "snapshot.Reading", f"{LIVE}/snapshot.py",
         "        if isinstance(error, (TypeError, ValueError, AttributeError)):", "        if False:",
         (
             f"{FAULTY_ANSWER}[no nodes where a list should be]",
@@ -165,7 +212,7 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "answer that is not JSON, or half of it", "RmClient._call", f"{YARN}/client.py",
+        "answer that is not JSON, or half of it", "RmClient._call", f"{LIVE}/client.py",
         "            raise YarnError(url, f\"not JSON: {text[:EXCERPT]!r}\", OK) from None", "            raise",
         (
             f"{FAULTY_ANSWER}[not JSON]",
@@ -173,7 +220,7 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "answer cut off", "wire._Address.exchange", f"{YARN}/wire.py",
+        "answer cut off", "wire._Address._ask", f"{LIVE}/wire.py",
         "except (OSError, HTTPException) as error:", "except OSError as error:",
         (
             f"{FAULTY_ANSWER}[cut off]",
@@ -181,7 +228,7 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "slow answer", "wire._Address", f"{YARN}/wire.py",
+        "slow answer", "connection.HttpConnection", f"{LIVE}/connection.py",
         "timeout=timeout_s)", "timeout=None)",
         (
             f"{FAULTY_ANSWER}[late]",
@@ -198,7 +245,7 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "a change refused, or made and denied", "Controller._post", f"{YARN}/controller.py",
+        "a change refused, or made and denied", "Applier._try", f"{APPLYING}/applier.py",
         "        except YarnError as error:\n            return Verdict.FAILED, str(error)",
         "        except ZeroDivisionError as error:\n            return Verdict.FAILED, str(error)",
         (
@@ -207,10 +254,8 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "clock jumps: lease", "Session.step", f"{STEERING}/session.py",
-        "import time\nfrom collections.abc import Callable, Iterator\n",
-        "import time as wall\nfrom collections.abc import Callable, Iterator\nfrom types import SimpleNamespace\n"
-        "time = SimpleNamespace(monotonic=lambda: wall.time(), sleep=wall.sleep)\n",
+        "clock jumps: lease", "Session._now_s", f"{STEERING}/session.py",
+        "return self._clock.monotonic()", "return self._clock.time()",
         (
             f"{FAKE}/test_faults.py::test_a_clock_that_jumps_moves_nothing",
             f"{REAL}::test_a_clock_that_jumps_and_a_controller_that_hangs",
@@ -218,7 +263,7 @@ GUARDS: Final = (
     ),
     Guard(
         "clock jumps: heartbeat", "Desk.beat", f"{STEERING}/desk.py",
-        'f"{time.monotonic():020.3f}"', 'f"{time.time():020.3f}"',
+        'f"{self.world.clock.monotonic():020.3f}"', 'f"{self.world.clock.time():020.3f}"',
         (
             f"{FAKE}/test_faults.py::test_a_clock_that_jumps_moves_nothing",
             f"{REAL}::test_a_clock_that_jumps_and_a_controller_that_hangs",
@@ -237,13 +282,13 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "disk full under the record", "Journal.flush", f"{YARN}/trace/journal.py",
+        "disk full under the record", "Journal.flush", f"{OBSERVE}/journal.py",
         "            self._full = True\n            return",
         "            self._full = True\n            self._pending.clear()\n            return",
-        ("tests/yarn_trace/test_journal.py::test_a_full_disk_loses_and_doubles_nothing", f"{REAL}::test_a_full_disk"),
+        ("tests/yarn_observe/test_journal.py::test_a_full_disk_loses_and_doubles_nothing", f"{REAL}::test_a_full_disk"),
     ),
     Guard(
-        "a shrink that kills", "RmClient.resize_node", f"{YARN}/client.py",
+        "a shrink that kills", "RmClient.resize_node", f"{LIVE}/client.py",
         "KEEP_CONTAINERS: Final = -1", "KEEP_CONTAINERS: Final = 0",
         (
             f"{FAKE}/test_session.py::test_the_baseline_is_on_disk_before_the_first_change",
@@ -251,34 +296,34 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "observer killed", "Observer.__init__", f"{YARN}/trace/observer.py",
+        "observer killed", "Observer.__init__", f"{OBSERVE}/observer.py",
         "            self.seen.take(entry)\n        self._asked", "            pass\n        self._asked",
         (
-            "tests/yarn_trace/test_observer.py::test_a_restart_neither_loses_nor_doubles_a_job",
+            "tests/yarn_observe/test_observer.py::test_a_restart_neither_loses_nor_doubles_a_job",
             f"{REAL}::test_kill_9_of_the_observer",
         ),
     ),
     Guard(
-        "observer killed within a line", "journal._whole_lines", f"{YARN}/trace/journal.py",
-        "            if line.endswith(LINE_END):", "            if True:",
+        "observer killed within a line", "journal._whole_lines", f"{OBSERVE}/journal.py",
+        "        if line.endswith(LINE_END):", "        if True:",
         (
-            "tests/yarn_trace/test_journal.py::test_it_goes_on_after_a_restart_and_a_torn_line",
+            "tests/yarn_observe/test_journal.py::test_it_goes_on_after_a_restart_and_a_torn_line",
             f"{REAL}::test_kill_9_of_the_observer",
         ),
     ),
     Guard(
-        "job that came and went while the observer was away", "Observer.poll", f"{YARN}/trace/observer.py",
+        "job that came and went while the observer was away", "Observer.poll", f"{OBSERVE}/observer.py",
         "        for row in (*rows.values(), *ended.values()):", "        for row in rows.values():",
         (
-            "tests/yarn_trace/test_observer.py::test_an_application_between_two_polls_is_not_missed",
+            "tests/yarn_observe/test_observer.py::test_an_application_between_two_polls_is_not_missed",
             f"{REAL}::test_kill_9_of_the_observer",
         ),
     ),
     Guard(
-        "failover", "Wire.exchange", f"{YARN}/wire.py",
+        "failover", "Wire.exchange", f"{LIVE}/wire.py",
         "                error = error or elsewhere\n                continue", "                raise",
         (
-            "tests/yarn_slice/test_client.py::test_failover_when_the_active_one_dies",
+            "tests/yarn_live/test_client.py::test_failover_when_the_active_one_dies",
             "tests/yarn_real/test_failover_and_tls.py::test_a_failover_with_changes_in_force",
         ),
     ),

@@ -9,13 +9,12 @@ import pytest
 
 from heddle.model.errors import RunRefused
 from heddle.policy.parse import parse_policy
-from heddle.yarn.client import RmClient
-from heddle.yarn.controller import Settings
-from heddle.yarn.steering import desk as desk_module
-from heddle.yarn.steering import session as session_module
-from heddle.yarn.steering.desk import Desk
-from heddle.yarn.steering.session import Session, Terms
-from yarn_slice.fake_rm import FakeRm
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.controller import Settings
+from heddle.yarn.live.steering import session as session_module
+from heddle.yarn.live.steering.desk import Desk
+from heddle.yarn.live.steering.session import Session, Terms
+from yarn_live.fake_rm import FakeRm
 
 OWN = {"a:1": 8192, "b:1": 8192}
 HANGS_S = 2.0
@@ -118,7 +117,7 @@ def test_a_full_disk_under_the_baseline_means_that_nothing_is_changed(
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(desk_module.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with (
         pytest.raises(RunRefused, match=r"baseline.json: cannot be written \(No space left"),
         session(client, desk).at_work(),
@@ -138,7 +137,7 @@ def test_a_disk_that_fills_up_later_ends_the_session_with_all_put_back(
             assert working.step() is not None
             rm.add_node("c:1", 4096, 4)
             rm.nodes["c:1"].used_memory_mb = 100
-            monkeypatch.setattr(desk_module.os, "fsync", full)
+            monkeypatch.setattr(os, "fsync", full)
             working.step()
 
     with pytest.raises(RunRefused, match="cannot be written"):
@@ -154,7 +153,7 @@ def test_a_node_that_is_removed_and_one_that_is_added(rm: FakeRm, client: RmClie
         rm.nodes["c:1"].used_memory_mb = 100
         step = working.step()
         assert step is not None
-        verdicts = {resize.node: str(resize.verdict) for resize in step.resizes}
+        verdicts = {resize.name: str(resize.verdict) for resize in step.of("sizes")}
         assert (verdicts["b:1"], verdicts["c:1"]) == ("away", "posted")
     saved = desk.load()
     assert saved is not None  # the node that is away is still owed its size

@@ -8,15 +8,16 @@ import pytest
 
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.policy.parse import parse_policy
-from heddle.yarn.client import RmClient
-from heddle.yarn.controller import Settings
-from heddle.yarn.knobs import without_knob
-from heddle.yarn.steering import session as session_module
-from heddle.yarn.steering.desk import Baseline, Desk, Found
-from heddle.yarn.steering.limits import FOREIGN_POLLS
-from heddle.yarn.steering.session import Session, Terms, restore
-from heddle.yarn.verdicts import Verdict
-from yarn_slice.fake_rm import FakeRm
+from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS
+from heddle.yarn.live.applying.standing import Standing
+from heddle.yarn.live.applying.turn import Verdict
+from heddle.yarn.live.applying.wanted import without_knob
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.controller import Settings
+from heddle.yarn.live.steering import session as session_module
+from heddle.yarn.live.steering.desk import Baseline, Desk
+from heddle.yarn.live.steering.session import Session, Terms, restore
+from yarn_live.fake_rm import FakeRm
 
 OWN = {"a:1": (8192, 8000), "b:1": (8192, 8000)}
 LIVE = Settings(shadow=False, dead_band=(1, 1000))
@@ -67,13 +68,13 @@ def test_a_node_that_joins_later_is_saved_before_it_is_changed(rm: FakeRm, clien
 
 
 def test_what_a_dead_controller_left_is_mended_first(rm: FakeRm, client: RmClient, desk: Desk) -> None:
-    desk.save(Baseline(client.address, None, Found(OWN)))
+    desk.save(Baseline(client.address, None, Standing(OWN)))
     rm.nodes["a:1"].memory_mb = 20_000
     with session(client, desk).at_work() as working:
         assert sizes(rm) == OWN
         step = working.step()
         assert step is not None
-        assert step.resizes[0].before == OWN["a:1"]
+        assert step.of("sizes")[0].before == OWN["a:1"]
 
 
 def test_one_controller_at_a_time(client: RmClient, desk: Desk) -> None:
@@ -89,7 +90,7 @@ def test_shadow_needs_no_right_to_change_anything(rm: FakeRm, client: RmClient, 
     with session(client, desk, replace(LIVE, shadow=True)).at_work() as working:
         step = working.step()
     assert step is not None
-    assert {resize.verdict for resize in step.resizes} == {Verdict.SHADOW}
+    assert {resize.verdict for resize in step.of("sizes")} == {Verdict.SHADOW}
     assert rm.posts == []
     assert not desk.folder.exists()
 
@@ -102,7 +103,7 @@ def test_a_refused_change_is_data_and_the_rest_goes_on(
         rm.instead["/nodes/a:1/resource"] = answer
         step = working.step()
         assert step is not None
-        assert [resize.verdict for resize in step.resizes] == [Verdict.FAILED, Verdict.POSTED]
+        assert [resize.verdict for resize in step.of("sizes")] == [Verdict.FAILED, Verdict.POSTED]
         del rm.instead["/nodes/a:1/resource"]
     assert sizes(rm) == OWN
 
@@ -143,12 +144,36 @@ def test_somebody_elses_size_is_not_put_back(rm: FakeRm, client: RmClient, desk:
     with session(client, desk).at_work() as working:
         working.step()
         rm.nodes["a:1"].memory_mb = 6000
-        for _ in range(FOREIGN_POLLS):
+        for _ in range(FOREIGN_LOOKS):
             working.step()
         saved = desk.load()
         assert saved is not None
         assert saved.found.sizes == {"b:1": OWN["b:1"]}
     assert sizes(rm) == {"a:1": (6000, 8000), "b:1": OWN["b:1"]}
+
+
+def test_a_size_that_somebody_else_set_just_before_the_end_is_theirs(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    """It is looked at until that is certain, and no longer."""
+    said: list[str] = []
+    policy = parse_policy("usage-feedback(damping=1)")
+    with Session(client, policy, LIVE, desk, TERMS, said.append).at_work() as working:
+        working.step()
+        rm.nodes["a:1"].memory_mb = 6000
+    assert sizes(rm) == {"a:1": (6000, 8000), "b:1": OWN["b:1"]}
+    assert "changed by somebody else, left to them from now on: a:1" in said
+    assert desk.load() is None
+
+
+def test_a_node_that_we_never_changed_is_somebody_elses_too(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    with session(client, desk, replace(LIVE, dead_band=(4000, 8000))).at_work() as working:
+        rm.add_node("c:1", 4096, 4)
+        rm.nodes["c:1"].used_memory_mb = 100  # too little of a change for a call
+        working.step()
+        rm.nodes["c:1"].memory_mb = 20_000
+        for _ in range(FOREIGN_LOOKS):
+            working.step()
+    assert sizes(rm) == {**OWN, "c:1": (20_000, 4000)}
+    assert not any("c:1" in path for path, _ in rm.posts)
 
 
 def test_pause_and_resume(rm: FakeRm, client: RmClient, desk: Desk) -> None:
@@ -187,7 +212,7 @@ def test_sizes_that_no_nodemanager_has_are_refused(rm: FakeRm, client: RmClient,
 
 
 def test_restore_says_when_it_cannot_prove(rm: FakeRm, client: RmClient, desk: Desk, tmp_path: Path) -> None:
-    desk.save(Baseline(client.address, None, Found(OWN)))
+    desk.save(Baseline(client.address, None, Standing(OWN)))
     rm.nodes["a:1"].memory_mb = 20_000
     rm.instead["/nodes/a:1/resource"] = (200, '{"memory": 8192, "vCores": 8}')  # says yes and does nothing
     with pytest.raises(CheckFailed, match="a:1 has"):
@@ -259,7 +284,7 @@ def test_a_baseline_that_vanished_is_written_again_before_a_change(rm: FakeRm, c
 
 
 def test_what_is_owed_to_a_node_that_is_away_is_not_forgotten(rm: FakeRm, client: RmClient, desk: Desk) -> None:
-    desk.save(Baseline(client.address, None, Found(OWN)))
+    desk.save(Baseline(client.address, None, Standing(OWN)))
     rm.nodes["a:1"].memory_mb = 20_000
     rm.nodes["a:1"].lost = True
     with session(client, desk).at_work() as working:

@@ -13,13 +13,13 @@ from heddle.cli.main import run
 from heddle.cli.steer_view import SteerView
 from heddle.model.errors import RunRefused
 from heddle.policy.parse import parse_policy
-from heddle.yarn.client import RmClient
-from heddle.yarn.controller import Settings, Step
-from heddle.yarn.steering.decisions import changes_in_words, decision_of
-from heddle.yarn.steering.desk import Desk
-from heddle.yarn.steering.metrics_page import SteeringMetrics, served
-from heddle.yarn.steering.session import Session, Terms
-from yarn_slice.fake_rm import FakeRm
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.controller import Settings, Step
+from heddle.yarn.live.steering.decisions import changes_in_words, decision_of
+from heddle.yarn.live.steering.desk import Desk
+from heddle.yarn.live.steering.metrics_page import SteeringMetrics, served
+from heddle.yarn.live.steering.session import Session, Terms
+from yarn_live.fake_rm import FakeRm
 
 
 def step_of(client: RmClient, desk: Desk, policy: str, steps: int = 1) -> Step:
@@ -35,7 +35,7 @@ def step_of(client: RmClient, desk: Desk, policy: str, steps: int = 1) -> Step:
 def decision(rm: FakeRm, client: RmClient, desk: Desk) -> dict[str, Any]:
     rm.nodes["a:1"].containers_memory_mb = 500
     rm.add_app().asks = [(0, 1024, 1, 1)]
-    return decision_of(step_of(client, desk, "usage-feedback(damping=1)+max-running(jobs=1)"), "p", "shadow")
+    return decision_of(step_of(client, desk, "usage-feedback(damping=1)+max-running(jobs=1)"), "p", "shadow", 1.0)
 
 
 def test_a_decision_has_every_node_with_what_is_reserved_used_and_promised(decision: dict[str, Any]) -> None:
@@ -52,7 +52,7 @@ def test_a_decision_has_every_node_with_what_is_reserved_used_and_promised(decis
 
 
 def test_without_sizing_nodes_are_shown_and_nothing_is_said_of_them(rm: FakeRm, client: RmClient, desk: Desk) -> None:
-    shown = decision_of(step_of(client, desk, "fifo"), "fifo", "shadow")
+    shown = decision_of(step_of(client, desk, "fifo"), "fifo", "shadow", 1.0)
     assert [(node["node"], node["verdict"], node["wanted"]) for node in shown["nodes"]] == [
         ("a:1", None, None),
         ("b:1", None, None),

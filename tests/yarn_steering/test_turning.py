@@ -4,14 +4,15 @@ import pytest
 
 from heddle.model.errors import RunRefused
 from heddle.policy.parse import parse_policy
-from heddle.yarn.client import RmClient
-from heddle.yarn.controller import Settings
-from heddle.yarn.steering import session as session_module
-from heddle.yarn.steering.desk import Baseline, Desk, Found
-from heddle.yarn.steering.limits import Limits
-from heddle.yarn.steering.session import Session, Terms, restore
-from heddle.yarn.verdicts import Verdict
-from yarn_slice.fake_rm import FakeRm
+from heddle.yarn.live.applying.seen import Limits
+from heddle.yarn.live.applying.standing import Standing
+from heddle.yarn.live.applying.turn import Turn, Verdict
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.controller import Settings, Step
+from heddle.yarn.live.steering import session as session_module
+from heddle.yarn.live.steering.desk import Baseline, Desk
+from heddle.yarn.live.steering.session import Session, Terms, restore
+from yarn_live.fake_rm import FakeRm
 
 DEFAULT_AM_SHARE = "yarn.scheduler.capacity.root.default.maximum-am-resource-percent"
 PRIORITIES = "yarn.cluster.max-application-priority"
@@ -22,6 +23,12 @@ def session(
 ) -> Session:
     terms, settings = Terms(lease_s=30, accept_sizes=True), Settings(shadow=shadow, limits=Limits(queues=queues))
     return Session(client, parse_policy(policy), settings, desk, terms, lambda _: None)
+
+
+def moved(step: Step | None) -> list[Turn]:
+    """What is not where it should be, or was not."""
+    assert step is not None
+    return [turn for turn in step.turns if turn.verdict not in (Verdict.UNCHANGED, Verdict.LEFT_ALONE)]
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +55,7 @@ def test_admission_becomes_the_am_share_of_each_leaf(burst: FakeRm, client: RmCl
         step = working.step()
         assert step is not None
         assert burst.settings[DEFAULT_AM_SHARE] == "0.5"
-        assert {turn.name: turn.verdict for turn in step.turns} == dict.fromkeys(
+        assert {turn.name: turn.verdict for turn in moved(step)} == dict.fromkeys(
             ("root.default", "root.batch"), Verdict.POSTED
         )
     assert saved[0].found.queues["root.default"] == {"maximum-am-resource-percent": None}
@@ -61,11 +68,11 @@ def test_only_the_named_queues_are_touched(burst: FakeRm, client: RmClient, desk
     theirs = burst.add_app(queue="batch")
     theirs.asks = [(0, 512, 1, 1)]
     with session(client, desk, policy).at_work() as working:
-        assert len({turn.name for turn in working.step().turns}) > 2  # type: ignore[union-attr]
+        assert len({turn.name for turn in moved(working.step())}) > 2
     with session(client, desk, policy, queues=batch).at_work() as working:
         step = working.step()
         assert step is not None
-        assert {turn.name for turn in step.turns} == {"root.batch", theirs.id}
+        assert {turn.name for turn in moved(step)} == {"root.batch", theirs.id}
         assert DEFAULT_AM_SHARE not in burst.settings
 
 
@@ -85,7 +92,7 @@ def test_ordering_becomes_priorities_which_levers_do_not_see(burst: FakeRm, clie
             # By demand: 1024, 2048, 4096; the one that runs waits for nothing.
             assert [app.priority for app in burst.apps.values()] == [0, 8, 9, 10]
             assert {app.priority for app in step.snapshot.apps.values()} == {0}
-        assert step.turns == []
+        assert moved(step) == []
         burst.end_app(list(burst.apps.values())[3])
     assert [app.priority for app in burst.apps.values()] == [0, 0, 0, 10]  # the last has ended: nothing to put back
 
@@ -122,6 +129,21 @@ def test_somebody_elses_setting_is_left_to_them(burst: FakeRm, client: RmClient,
     assert burst.settings == {DEFAULT_AM_SHARE: "0.77"}
 
 
+def test_somebody_elses_priority_is_left_to_them(burst: FakeRm, client: RmClient, desk: Desk) -> None:
+    app = list(burst.apps)[1]
+    with session(client, desk, "smallest-first").at_work() as working:
+        working.step()
+        burst.apps[app].priority = 3
+        causes = []
+        for _ in range(3):
+            step = working.step()
+            assert step is not None
+            causes += [str(turn.cause) for turn in step.of("priorities") if turn.name == app]
+        assert causes == ["strange", "strange", "foreign"]
+        assert burst.apps[app].priority == 3
+    assert [one.priority for one in burst.apps.values()] == [0, 3, 0, 0]
+
+
 def test_a_change_that_the_rm_refused_is_tried_again(burst: FakeRm, client: RmClient, desk: Desk) -> None:
     """What is there then is what we set before, and nobody else's."""
     app = list(burst.apps)[1]
@@ -135,12 +157,12 @@ def test_a_change_that_the_rm_refused_is_tried_again(burst: FakeRm, client: RmCl
         for _ in range(2):
             step = working.step()
             assert step is not None
-            failed = {turn.name for turn in step.turns if turn.verdict is Verdict.FAILED}
+            failed = {turn.name for turn in moved(step) if turn.verdict is Verdict.FAILED}
             assert {app, "root.default"} <= failed
         burst.refuses_puts.clear()
         step = working.step()
         assert step is not None
-        assert {turn.verdict for turn in step.turns} == {Verdict.POSTED}
+        assert {turn.verdict for turn in moved(step)} == {Verdict.POSTED}
         assert burst.apps[app].priority == 9
     assert burst.settings == {}
 
@@ -157,8 +179,8 @@ def test_shadow_says_it_and_does_nothing(burst: FakeRm, client: RmClient, desk: 
     with session(client, desk, "smallest-first+max-running(jobs=2)", shadow=True).at_work() as working:
         step = working.step()
     assert step is not None
-    assert {turn.what for turn in step.turns} == {"queues", "priorities"}
-    assert {turn.verdict for turn in step.turns} == {Verdict.SHADOW}
+    assert {turn.what for turn in moved(step)} == {"queues", "priorities"}
+    assert {turn.verdict for turn in moved(step)} == {Verdict.SHADOW}
     assert burst.settings == {}
     assert not any(app.priority for app in burst.apps.values())
 
@@ -177,12 +199,12 @@ def test_shadow_needs_no_right_to_the_settings(burst: FakeRm, client: RmClient, 
     assert first is not None
     assert second is not None
     assert third is not None
-    assert [(turn.name, turn.before, turn.wanted, turn.verdict) for turn in first.turns] == [
+    assert [(turn.name, turn.before, turn.wanted, turn.verdict) for turn in moved(first)] == [
         ("root.default", {"maximum-am-resource-percent": None}, {"maximum-am-resource-percent": "0.5"}, Verdict.SHADOW),
         ("root.batch", {"maximum-am-resource-percent": None}, {"maximum-am-resource-percent": "0"}, Verdict.SHADOW),
     ]
-    assert second.turns == []
-    assert [turn.name for turn in third.turns] == ["root.default"]
+    assert moved(second) == []
+    assert [turn.name for turn in moved(third)] == ["root.default"]
     assert "live, this would be refused: queues cannot be changed live" in said[0]
 
 
@@ -192,7 +214,7 @@ def test_a_refused_change_is_a_verdict(burst: FakeRm, client: RmClient, desk: De
         burst.instead[f"/apps/{first}/priority"] = (403, "not yours")
         step = working.step()
         assert step is not None
-        verdicts = {turn.name: turn.verdict for turn in step.turns}
+        verdicts = {turn.name: turn.verdict for turn in moved(step)}
         assert verdicts[first] is Verdict.FAILED
         assert list(verdicts.values()).count(Verdict.POSTED) == 2
         del burst.instead[f"/apps/{first}/priority"]
@@ -216,7 +238,7 @@ def test_restore_puts_queues_and_applications_back(burst: FakeRm, client: RmClie
     burst.settings[DEFAULT_AM_SHARE] = "0.9"
     burst.apps[app].priority, burst.apps[app].queue = 7, "root.batch"
     own = {"root.default": {"maximum-am-resource-percent": None}}
-    desk.save(Baseline(client.address, None, Found({}, own, {app: 2}, {app: "root.default"})))
+    desk.save(Baseline(client.address, None, Standing({}, own, {app: 2}, {app: "root.default"})))
     done = restore(client, desk, from_nodes=False)
     assert all(one.proven for one in done)
     assert (burst.settings, burst.apps[app].priority, burst.apps[app].queue) == ({}, 2, "root.default")

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import pytest
 
 from heddle.cli.main import run
-from heddle.yarn.steering.desk import Desk
-from heddle.yarn.steering.watchdog import watchdog_lives
-from yarn_slice.fake_rm import FakeRm
+from heddle.yarn.live.steering.desk import Desk
+from heddle.yarn.live.steering.watchdog import watchdog_lives
+from yarn_live.fake_rm import FakeRm
 
 from .watching import wait_for, watchdogs
 

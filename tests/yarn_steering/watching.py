@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from heddle.yarn.steering.desk import Desk
+from heddle.yarn.live.steering.desk import Desk
 
 
 def wait_for(what: Callable[[], bool], within_s: float) -> None:
@@ -23,6 +23,6 @@ def watchdogs(desk: Desk) -> set[int]:
             command = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0") if name.isdigit() else []
         except OSError:  # ended meanwhile
             continue
-        if b"heddle.yarn.steering.watchdog" in command and str(desk.folder).encode() in command:
+        if b"heddle.yarn.live.steering.watchdog" in command and str(desk.folder).encode() in command:
             found.add(int(name))
     return found

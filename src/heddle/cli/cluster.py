@@ -80,8 +80,8 @@ def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Clu
     from heddle.traces.cluster_import.imported import with_queues
     from heddle.traces.cluster_import.scheduler_xml import read_queues_xml
     from heddle.traces.clusters import load_cluster
-    from heddle.yarn.client import RmClient
-    from heddle.yarn.cluster_import import nodes_of, of_nodes, queues_of
+    from heddle.yarn.live.client import RmClient
+    from heddle.yarn.observe.cluster_import import nodes_of, of_nodes, queues_of
 
     if (rm is None) == (nodes is None):
         what = "say either --rm (a ResourceManager) or --nodes (40x65536x24): one of them has the nodes"

@@ -60,7 +60,7 @@ def _real_again(run: Run, policy: str, cluster: Cluster | None) -> list[Again]:
     from heddle.experiments.replaying import overheads_of, replay_of
     from heddle.policy.parse import parse_policy
     from heddle.record_workload import job_name
-    from heddle.yarn.levers import YOUNG_MS, charging_young
+    from heddle.yarn.live.levers import YOUNG_MS, charging_young
 
     replay = replay_of(run, overheads_of(run), cluster)
     chosen = charging_young(parse_policy(policy), YOUNG_MS, replay.cluster.timing.usage_report_ms)

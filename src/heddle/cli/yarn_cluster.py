@@ -14,7 +14,7 @@ from heddle.model.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heddle.yarn.client import RmClient
+    from heddle.yarn.live.client import RmClient
 
 Rm = Annotated[
     str | None,
@@ -25,7 +25,7 @@ Name = Annotated[str | None, typer.Option("--name", help="A cluster of `heddle y
 
 def address_of(rm: str | None, name: str | None) -> str:
     """What --rm or --name means; a local cluster called `local` if neither was given."""
-    from heddle.yarn.local.cluster import find_cluster
+    from heddle.yarn.testbed.local.cluster import find_cluster
 
     if rm is not None and name is not None:
         raise BadInput.of("--rm", "say either --rm or --name")
@@ -33,7 +33,7 @@ def address_of(rm: str | None, name: str | None) -> str:
 
 
 def client_of(rm: str | None, name: str | None, timeout_s: float = 10.0) -> RmClient:
-    from heddle.yarn.client import RmClient
+    from heddle.yarn.live.client import RmClient
 
     return RmClient(address_of(rm, name), timeout_s=timeout_s, user=getpass.getuser())
 

@@ -10,7 +10,7 @@ from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say,
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from heddle.yarn.local.cluster import LocalCluster
+    from heddle.yarn.testbed.local.cluster import LocalCluster
 
 Name = Annotated[str, typer.Option("--name", help="Which local cluster; several can run side by side.")]
 
@@ -33,6 +33,9 @@ def up(
     link_mbit: Annotated[
         int, typer.Option(help="With --hosts: rate of each node's link, each way; 0: as fast as it goes.")
     ] = 0,
+    preemption: Annotated[
+        bool, typer.Option("--preemption", help="Queues take back what they are due, within seconds (capacity).")
+    ] = False,
     json: Json = False,
 ) -> int:
     """Start a real YARN on this machine and wait until it is healthy.
@@ -48,11 +51,14 @@ def up(
       heddle yarn up --queue pool-0=90 --queue pool-1=10
       heddle yarn up --hosts --link-mbit 100
     """
-    from heddle.yarn.local.cluster import bring_up
-    from heddle.yarn.local.layout import Layout
+    from heddle.yarn.testbed.local.cluster import bring_up
+    from heddle.yarn.testbed.local.layout import Layout
 
     queues = tuple(_queue(text) for text in queue) if queue else Layout.queues
-    layout = Layout(nodes, node_memory_mb, node_vcores, hadoop, scheduler, am_share, port, queues, hosts, link_mbit)
+    layout = Layout(
+        nodes, node_memory_mb, node_vcores, hadoop, scheduler, am_share, port, queues, hosts, link_mbit,
+        preemption=preemption,
+    )  # fmt: skip
     cluster = bring_up(name, layout, say)
     _show([cluster], json)
     return DONE
@@ -72,8 +78,8 @@ def down(name: Name = "local", json: Json = False) -> int:
     Example:
       heddle yarn down --name second
     """
-    from heddle.yarn.local.cluster import take_down
-    from heddle.yarn.local.folders import cluster_folder
+    from heddle.yarn.testbed.local.cluster import take_down
+    from heddle.yarn.testbed.local.folders import cluster_folder
 
     there = cluster_folder(name).exists()
     ended = take_down(name)
@@ -96,8 +102,8 @@ def status(
     Example:
       heddle yarn status --json
     """
-    from heddle.yarn.local.cluster import find_cluster
-    from heddle.yarn.local.folders import cluster_names
+    from heddle.yarn.testbed.local.cluster import find_cluster
+    from heddle.yarn.testbed.local.folders import cluster_names
 
     clusters = [find_cluster(each) for each in ([name] if name else cluster_names())]
     healthy = _show(clusters, json)
@@ -118,7 +124,7 @@ def logs(
       heddle yarn logs
       heddle yarn logs nodemanager-0 --lines 100
     """
-    from heddle.yarn.local.cluster import find_cluster
+    from heddle.yarn.testbed.local.cluster import find_cluster
 
     cluster = find_cluster(name)
     if daemon is None:
@@ -168,7 +174,7 @@ def _show(clusters: list[LocalCluster], json: bool) -> bool:
 
 
 def _network_rows(cluster: LocalCluster) -> list[tuple[str, str]]:
-    from heddle.yarn.local.namespaces import namespace_of
+    from heddle.yarn.testbed.local.namespaces import namespace_of
 
     layout = cluster.layout
     rate = f"{layout.link_mbit} Mbit/s each way" if layout.link_mbit else "not limited"

@@ -16,7 +16,7 @@ from heddle.model.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heddle.yarn.run_jobs import Workplace
+    from heddle.yarn.testbed.run_jobs import Workplace
 
 
 def run(
@@ -45,9 +45,9 @@ def run(
       heddle yarn run jobs.yaml --name second --json
       heddle yarn run tasks.csv --rm http://rm.example:8088 --staging /mnt/shared/heddle
     """
-    from heddle.yarn.mixture import load_real_jobs
-    from heddle.yarn.run_jobs import run_jobs
-    from heddle.yarn.trace.recording import recording
+    from heddle.yarn.observe.recording import recording
+    from heddle.yarn.testbed.mixture import load_real_jobs
+    from heddle.yarn.testbed.run_jobs import run_jobs
 
     jobs, notes = load_real_jobs(workload, seed)
     for note in notes:
@@ -95,10 +95,10 @@ def summarise(workload: str, rm: str, runs: list[dict[str, Any]]) -> dict[str, A
 @contextmanager
 def workplace_of(rm: str | None, name: str | None, staging: Path | None) -> Iterator[Workplace]:
     """Where to run: a local cluster by name, or any ResourceManager with a folder that its nodes share."""
-    from heddle.yarn.local.cluster import find_cluster
-    from heddle.yarn.local.jars import DEFAULT_HADOOP
-    from heddle.yarn.replay.master_jar import master_jar
-    from heddle.yarn.run_jobs import Workplace
+    from heddle.yarn.testbed.local.cluster import find_cluster
+    from heddle.yarn.testbed.local.jars import DEFAULT_HADOOP
+    from heddle.yarn.testbed.replay.master_jar import master_jar
+    from heddle.yarn.testbed.run_jobs import Workplace
 
     with client_of(rm, name) as client:
         if rm is not None:

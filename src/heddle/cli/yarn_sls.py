@@ -40,9 +40,9 @@ def sls(
     """
     from heddle.cli.inputs import cluster_for, compile_with_message, read_all
     from heddle.experiments.load_simulator import beside, for_load_simulator, heartbeats_ms, policy_of, simulated
-    from heddle.yarn.local.jars import announce_fetching
-    from heddle.yarn.sls.run import LoadSimulator
-    from heddle.yarn.sls.settings import with_queues_of
+    from heddle.yarn.testbed.local.jars import announce_fetching
+    from heddle.yarn.testbed.sls.run import LoadSimulator
+    from heddle.yarn.testbed.sls.settings import with_queues_of
 
     loaded, on = read_all(lambda: workload_for(workload, seed), lambda: cluster_for(workload, cluster))
     work = for_load_simulator(loaded)

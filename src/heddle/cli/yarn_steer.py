@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from heddle.cli.steer_view import SteerView
     from heddle.policy.policy import Policy
-    from heddle.yarn.steering.metrics_page import SteeringMetrics
-    from heddle.yarn.trace.journal import Journal
+    from heddle.yarn.live.steering.metrics_page import SteeringMetrics
+    from heddle.yarn.observe.journal import Journal
 
 
 def steer(
@@ -84,15 +84,15 @@ def steer(
     """
     from heddle.model.resources import MILLI
     from heddle.policy.parse import parse_policy
-    from heddle.yarn.controller import Settings
-    from heddle.yarn.knobs import without_knob
-    from heddle.yarn.levers import charging_young
-    from heddle.yarn.steering.decisions import decision_of
-    from heddle.yarn.steering.desk import desk_of
-    from heddle.yarn.steering.limits import Limits
-    from heddle.yarn.steering.metrics_page import SteeringMetrics
-    from heddle.yarn.steering.session import Session, Terms
-    from heddle.yarn.trace.journal import Journal
+    from heddle.yarn.live.applying.seen import Limits
+    from heddle.yarn.live.applying.wanted import without_knob
+    from heddle.yarn.live.controller import Settings
+    from heddle.yarn.live.levers import charging_young
+    from heddle.yarn.live.steering.decisions import decision_of
+    from heddle.yarn.live.steering.desk import desk_of
+    from heddle.yarn.live.steering.metrics_page import SteeringMetrics
+    from heddle.yarn.live.steering.session import Session, Terms
+    from heddle.yarn.observe.journal import Journal
 
     chosen = parse_policy(policy)
     with client_of(rm, name) as client:
@@ -132,13 +132,13 @@ def steer(
                 while not told and (for_s is None or time.monotonic() - began_s < for_s):
                     step_began_s = time.monotonic()
                     step = session.step()
-                    teller.tell(decision_of(step, chosen.name, mode) if step is not None else None)
+                    teller.tell(decision_of(step, chosen.name, mode, time.time()) if step is not None else None)
                     time.sleep(max(0.0, step_began_s + every_s - time.monotonic()))
     return DONE
 
 
 def _leaves(queue: list[str] | None, policy: Policy) -> frozenset[str] | None:
-    from heddle.yarn.knobs import pool_leaves
+    from heddle.yarn.live.applying.wanted import pool_leaves
 
     if queue and (pools := pool_leaves(policy)):
         raise RunRefused(f"the policy shares the cluster out between {' and '.join(pools)}: --queue cannot limit that")
@@ -165,7 +165,7 @@ class _Teller:
 
     def tell(self, decision: dict[str, Any] | None) -> None:
         """None: the ResourceManager did not answer."""
-        from heddle.yarn.steering.decisions import changes_in_words
+        from heddle.yarn.live.steering.decisions import changes_in_words
 
         if self._metrics is not None:
             if decision is None:
@@ -194,7 +194,7 @@ def _watched(
     from rich.console import Console
 
     from heddle.cli.steer_view import SteerView
-    from heddle.yarn.steering.metrics_page import served
+    from heddle.yarn.live.steering.metrics_page import served
 
     console = Console(stderr=True)
     with ExitStack() as opened:
@@ -220,9 +220,9 @@ def restore(
       heddle yarn restore
       heddle yarn restore --rm http://rm.example:8088 --from-nodes
     """
-    from heddle.yarn.steering.desk import desk_of
-    from heddle.yarn.steering.putting_back import in_words
-    from heddle.yarn.steering.session import restore as put_all_back
+    from heddle.yarn.live.applying.putting_back import in_words
+    from heddle.yarn.live.steering.desk import desk_of
+    from heddle.yarn.live.steering.session import restore as put_all_back
 
     with client_of(rm, name) as client:
         done = put_all_back(client, desk_of(client.address), from_nodes=from_nodes)

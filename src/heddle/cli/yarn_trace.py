@@ -18,11 +18,11 @@ from heddle.model.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from heddle.yarn.client import RmClient
-    from heddle.yarn.trace.journal import Journal
-    from heddle.yarn.trace.observer import Observer
-    from heddle.yarn.trace.remote_tracker import RemoteTracker
-    from heddle.yarn.trace.tracker import Tracker
+    from heddle.yarn.live.client import RmClient
+    from heddle.yarn.observe.journal import Journal
+    from heddle.yarn.observe.observer import Observer
+    from heddle.yarn.observe.remote_tracker import RemoteTracker
+    from heddle.yarn.observe.tracker import Tracker
 
 HISTORY_PATIENCE_S = 15.0  # with the histories of jobs that have ended, before an observation that is to end does so
 Seconds = Annotated[float | None, typer.Option("--for", min=0.1, help="End after so many seconds [default: never].")]
@@ -52,7 +52,7 @@ def track(
       heddle yarn track samples.jsonl --for 60
       heddle yarn track samples.jsonl --remote --rm http://rm.example:8088
     """
-    from heddle.yarn.trace.journal import Journal
+    from heddle.yarn.observe.journal import Journal
 
     if not remote and (rm is not None or name is not None):
         raise BadInput.of("--rm", "without --remote the containers of this machine are sampled, whoever's they are")
@@ -90,11 +90,11 @@ def track(
 @contextmanager
 def _sampler(remote: bool, rm: str | None, name: str | None, journal: Journal) -> Iterator[Tracker | RemoteTracker]:
     if not remote:
-        from heddle.yarn.trace.tracker import Tracker
+        from heddle.yarn.observe.tracker import Tracker
 
         yield Tracker(journal)
         return
-    from heddle.yarn.trace.remote_tracker import RemoteTracker
+    from heddle.yarn.observe.remote_tracker import RemoteTracker
 
     with client_of(rm, name) as client:
         tracker = RemoteTracker(client, journal, say, user=getpass.getuser())
@@ -138,11 +138,11 @@ def observe(
       heddle yarn observe monday --until-idle --samples worker1.jsonl --samples worker2.jsonl
     """
     from heddle.record.files import write_record
-    from heddle.yarn.trace.journal import Journal
-    from heddle.yarn.trace.live_record import export, record_of
-    from heddle.yarn.trace.observer import Observer
-    from heddle.yarn.trace.recording import write_cluster_beside
-    from heddle.yarn.trace.tallies import use_of
+    from heddle.yarn.observe.journal import Journal
+    from heddle.yarn.observe.live_record import export, record_of
+    from heddle.yarn.observe.observer import Observer
+    from heddle.yarn.observe.recording import write_cluster_beside
+    from heddle.yarn.observe.tallies import use_of
 
     with client_of(rm, name) as client, _history_client(history, rm, name) as server, until_told() as told:
         observer = Observer(client, Journal(folder / "journal.jsonl", say))
@@ -161,9 +161,9 @@ def observe(
 @contextmanager
 def _history_client(history: str | None, rm: str | None, name: str | None) -> Iterator[RmClient | None]:
     """Talks to the history server; None with an --rm of which only that is known."""
-    from heddle.yarn.client import RmClient
-    from heddle.yarn.local.cluster import find_cluster
-    from heddle.yarn.trace.history import TIMEOUT_S, history_address
+    from heddle.yarn.live.client import RmClient
+    from heddle.yarn.observe.history import TIMEOUT_S, history_address
+    from heddle.yarn.testbed.local.cluster import find_cluster
 
     if history is None and rm is not None:
         say("no --history: how the containers of MapReduce jobs ended is inferred")
@@ -178,7 +178,7 @@ def _look_until(
     observer: Observer, server: RmClient | None, told: list[int], every_s: float, for_s: float | None, until_idle: bool
 ) -> None:
     """Polls until told to end, until it is time, or until nothing runs."""
-    from heddle.yarn.trace.history import History
+    from heddle.yarn.observe.history import History
 
     history = None if server is None else History(server, observer.journal, observer.seen)
     masters, histories = _Away("the ResourceManager"), _Away("the history server")
@@ -205,7 +205,7 @@ class _Away:
         self._who, self._away = who, False
 
     def ask(self, poll: Callable[[], None]) -> bool:
-        from heddle.yarn.wire import YarnError
+        from heddle.yarn.live.wire import YarnError
 
         try:
             poll()

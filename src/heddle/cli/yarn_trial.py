@@ -19,7 +19,7 @@ from heddle.model.errors import BadInput
 if TYPE_CHECKING:
     from heddle.analysis.best_possible.steady_gain import SteadyGain
     from heddle.analysis.comparison.real_trial import PolicyShown, Spread
-    from heddle.yarn.trial import TrialRun
+    from heddle.yarn.testbed.trial import TrialRun
 
 
 def trial(
@@ -60,9 +60,9 @@ def trial(
     from heddle.analysis.comparison.real_trial import shown_jobs, shown_policies
     from heddle.report.page import write_page
     from heddle.report.real_trial import trial_html
-    from heddle.yarn.mixture import load_real_jobs
-    from heddle.yarn.trace.journal import Journal
-    from heddle.yarn.trial import over_reserved, run_trial
+    from heddle.yarn.observe.journal import Journal
+    from heddle.yarn.testbed.mixture import load_real_jobs
+    from heddle.yarn.testbed.trial import over_reserved, run_trial
 
     policies = _distinct(policy or ["stock", "usage-feedback"])
     if workload is None:
@@ -109,7 +109,7 @@ def trial(
 
 def _distinct(policies: list[str]) -> list[str]:
     """Stock may stand beside itself; anything else twice is a mistake."""
-    from heddle.yarn.trial import STOCK
+    from heddle.yarn.testbed.trial import STOCK
 
     if policies.count(STOCK[0]) == len(STOCK):
         second = len(policies) - 1 - policies[::-1].index(STOCK[0])
@@ -125,7 +125,7 @@ def _running(out: Path, runs: list[TrialRun]) -> dict[str, Any]:
     """Containers over time in the last round, by policy; a run whose record is gone is left out."""
     from heddle.analysis.comparison.real_trial import running_over_time
     from heddle.record.files import read_record
-    from heddle.yarn.trial import run_name
+    from heddle.yarn.testbed.trial import run_name
 
     last = max(run.round for run in runs)
     records = {run.policy: out / run_name(run.round, run.policy) / "record" for run in runs if run.round == last}
@@ -138,7 +138,7 @@ def _expected(summary: list[PolicyShown], runs: list[TrialRun], out: Path, times
     from heddle.policy.lever import Question
     from heddle.policy.levers.usage_feedback import USAGE_FEEDBACK
     from heddle.policy.parse import parse_policy
-    from heddle.yarn.trial import STOCK, counted_in_full_s, run_name
+    from heddle.yarn.testbed.trial import STOCK, counted_in_full_s, run_name
 
     found = []
     for one in summary[1:]:

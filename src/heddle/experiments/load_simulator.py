@@ -32,8 +32,8 @@ from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
 from heddle.run import simulate
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, Vector, build
-from heddle.yarn.sls.run import JobTimes
-from heddle.yarn.sls.settings import AM_SHARE_PERMILLE, FAIR_POLICY, Scheduler
+from heddle.yarn.testbed.sls.run import JobTimes
+from heddle.yarn.testbed.sls.settings import AM_SHARE_PERMILLE, FAIR_POLICY, Scheduler
 
 TARGET: Final = 0.03  # of the makespan
 YARN_HEARTBEAT_MS: Final = 1000
@@ -145,7 +145,7 @@ def policy_of(scheduler: Scheduler, calculator: Calculator) -> Policy:
 def simulated(workload: Workload, cluster: Cluster, scheduler: Scheduler, rounds: int) -> list[dict[str, JobTimes]]:
     """Our own simulation of what SLS would do, `rounds` times with other moments of heartbeats."""
     node_ms, am_ms = heartbeats_ms(cluster)
-    # SLS's nodes are of one speed, have memory and vcores and no faults; nobody is preempted (yarn/sls/settings.py).
+    # As in yarn/testbed/sls/settings.py: nodes of one speed, memory and vcores, no faults; nobody is preempted.
     on = Cluster(
         tuple(Node(node.name, node.allowance[:2], node.allowance[:2], node.rack) for node in cluster.nodes),
         queues=cluster.queues,

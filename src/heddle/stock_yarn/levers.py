@@ -11,7 +11,7 @@ from heddle.policy.levers.capacity import CAPACITY
 from heddle.policy.levers.partition import SHARED
 from heddle.policy.levers.placement import MOST_FREE
 from heddle.policy.policy import Policy, Setup
-from heddle.yarn.live_view import N_RESOURCES
+from heddle.yarn.live.live_view import N_RESOURCES
 
 FAIR_AM_SHARE: Final = 0.5  # the Fair scheduler's default; the Capacity scheduler's is that of am-share
 

@@ -20,12 +20,16 @@ from heddle.sim.numba.handle import SimHandle
 from heddle.sim.run import Ended, run_engine
 from heddle.stock_yarn.levers import stock_policy
 from heddle.stock_yarn.sight import Sight, node_number
-from heddle.stock_yarn.turning import Knobs
-from heddle.yarn.decider import Decider
-from heddle.yarn.knobs import WHOLE, Turns, from_outside, has_opinion, pool_leaves, turns_of, without_knob
-from heddle.yarn.levers import LiveLevers, unfit
-from heddle.yarn.live_view import N_RESOURCES, LiveView
-from heddle.yarn.snapshot import NodeSeen, Size
+from heddle.stock_yarn.turning import SimulatedKnobs
+from heddle.yarn.live.applying.applier import Applier
+from heddle.yarn.live.applying.ownership import Ownership
+from heddle.yarn.live.applying.seen import Seen
+from heddle.yarn.live.applying.standing import Standing
+from heddle.yarn.live.applying.wanted import WHOLE, from_outside, has_opinion, pool_leaves, wanted_by, without_knob
+from heddle.yarn.live.decider import Decider
+from heddle.yarn.live.levers import LiveLevers, unfit
+from heddle.yarn.live.live_view import N_RESOURCES, LiveView
+from heddle.yarn.live.snapshot import NodeSeen, Size
 
 DEFAULT_POLL_MS: Final = 1000
 FIRST_LOSS: Final = 1 << 60  # looks draw from the stream of lost reports, behind them
@@ -69,7 +73,9 @@ class OutsidePolicy:
         self._seed, self._observation = seed, cluster.observation
         self._poll_ms = cluster.observation.poll_ms or DEFAULT_POLL_MS
         self._sight = Sight(workload, cluster, queues.names)
-        self._knobs = Knobs(queues, stock.by_question[Question.ORDERING])
+        self._knobs = SimulatedKnobs(queues, stock.by_question[Question.ORDERING])
+        # Without guards: those are for a cluster in which a person, a fault or a hanging node may get in the way.
+        self._applier = Applier(self._knobs, Ownership(), guards=())
 
         def capacity_of(seen: NodeSeen) -> Size:
             memory, vcores, *_ = nodes[node_number(seen.id)].capacity
@@ -82,7 +88,7 @@ class OutsidePolicy:
             calculator=cluster.calculator,
         )
         self._decider = Decider(LiveLevers(from_outside(policy), WHOLE), live, cluster.timing.usage_report_ms)
-        self._due: list[tuple[int, Turns]] = []  # (when it takes effect, what)
+        self._due: list[tuple[int, Standing]] = []  # (when it takes effect, what)
 
     def look(self, engine: Engine, handle: SimHandle) -> npt.NDArray[Any]:
         """What is due takes effect; then, if it is time, one look and one decision."""
@@ -91,7 +97,7 @@ class OutsidePolicy:
         if now % self._poll_ms == 0 and not self._fails(now // self._poll_ms):
             engine.report(handle)
             _, plan = self._decider.decide(self._sight.snapshot(handle.sim))
-            self._due.append((now + self._observation.lag_ms, turns_of(plan, self._decider.live)))
+            self._due.append((now + self._observation.lag_ms, wanted_by(plan, self._decider.live)))
             self._take_effect(now, engine, handle)
         next_tick = now - now % self._poll_ms + self._poll_ms
         handle.sim.control["look_at_ms"] = min([next_tick, *(at for at, _ in self._due)])
@@ -102,7 +108,9 @@ class OutsidePolicy:
         return chance < self._observation.loss_permyriad
 
     def _take_effect(self, now: int, engine: Engine, handle: SimHandle) -> None:
-        ready = [turns for at, turns in self._due if at <= now]
-        self._due = [(at, turns) for at, turns in self._due if at > now]
-        for turns in ready:
-            self._knobs.turn(turns, engine, handle)
+        ready = [wanted for at, wanted in self._due if at <= now]
+        self._due = [(at, wanted) for at, wanted in self._due if at > now]
+        self._knobs.at(engine, handle)
+        for wanted in ready:
+            self._applier.apply(wanted, Seen())
+            self._knobs.settle()

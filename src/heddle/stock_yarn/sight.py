@@ -13,7 +13,7 @@ from heddle.model.view import JOB_ADMITTED, JOB_ARRIVED, JOB_FAILED
 from heddle.model.workload import AM, EXECUTORS, TASKS, Workload
 from heddle.sim.codes import DONE, LAUNCHING
 from heddle.sim.memory.tables import Sim
-from heddle.yarn.snapshot import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Size, Snapshot
+from heddle.yarn.live.snapshot import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Size, Snapshot
 
 
 def node_id(node: int) -> str:

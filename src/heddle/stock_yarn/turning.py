@@ -1,4 +1,4 @@
-"""Turning the knobs of a simulated YARN, in the engine's memory, between two of its steps."""
+"""The knobs of a simulated YARN, in the engine's memory, between two of its steps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from heddle.model.resources import MILLI
+from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.view import JOB_ADMITTED, JOB_FINISHED
 from heddle.policy.lever import Lever
 from heddle.sim import codes
@@ -16,13 +16,14 @@ from heddle.sim.memory.queue_tree import QueueTree
 from heddle.sim.numba.compile import Engine
 from heddle.sim.numba.handle import SimHandle
 from heddle.stock_yarn.sight import app_number, node_number
-from heddle.yarn.knobs import Turns, worth_posting
+from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
+from heddle.yarn.live.snapshot import Size
 
 NOTHING = -1
 
 
-class Knobs:
-    """Where the knobs of one run stand. Rows of the log are collected as they are turned."""
+class SimulatedKnobs:
+    """Where the knobs of one run stand, as a ResourceManager would tell. What moves is collected for the log."""
 
     def __init__(self, queues: QueueTree, ordering: Lever) -> None:
         self._queues, self._by_user = queues, ordering.by_user
@@ -30,22 +31,52 @@ class Knobs:
         self._guarantee = np.array([queue.guarantee_permille for queue in queues.queues], np.int64)
         self._maximum = np.array([queue.maximum_permille for queue in queues.queues], np.int64)
         self._log: list[tuple[int, int, int, int]] = []  # kind, job, queue, value
+        self._own_weights: dict[int, int] = {}  # of the queues whose share was set
+        self._before, self._resized = 0, False  # rows of the log when knobs were last settled, and sizes since
 
-    def turn(self, turns: Turns, engine: Engine, handle: SimHandle) -> None:
-        """Brings every knob where it should be; if any moved, whoever waits is looked at again."""
-        sim, before = handle.sim, len(self._log)
-        self._share_queues(turns, sim)
-        for app, leaf in turns.leaves.items():
-            self._move(app_number(app), self._number[leaf], engine, handle)
-        for name, permille in turns.am_share_permille.items():
-            self._set_am_share(self._number[name], permille, sim)
-        for app, priority in turns.priorities.items():
-            self._set_priority(app_number(app), priority, engine, handle)
-        resized = [self._resize(node_number(name), wanted, engine, handle) for name, wanted in turns.sizes.items()]
+    def at(self, engine: Engine, handle: SimHandle) -> SimulatedKnobs:
+        """Turns knobs of this engine's memory from now on."""
+        self._engine, self._handle = engine, handle
+        return self
+
+    def read(self, names: Standing) -> Standing:
+        view, posted = self._handle.sim.shown, self._handle.sim.levers.sizing.node
+        nodes = {name: node_number(name) for name in names.sizes}
+        jobs = {name: app_number(name) for name in (*names.leaves, *names.priorities)}
+        live = {name for name, job in jobs.items() if view.job["state"][job] < JOB_FINISHED}
+        return Standing(
+            sizes={
+                name: (int(posted[n, MEMORY]), int(posted[n, VCORES]))
+                for name, n in nodes.items()
+                if view.node["alive"][n]
+            },
+            queues={
+                name: {key: self._setting(self._number[name], key) for key in keys}
+                for name, keys in names.queues.items()
+            },
+            priorities={name: int(view.job["priority"][jobs[name]]) for name in names.priorities if name in live},
+            leaves={name: self._queues.names[view.job["queue"][jobs[name]]] for name in names.leaves if name in live},
+        )
+
+    def set(self, change: Standing) -> None:
+        for name, settings in change.queues.items():
+            self._configure(self._number[name], settings)
+        for app, leaf in change.leaves.items():
+            self._move(app_number(app), self._number[leaf])
+        for app, priority in change.priorities.items():
+            self._set_priority(app_number(app), priority)
+        for node, size in change.sizes.items():
+            self._resize(node_number(node), size)
+
+    def settle(self) -> None:
+        """After the last change of an instant: queues follow nodes and, if anything moved, whoever waits is looked at
+        again."""
+        sim = self._handle.sim
         self._compute_queues(sim)
-        if len(self._log) > before or any(resized):
+        if self._resized or len(self._log) > self._before:
             sim.control["news"] = 1
             sim.control["epoch"] += 1
+        self._before, self._resized = len(self._log), False
 
     def log(self, at_ms: int) -> npt.NDArray[Any]:
         """What was turned since the last call. (Node sizes are logged by the engine.)"""
@@ -54,18 +85,29 @@ class Knobs:
         for i, (kind, job, queue, value) in enumerate(self._log):
             rows["kind"][i], rows["job"][i], rows["node"][i], rows["value"][i] = kind, job, queue, value
         self._log.clear()
+        self._before = 0
         return rows
 
-    def _share_queues(self, turns: Turns, sim: tables.Sim) -> None:
-        for name, (guarantee, maximum) in turns.queue_permille.items():
-            q = self._number[name]
-            if self._guarantee[q] != guarantee:
-                self._guarantee[q] = guarantee
-                self._log.append((codes.LOG_QUEUE_GUARANTEE, NOTHING, q, guarantee))
-            if self._maximum[q] != maximum:
-                self._maximum[q] = maximum
-                self._log.append((codes.LOG_QUEUE_MAXIMUM, NOTHING, q, maximum))
-            sim.shown.queue["weight_milli"][q] = max(1, guarantee)
+    def _setting(self, q: int, key: str) -> str | None:
+        """In the words of capacity-scheduler.xml."""
+        if key == AM_SHARE:
+            permille = int(self._handle.sim.shown.queue["am_share_permille"][q])
+            return None if permille < 0 else f"{permille / MILLI:g}"
+        if key == GUARANTEE and q not in self._own_weights:
+            return None  # its weight is not its guarantee yet
+        return f"{int({GUARANTEE: self._guarantee, MAXIMUM: self._maximum}[key][q]) / 10:g}"
+
+    def _configure(self, q: int, settings: QueueSettings) -> None:
+        queue = self._handle.sim.shown.queue
+        if GUARANTEE in settings:
+            self._share(q, settings[GUARANTEE])
+        if MAXIMUM in settings:
+            self._maximum[q] = round(10 * float(settings[MAXIMUM] or 0))
+            self._log.append((codes.LOG_QUEUE_MAXIMUM, NOTHING, q, int(self._maximum[q])))
+        if AM_SHARE in settings:
+            share = settings[AM_SHARE]
+            queue["am_share_permille"][q] = -1 if share is None else round(MILLI * float(share))
+            self._log.append((codes.LOG_QUEUE_AM_SHARE, NOTHING, q, int(queue["am_share_permille"][q])))
 
     def _compute_queues(self, sim: tables.Sim) -> None:
         """As YARN does when its nodes or its configuration change: from the root down."""
@@ -76,39 +118,39 @@ class Knobs:
             queue["guarantee"][q] = queue["guarantee"][above] * self._guarantee[q] // MILLI
             queue["maximum"][q] = queue["maximum"][above] * self._maximum[q] // MILLI
 
-    def _set_am_share(self, q: int, permille: int, sim: tables.Sim) -> None:
-        if sim.shown.queue["am_share_permille"][q] != permille:
-            sim.shown.queue["am_share_permille"][q] = permille
-            self._log.append((codes.LOG_QUEUE_AM_SHARE, NOTHING, q, permille))
+    def _share(self, q: int, percent: str | None) -> None:
+        """A queue's weight, where the scheduler goes by weights, is its guarantee from then on; None: as at first."""
+        weights = self._handle.sim.shown.queue["weight_milli"]
+        own = self._own_weights.setdefault(q, int(weights[q]))
+        guarantee = self._queues.queues[q].guarantee_permille if percent is None else round(10 * float(percent))
+        weights[q] = own if percent is None else max(1, guarantee)
+        if percent is None:
+            del self._own_weights[q]
+        if self._guarantee[q] != guarantee:
+            self._guarantee[q] = guarantee
+            self._log.append((codes.LOG_QUEUE_GUARANTEE, NOTHING, q, guarantee))
 
-    def _set_priority(self, job: int, priority: int, engine: Engine, handle: SimHandle) -> None:
-        rows = handle.sim.shown.job
-        if rows["priority"][job] != priority and rows["state"][job] < JOB_FINISHED:
-            rows["priority"][job] = priority
-            engine.rekey(handle, job)
-            self._log.append((codes.LOG_PRIORITY, job, NOTHING, priority))
+    def _set_priority(self, job: int, priority: int) -> None:
+        self._handle.sim.shown.job["priority"][job] = priority
+        self._engine.rekey(self._handle, job)
+        self._log.append((codes.LOG_PRIORITY, job, NOTHING, priority))
 
-    def _resize(self, n: int, wanted: tuple[int, int], engine: Engine, handle: SimHandle) -> bool:
-        posted = handle.sim.levers.sizing.node[n]
-        if not handle.sim.shown.node["alive"][n] or not worth_posting(wanted, (int(posted[0]), int(posted[1]))):
-            return False
-        posted[:] = wanted
-        engine.resize(handle, n)
-        return True
+    def _resize(self, n: int, wanted: Size) -> None:
+        self._handle.sim.levers.sizing.node[n][:] = wanted
+        self._engine.resize(self._handle, n)
+        self._resized = True
 
-    def _move(self, job: int, leaf: int, engine: Engine, handle: SimHandle) -> None:
+    def _move(self, job: int, leaf: int) -> None:
         """The job, its requests and its containers belong to another leaf from now on."""
-        sim = handle.sim
+        sim = self._handle.sim
         rows = sim.shown.job
-        if rows["queue"][job] == leaf or rows["state"][job] >= JOB_FINISHED:
-            return
         _count(sim, job, -1)
         of_leaf = sim.shown.member["queue"] == leaf
         of_user = sim.shown.member["user"] == sim.shown.member["user"][rows["member"][job]]
         rows["queue"][job], rows["member"][job] = leaf, np.flatnonzero(of_leaf & of_user)[0]
         _count(sim, job, 1)
         _file_under(sim, job, int(rows["member"][job]) if self._by_user else leaf)
-        engine.rekey(handle, job)
+        self._engine.rekey(self._handle, job)
         self._log.append((codes.LOG_MOVED, job, leaf, leaf))
 
 

@@ -1,1 +1,1 @@
-"""A live YARN: a REST client, snapshots, the view made of them, and the controller that runs the same levers on it."""
+"""The way to a real YARN: steer it (live), record what it does (observe), start one to try both on (testbed)."""

@@ -14,7 +14,7 @@ from heddle.analysis.certainty.student import t_interval
 from heddle.record.run import Run
 
 if TYPE_CHECKING:
-    from heddle.yarn.trial import TrialRun
+    from heddle.yarn.testbed.trial import TrialRun
 
 Floats = npt.NDArray[np.float64]
 Interval = tuple[float, float]

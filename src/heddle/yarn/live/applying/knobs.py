@@ -1,0 +1,17 @@
+"""The knobs of a YARN, real or simulated: what the applier, and whoever puts things back, turns."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from heddle.yarn.live.applying.standing import Standing
+
+
+class Knobs(Protocol):
+    """Putting back is setting what was found, and proving it by reading: putting_back.py does that for any of them."""
+
+    def read(self, names: Standing) -> Standing:
+        """Where the knobs of these names stand now, whatever `names` says; those that are not there are left out."""
+
+    def set(self, change: Standing) -> None:
+        """Turns knobs, all or none; see changes_at_once. YarnError where that is refused or nobody answers."""

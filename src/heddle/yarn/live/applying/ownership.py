@@ -1,0 +1,82 @@
+"""Whose a knob is: the one rule for what a person or another program changed, for all five knobs.
+
+A knob is ours to turn while it stands where it was found or where we may have put it. The ResourceManager acts after
+it has answered, and may have acted although no answer came: where we asked for it to be, last and the time before, and
+where it stood when we last asked, all count as ours. (A NodeManager or ResourceManager that starts anew has what was
+found.) Anything else, in FOREIGN_LOOKS looks in a row, is somebody else's from then on: neither turned nor put back.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from heddle.yarn.live.applying.standing import Knob, Part, Standing, same
+from heddle.yarn.live.applying.turn import Turn
+
+FOREIGN_LOOKS: Final = 3  # so often a knob must be seen in a strange place before we believe it
+_UNKNOWN: Final = object()
+
+
+class Ownership:
+    """Remembers how knobs were found, where we asked them to be, and which are somebody else's."""
+
+    def __init__(self) -> None:
+        self.found = Standing()  # and is to be put back
+        self.turned: set[Knob] = set()  # asked for at least once
+        self._asked: dict[Part, tuple[Any, ...]] = {}
+        self._looks: dict[Knob, int] = {}  # in which a knob stood in a strange place, in a row
+        self._theirs: set[Knob] = set()
+
+    def find(self, now: Standing) -> None:
+        """Takes in how knobs are found, where that is not known and they are not somebody else's."""
+        if any(not self._places(part) and part[:2] not in self._theirs for part, _ in now.parts()):
+            self.found = (self.found | now).without(self._theirs)
+
+    def owe(self, found: Standing) -> None:
+        """Takes in what an earlier controller has changed and nobody could put back yet."""
+        self.found = self.found | found
+        self.turned |= set(found.knobs())
+
+    def asking(self, turn: Turn) -> None:
+        """A change that is under way."""
+        self.turned.add((turn.what, turn.name))
+        before = dict(Standing(**{turn.what: {turn.name: turn.before}}).parts())
+        for part, value in Standing(**{turn.what: {turn.name: turn.wanted}}).parts():
+            self._asked[part] = (*self._asked.get(part, ())[-1:], before[part], value)
+
+    def look(self, now: Standing) -> Standing:
+        """Sees where knobs stand. Gives those that turn out to be somebody else's, as they were found."""
+        strange = {part[:2] for part, value in now.parts() if self._is_strange(part, value)}
+        for knob in now.knobs():
+            if knob in strange:
+                self._looks[knob] = self._looks.get(knob, 0) + 1
+            else:
+                self._looks.pop(knob, None)
+        theirs = {knob for knob in strange if self._looks[knob] >= FOREIGN_LOOKS} - self._theirs
+        if not theirs:
+            return Standing()
+        self._theirs |= theirs
+        given_up, self.found = self.found.only(theirs), self.found.without(theirs)
+        return given_up
+
+    def is_theirs(self, knob: Knob) -> bool:
+        return knob in self._theirs
+
+    def is_strange(self, knob: Knob) -> bool:
+        """Whether it stood in a strange place at the last look, and we do not believe it yet."""
+        return knob in self._looks and knob not in self._theirs
+
+    def any_strange(self) -> bool:
+        return any(self.is_strange(knob) for knob in self._looks)
+
+    def _is_strange(self, part: Part, value: Any) -> bool:
+        places = self._places(part)
+        return bool(places) and not any(same(part[0], value, place) for place in places)
+
+    def _places(self, part: Part) -> tuple[Any, ...]:
+        """Where a knob may stand without anybody else's doing; nothing if it was never found."""
+        what, name, setting = part
+        value = self.found.of(what).get(name, _UNKNOWN)
+        if setting and value is not _UNKNOWN:
+            value = value.get(setting, _UNKNOWN)
+        return () if value is _UNKNOWN else (value, *self._asked.get(part, ()))

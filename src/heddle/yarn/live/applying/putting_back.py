@@ -1,0 +1,86 @@
+"""Puts everything back as it was found and proves it by reading it again: nodes, queues, applications."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from heddle.yarn.live.applying.knobs import Knobs
+from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, Standing, changes_at_once, same
+from heddle.yarn.live.world import Clock
+
+PROOF_TRIES: Final = 10
+PROOF_EVERY_S: Final = 0.3
+# Sizes first: they are what can do harm. Queues before applications, which may have to go back into them.
+_IN_TURN: Final = (SIZES, QUEUES, LEAVES, PRIORITIES)
+
+
+@dataclass(frozen=True)
+class PutBack:
+    """One thing: what it must be, was and is. A node that is away is None, an application that has ended as wanted."""
+
+    what: str  # as in Standing
+    name: str
+    wanted: Any
+    before: Any
+    now: Any
+
+    @property
+    def proven(self) -> bool:
+        return same(self.what, self.now, self.wanted)
+
+    @property
+    def away(self) -> bool:
+        """A node that may come back, and is owed its size then."""
+        return self.what == SIZES and self.now is None
+
+
+def put_back(knobs: Knobs, found: Standing, clock: Clock) -> list[PutBack]:
+    """Raises YarnError if the RM cannot be asked or refuses; whoever calls tries again."""
+    return [one for what in _IN_TURN for one in _with_proof(knobs, what, found.of(what), clock)]
+
+
+def in_words(done: list[PutBack]) -> str:
+    """How many of what."""
+    words = {
+        SIZES: "nodes have their own sizes",
+        QUEUES: "queues have their own settings",
+        LEAVES: "applications are in their own queues",
+        PRIORITIES: "applications have their own priorities",
+    }
+    counts = Counter(one.what for one in done)
+    return ", ".join(f"{counts[what]} {said}" for what, said in words.items() if counts[what]) or "nothing was left"
+
+
+def still_owed(done: list[PutBack]) -> Standing:
+    """What is not back yet."""
+    left: dict[str, dict[str, Any]] = {what: {} for what in _IN_TURN}
+    for one in done:
+        if not one.proven:
+            left[one.what][one.name] = one.wanted
+    return Standing(**left)
+
+
+def _with_proof(knobs: Knobs, what: str, wanted: Mapping[str, Any], clock: Clock) -> list[PutBack]:
+    """Changes what is there and different, then reads until it has come true; the RM answers before it acts."""
+    if not wanted:
+        return []
+
+    def read() -> Mapping[str, Any]:
+        now = knobs.read(Standing(**{what: wanted})).of(what)
+        return now if what == SIZES else {**wanted, **now}  # an application that has ended needs nothing
+
+    def differing(now: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in wanted.items() if name in now and not same(what, now[name], value)}
+
+    before = now = read()
+    for change in changes_at_once(what, differing(before)):
+        knobs.set(change)
+    for _ in range(PROOF_TRIES):
+        now = read()
+        if not differing(now):
+            break
+        clock.sleep(PROOF_EVERY_S)
+    return [PutBack(what, name, value, before.get(name), now.get(name)) for name, value in wanted.items()]

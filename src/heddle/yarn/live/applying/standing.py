@@ -1,0 +1,112 @@
+"""Where knobs stand: as they were found, as they are, as they should be. One type for all five knobs.
+
+Names and words are the ResourceManager's: shares of queues and AM shares are settings of capacity-scheduler.xml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from heddle.yarn.live.snapshot import Size
+
+SIZES, QUEUES, LEAVES, PRIORITIES = "sizes", "queues", "leaves", "priorities"
+# The order in which they are turned: an application is moved after its queue has room for it, and nodes come last,
+# when the queues that share them out are as they should be.
+IN_TURN: Final = (QUEUES, LEAVES, PRIORITIES, SIZES)
+AM_SHARE: Final = "maximum-am-resource-percent"
+GUARANTEE: Final = "capacity"
+MAXIMUM: Final = "maximum-capacity"
+
+QueueSettings = Mapping[str, str | None]  # setting -> value; None: not set
+Knob = tuple[str, str]  # what, as the fields below are called; name
+Part = tuple[str, str, str]  # of a knob: what, name and, of a queue, the setting
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Of some knobs, where they stand. What is not in it is not spoken of."""
+
+    sizes: Mapping[str, Size] = field(default_factory=dict)  # nodes: MB and millicores
+    queues: Mapping[str, QueueSettings] = field(default_factory=dict)
+    priorities: Mapping[str, int] = field(default_factory=dict)  # applications; larger goes first
+    leaves: Mapping[str, str] = field(default_factory=dict)  # applications -> their queue
+
+    def of(self, what: str) -> Mapping[str, Any]:
+        """One of the fields, by its name."""
+        values: Mapping[str, Any] = getattr(self, what)
+        return values
+
+    def __or__(self, later: Standing) -> Standing:
+        """This, and of everything else what came later: the first find counts."""
+        queues = {name: {**later.queues.get(name, {}), **settings} for name, settings in self.queues.items()}
+        return Standing(
+            {**later.sizes, **self.sizes},
+            {**later.queues, **queues},
+            {**later.priorities, **self.priorities},
+            {**later.leaves, **self.leaves},
+        )
+
+    def without(self, knobs: Iterable[Knob]) -> Standing:
+        """This, but for these knobs."""
+        gone = set(knobs)
+        return Standing(
+            **{what: {name: v for name, v in self.of(what).items() if (what, name) not in gone} for what in IN_TURN}
+        )
+
+    def only(self, knobs: Iterable[Knob]) -> Standing:
+        """Of this, these knobs."""
+        kept = set(knobs)
+        return self.without(knob for knob in self.knobs() if knob not in kept)
+
+    def knobs(self) -> Iterator[Knob]:
+        for what in IN_TURN:
+            for name in self.of(what):
+                yield what, name
+
+    def parts(self) -> Iterator[tuple[Part, Any]]:
+        """Every knob with its value; of queues every setting on its own."""
+        for what, name in self.knobs():
+            value = self.of(what)[name]
+            if what == QUEUES:
+                yield from (((what, name, setting), is_now) for setting, is_now in value.items())
+            else:
+                yield (what, name, ""), value
+
+    def names(self) -> list[str]:
+        """Of everything in it."""
+        return sorted({name for _, name in self.knobs()})
+
+    def __bool__(self) -> bool:
+        return any(self.of(what) for what in IN_TURN)
+
+
+def changes_at_once(what: str, values: Mapping[str, Any]) -> Iterator[Standing]:
+    """What goes into one request. All queues into one: shares of neighbours must add up at every moment."""
+    if what == QUEUES:
+        if values:
+            yield Standing(queues=values)
+    else:
+        yield from (Standing(**{what: {name: value}}) for name, value in values.items())
+
+
+def same(what: str, one: Any, other: Any) -> bool:
+    """Whether a knob stands in the same place. `one` is what the ResourceManager says, if either is."""
+    if what == QUEUES and isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_same_setting(one[key], other[key]) for key in one)
+    if what == QUEUES:
+        return _same_setting(one, other)
+    if what == LEAVES:  # it may give a queue by the last part of its name
+        return bool(one == other or one == str(other).rpartition(".")[2])
+    return bool(one == other)
+
+
+def _same_setting(one: str | None, other: str | None) -> bool:
+    """Numbers are compared as numbers: 50 and 50.0 are the same."""
+    if one is None or other is None:
+        return one is other
+    try:
+        return abs(float(one) - float(other)) <= 1e-6
+    except ValueError:
+        return one == other

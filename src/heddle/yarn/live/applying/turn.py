@@ -1,0 +1,51 @@
+"""A turn of one knob: where it is, where it should be, who had the last word on that, and what became of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+
+class Verdict(StrEnum):
+    """What became of a decided change."""
+
+    POSTED = "posted"
+    SHADOW = "shadow"  # would have been posted
+    UNCHANGED = "unchanged"
+    DEAD_BAND = "dead-band"  # too small a change to trouble the RM with
+    AWAY = "away"  # the node is lost or being decommissioned, the application has ended
+    FAILED = "failed"  # the RM refused or did not answer
+    LEFT_ALONE = "left-alone"  # not ours to change
+
+
+class Cause(StrEnum):
+    """What had the last word."""
+
+    LEVER = "lever"
+    STALE = "stale"  # the node's metrics do not move: back to its own size
+    PRESSURE = "pressure"  # its memory is nearly full: nothing more is promised
+    CAP = "cap"  # as much as may be promised at most
+    RISE = "rise"  # as much more as may be promised at once
+    LARGEST = "largest"  # one node stays as large as it was, so that no request becomes too large for the cluster
+    PREEMPTION = "preemption"  # made smaller, queues would be due less than they hold, and YARN would preempt
+    STRANGE = "strange"  # it stands where neither we nor anybody before us had put it: wait and see
+    FOREIGN = "foreign"  # somebody else has changed it: it is theirs
+    OUTSIDE = "outside"  # not among what may be steered
+
+
+class Turn(NamedTuple):
+    """Guards look at turns without a verdict; the others are settled."""
+
+    what: str  # as in Standing: sizes, queues, leaves, priorities
+    name: str
+    before: Any  # None: it is away
+    wanted: Any
+    cause: Cause = Cause.LEVER
+    verdict: Verdict | None = None
+    problem: str = ""
+
+    def left_alone(self, cause: Cause) -> Turn:
+        return self._replace(wanted=self.before, cause=cause, verdict=Verdict.LEFT_ALONE)
+
+
+Turns = tuple[Turn, ...]

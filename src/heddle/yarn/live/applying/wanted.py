@@ -1,0 +1,145 @@
+"""From what levers say to where the knobs that YARN has should stand: one mapping, for both hosts.
+
+docs/semantics.md, "Stock YARN driven by knobs", is the rule. A plan has rows of the view, a Standing the RM's names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from heddle.model.plan import Plan
+from heddle.model.resources import MEMORY, MILLI, VCORES
+from heddle.policy.lever import Columns, Lever, Question
+from heddle.policy.policy import Policy
+from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
+from heddle.yarn.live.live_view import LiveView
+from heddle.yarn.live.snapshot import Size
+
+HIGHEST_PRIORITY: Final = 10
+WHOLE: Final[Size] = (1, MILLI)  # node sizes are whole MB and whole vcores
+DEAD_BAND: Final[Size] = (256, MILLI)  # smaller changes of a node's size are not posted
+
+
+def from_outside(policy: Policy) -> Policy:
+    """The policy without the levers that YARN has itself: nobody asks those outside."""
+    return replace(policy, levers=tuple(_silent(lever) if lever.of_yarn else lever for lever in policy.levers))
+
+
+def _silent(lever: Lever) -> Lever:
+    return replace(lever, hooks={}, listens=(), prepare=None, waits="", columns=Columns())
+
+
+def without_knob(policy: Policy) -> list[str]:
+    """What of the policy no knob of YARN can bring about, in words."""
+    levers = policy.by_question
+    ordering, placement = levers[Question.ORDERING], levers[Question.PLACEMENT]
+    missing = []
+    if "fit" in ordering.hooks:
+        missing.append(f"{ordering.name} chooses a request for each node, which YARN lets nobody outside do")
+    if ordering.by_queue and not ordering.of_yarn:
+        missing.append(f"{ordering.name} orders queues, which YARN's own scheduler does")
+    if not placement.of_yarn:
+        missing.append(f"{placement.name} chooses nodes, which YARN lets nobody outside do")
+    return missing
+
+
+def pool_leaf(pool: int) -> str:
+    """The queue that stands for a pool."""
+    return f"root.pool-{pool}"
+
+
+def pool_leaves(policy: Policy) -> tuple[str, ...]:
+    """The queues that a policy's pools need."""
+    n_pools = policy.by_question[Question.PARTITION].n_pools
+    return tuple(pool_leaf(pool) for pool in range(n_pools)) if n_pools > 1 else ()
+
+
+def has_opinion(lever: Lever) -> bool:
+    """Whether a lever would turn a knob."""
+    return bool(lever.hooks) and not lever.of_yarn
+
+
+def wanted_by(plan: Plan, live: LiveView) -> Standing:
+    """Where a plan wants the knobs, given the view that it was made of. What it has no opinion about is empty."""
+    leaves, shares = _pools(plan, live)
+    queues = _settings(shares, _am_shares(plan, live))
+    return Standing(_sizes(plan, live), queues, _priorities(plan, live), leaves)
+
+
+def _settings(shares: Mapping[str, tuple[int, int]], am_shares: Mapping[str, int]) -> dict[str, QueueSettings]:
+    """In the words of capacity-scheduler.xml: shares of queues are percent, shares of AMs parts of 1."""
+    wanted: dict[str, dict[str, str | None]] = {}
+    for queue, (guarantee, maximum) in shares.items():
+        wanted[queue] = {GUARANTEE: f"{guarantee / 10:g}", MAXIMUM: f"{maximum / 10:g}"}
+    for queue, permille in am_shares.items():
+        wanted.setdefault(queue, {})[AM_SHARE] = f"{permille / MILLI:g}"
+    return dict(wanted)
+
+
+def _pools(plan: Plan, live: LiveView) -> tuple[dict[str, str], dict[str, tuple[int, int]]]:
+    if plan.pool_limits is None or plan.job_pools is None or len(plan.pool_limits) < 2:
+        return {}, {}
+    clock = live.view.clock
+    whole, counts = clock["allowance"][0], (clock["counts"][0] > 0) & (clock["allowance"][0] > 0)
+    maxima = [int((limit[counts] * MILLI // whole[counts]).min()) for limit in plan.pool_limits]
+    guarantees = [max(0, MILLI - sum(maxima[1:])), *maxima[1:]]
+    maxima[0] = max(maxima[0], guarantees[0])  # both are rounded down, and YARN wants no maximum below its guarantee
+    shares = {pool_leaf(pool): share for pool, share in enumerate(zip(guarantees, maxima, strict=True))}
+    # Until its AM has asked for anything nobody knows how large a job is: where it was submitted is as good as any.
+    asked = live.view.job_spec["n_stages"] > live.view.job_spec["has_am"]
+    return {app: pool_leaf(plan.job_pools[job]) for app, job in live.job_row.items() if asked[job]}, shares
+
+
+def _am_shares(plan: Plan, live: LiveView) -> dict[str, int]:
+    """As much as the AMs need that run already and those of the jobs that may start."""
+    if plan.admission is None:
+        return {}
+    view = live.view
+    held = view.queue["am_allocated"].copy()
+    for job in plan.admitted():
+        held[view.job["queue"][job]] += live.am_demand(job)
+    shares = {}
+    for name, row in live.leaves().items():
+        most = view.queue["maximum"][row]
+        counts = (view.clock["counts"][0] > 0) & (most > 0)
+        shares[name] = int(min(MILLI, (-(-MILLI * held[row][counts] // most[counts])).max(initial=0)))
+    return shares
+
+
+def _priorities(plan: Plan, live: LiveView) -> dict[str, int]:
+    """In each leaf, the ranks of its jobs by their smallest key."""
+    if plan.request_keys is None:
+        return {}
+    view = live.view
+    key_of: dict[int, int] = {}
+    for stage, key in plan.request_keys.items():
+        job = int(view.stage_spec["job"][stage])
+        key_of[job] = min(key, key_of.get(job, key))
+    keys_in: dict[int, set[int]] = {}
+    for job, key in key_of.items():
+        keys_in.setdefault(int(view.job["queue"][job]), set()).add(key)
+    rank_in = {leaf: {key: rank for rank, key in enumerate(sorted(keys))} for leaf, keys in keys_in.items()}
+    priorities = {}
+    for app, job in live.job_row.items():
+        if job in key_of:
+            ranks = rank_in[int(view.job["queue"][job])]
+            priorities[app] = priority_of(ranks[key_of[job]], len(ranks))
+    return priorities
+
+
+def priority_of(rank: int, ranks: int) -> int:
+    """YARN has few priorities: where there are more ranks, neighbours share one."""
+    if ranks <= HIGHEST_PRIORITY + 1:
+        return HIGHEST_PRIORITY - rank
+    return HIGHEST_PRIORITY - rank * (HIGHEST_PRIORITY + 1) // ranks
+
+
+def _sizes(plan: Plan, live: LiveView) -> dict[str, Size]:
+    if plan.node_totals is None:
+        return {}
+    return {
+        name: (int(plan.node_totals[row, MEMORY]), int(plan.node_totals[row, VCORES]))
+        for name, row in live.node_row.items()
+    }

@@ -1,0 +1,159 @@
+"""The controller: observe, let the levers decide, act on a live cluster; one step at a time.
+
+What levers decide is applied in applying/. In shadow mode, the default, it decides and records and never posts. It puts
+nothing back by itself: steering/session.py runs it with a lease, a watchdog and a baseline.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from heddle.model.cluster import Calculator
+from heddle.model.errors import RunRefused
+from heddle.model.plan import Plan
+from heddle.model.resources import MEMORY, MILLI, VCORES
+from heddle.policy.lever import Question
+from heddle.policy.policy import Policy
+from heddle.yarn.live.applying.applier import Applier
+from heddle.yarn.live.applying.ownership import Ownership
+from heddle.yarn.live.applying.rm_knobs import RmKnobs, may_preempt, shown_by
+from heddle.yarn.live.applying.seen import Limits, Seen
+from heddle.yarn.live.applying.standing import Standing
+from heddle.yarn.live.applying.turn import Turn
+from heddle.yarn.live.applying.wanted import DEAD_BAND, WHOLE, from_outside, wanted_by
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.decider import Decider
+from heddle.yarn.live.differ import Change
+from heddle.yarn.live.levers import LiveLevers
+from heddle.yarn.live.live_view import CapacityOf, LiveView
+from heddle.yarn.live.metrics_age import MetricsAge
+from heddle.yarn.live.snapshot import Size, Snapshot, take_snapshot
+from heddle.yarn.live.start_delay import StartDelay
+from heddle.yarn.live.world import REAL, Clock
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: what was seen, what happened since the last, what was decided, what was done."""
+
+    snapshot: Snapshot
+    changes: list[Change]
+    plan: Plan
+    turns: list[Turn]  # every knob that the plan speaks of
+    observe_s: float  # polling and reading, wall time
+    decide_s: float  # from two snapshots to a plan
+    act_s: float
+    metrics_age_ms: dict[str, int]  # for how long a node's figures have not moved
+    in_full_ms: int | None  # for how long new containers count in full, where that is learnt
+
+    def of(self, *whats: str) -> list[Turn]:
+        """The turns of these kinds of knobs."""
+        return [turn for turn in self.turns if turn.what in whats]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the controller looks at a cluster and how gently it acts."""
+
+    report_ms: int = 1000  # how often nodes report use: the levers' unit of time
+    calculator: Calculator = "dominant"
+    increment: Size = WHOLE  # node sizes are multiples of this; YARN knows whole vcores only
+    dead_band: Size = DEAD_BAND  # smaller changes than this are not posted
+    shadow: bool = True
+    limits: Limits = field(default_factory=Limits)
+    in_full_ms: int = 0  # learn for how long new containers count in full, at least so long; 0: the policy says it
+
+    def __post_init__(self) -> None:
+        if self.report_ms <= 0:
+            raise RunRefused(f"report_ms must be positive, not {self.report_ms}")
+        if self.increment[MEMORY] < 1 or self.increment[VCORES] < MILLI or self.increment[VCORES] % MILLI:
+            raise RunRefused(f"increment must be whole MB and whole vcores, not {self.increment}")
+
+
+class Controller:
+    """Runs one policy against one ResourceManager."""
+
+    def __init__(
+        self,
+        client: RmClient,
+        policy: Policy,
+        capacity_of: CapacityOf,
+        settings: Settings,
+        applier: Applier | None = None,
+        clock: Clock = REAL.clock,
+        own_size_of: CapacityOf = lambda seen: seen.total,
+        ages: MetricsAge | None = None,
+    ) -> None:
+        """`applier`, `ages`: those of an earlier controller know what it changed and saw; by default new ones.
+
+        `own_size_of`: what a node may promise without us; by default, what it may when it is first seen.
+        """
+        self._client, self._clock = client, clock
+        self.settings = settings
+        self._applier = applier or Applier(RmKnobs(client), Ownership(), settings.dead_band)
+        self._ages = ages or MetricsAge()
+        self.live = LiveView(
+            capacity_of,
+            report_ms=settings.report_ms,
+            n_pools=policy.by_question[Question.PARTITION].n_pools,
+            calculator=settings.calculator,
+            own_size_of=own_size_of,
+        )
+        self._levers = LiveLevers(from_outside(policy), settings.increment)
+        self._decider = Decider(self._levers, self.live, settings.report_ms)
+        self._starts = StartDelay(settings.in_full_ms) if settings.in_full_ms else None
+
+    def step(self) -> Step:
+        """One poll, one decision. Raises YarnError, with nothing changed, if the RM cannot be polled."""
+        began_s = self._clock.monotonic()
+        before = self._decider.before
+        seen = take_snapshot(self._client, round(1000 * began_s), before.apps if before else ())
+        snapshot = self._as_found(seen)
+        observed_s = self._clock.monotonic()
+        changes, plan = self._decider.decide(snapshot)
+        in_full_ms = self._learn_starts(snapshot, changes)
+        decided_s = self._clock.monotonic()
+        ages_ms = self._ages.look(snapshot.nodes.values(), snapshot.at_ms)
+        turns = self._act(wanted_by(plan, self.live), seen, ages_ms)
+        spans_s = observed_s - began_s, decided_s - observed_s, self._clock.monotonic() - decided_s
+        return Step(snapshot, changes, plan, turns, *spans_s, metrics_age_ms=ages_ms, in_full_ms=in_full_ms)
+
+    def _learn_starts(self, snapshot: Snapshot, changes: list[Change]) -> int | None:
+        """For how long containers count in full from now on: as long as they take to start here."""
+        if self._starts is None:
+            return None
+        self._starts.learn(snapshot, changes)
+        in_full_ms = self._starts.in_full_ms(snapshot.at_ms)
+        self._levers.charge_young(-(-in_full_ms // self.settings.report_ms))
+        return in_full_ms
+
+    def _as_found(self, seen: Snapshot) -> Snapshot:
+        """Levers see the priorities that applications came with, not those that we gave them."""
+        found = self._applier.ownership.found.priorities
+        apps = {name: replace(app, priority=found.get(name, app.priority)) for name, app in seen.apps.items()}
+        return replace(seen, apps=apps)
+
+    def _act(self, wanted: Standing, snapshot: Snapshot, ages_ms: dict[str, int]) -> list[Turn]:
+        own, shown = self._own_sizes(), shown_by(snapshot)
+        self._applier.ownership.find(Standing(sizes=own))
+        seen = Seen(
+            limits=self.settings.limits,
+            nodes=snapshot.nodes,
+            own=own,
+            ages_ms=ages_ms,
+            queue_of=self._queue_of(),
+            queues=snapshot.queues,
+            may_preempt=lambda: may_preempt(self._client),
+        )
+        return self._applier.apply(wanted, seen, shown, self.settings.shadow)
+
+    def _queue_of(self) -> dict[str, str]:
+        name_of = {row: name for name, row in self.live.leaves().items()}
+        return {app: name_of[int(self.live.view.job["queue"][job])] for app, job in self.live.job_row.items()}
+
+    def _own_sizes(self) -> dict[str, Size]:
+        """Every node with the size that it has without us."""
+        allowance = self.live.view.node["allowance"]
+        return {
+            name: (int(allowance[row, MEMORY]), int(allowance[row, VCORES])) for name, row in self.live.node_row.items()
+        }

@@ -1,0 +1,93 @@
+"""Files that must survive: written whole or not at all, beaten in place, appended to, locked."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Final, Protocol
+
+from heddle.model.errors import RunRefused
+from heddle.model.whole_files import whole_file
+
+
+class Files(Protocol):
+    """Raises OSError as the system does."""
+
+    def read(self, path: Path) -> bytes: ...
+    def lines(self, path: Path) -> Iterator[bytes]:
+        """One by one, each with its end; the last may be without."""
+
+    def exists(self, path: Path) -> bool: ...
+    def remove(self, path: Path) -> None:
+        """Nothing happens if it is not there."""
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Durable when it returns, and whole or not at all."""
+
+    def overwrite(self, path: Path, data: bytes) -> None:
+        """In place: data of the same length need no room on a full disk after the first time."""
+
+    def extend(self, path: Path, at: int, data: bytes) -> None:
+        """Cuts the file off there and goes on with `data`; durable when it returns."""
+
+    def lock(self, path: Path, busy: str) -> AbstractContextManager[None]:
+        """Held until the end of the block or of the process, however it ends. RunRefused(busy) if it is held."""
+
+
+class Disk:
+    """The file system of this machine. Folders come into being as they are needed."""
+
+    def read(self, path: Path) -> bytes:
+        return path.read_bytes()
+
+    def lines(self, path: Path) -> Iterator[bytes]:
+        with path.open("rb") as file:
+            yield from file
+
+    def exists(self, path: Path) -> bool:
+        return path.exists()
+
+    def remove(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+
+    def write(self, path: Path, data: bytes) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path, durable=True) as partial:
+            partial.write_bytes(data)
+
+    def overwrite(self, path: Path, data: bytes) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(path, os.O_CREAT | os.O_WRONLY, 0o644)
+        try:
+            os.pwrite(file, data, 0)
+        finally:
+            os.close(file)
+
+    def extend(self, path: Path, at: int, data: bytes) -> None:
+        with path.open("r+b") as file:
+            file.seek(at)
+            file.truncate()
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+
+    @contextmanager
+    def lock(self, path: Path, busy: str) -> Iterator[None]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RunRefused(busy) from None
+            yield
+
+
+DISK: Final = Disk()
+
+
+def state_folder() -> Path:
+    """What must outlive a command: clusters, and what a controller has to put back."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "heddle" / "yarn"

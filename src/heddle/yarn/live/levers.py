@@ -1,0 +1,265 @@
+"""The levers of a policy on a live cluster: the same compiled hooks, states and parameters that the simulator has.
+
+Hooks are called in compiled loops, because handing a view over from Python costs more than most levers do.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit, types
+
+from heddle.model.errors import RunRefused
+from heddle.model.plan import Plan
+from heddle.model.reasons import Reason
+from heddle.model.resources import MILLI
+from heddle.model.view import EVENT_ALLOCATED, EVENT_NAMES, EVENT_TICK, JOB_ARRIVED, LeverState, View
+from heddle.policy.compile import HOOKS, hook_addresses, hooks_of
+from heddle.policy.handles import ParamsHandle, ParamsType, StateHandle, StateType, ViewHandle, ViewType
+from heddle.policy.lever import Lever, Question
+from heddle.policy.native import calling
+from heddle.policy.policy import Policy, Setup
+from heddle.yarn.live.admitting import compiled_admitting
+from heddle.yarn.live.differ import OBSERVABLE
+from heddle.yarn.live.growing import Growing
+from heddle.yarn.live.live_view import N_RESOURCES, Batch, LiveView
+
+YOUNG: Final = "young_reports"
+YOUNG_MS: Final = 10_000  # what usually covers launch, report and the filling of memory
+
+Rows = npt.NDArray[np.int64]
+Handles = tuple[ViewHandle, StateHandle]
+
+
+_call_about = calling(3 + 1)  # view, state, params, then integers
+_call_about_pair = calling(3 + 2)
+_call_with_event = calling(3 + 5)
+
+
+def _tell(hook, view, state, params, kind, events):  # type: ignore[no-untyped-def]
+    for i in range(events.shape[0]):
+        event = events[i, 0], events[i, 1], events[i, 2], events[i, 3]
+        _call_with_event(hook, view, state, params, kind, event[0], event[1], event[2], event[3])
+
+
+def _ask_each(hook, view, state, params, rows, answers):  # type: ignore[no-untyped-def]
+    for i in range(rows.shape[0]):
+        answers[i] = _call_about(hook, view, state, params, rows[i])
+
+
+def _ask_pairs(hook, view, state, params, rows, columns, answers):  # type: ignore[no-untyped-def]
+    for i in range(rows.shape[0]):
+        for j in range(columns.shape[0]):
+            answers[i, j] = _call_about_pair(hook, view, state, params, rows[i], columns[j])
+
+
+class Loops(NamedTuple):
+    tell: Any
+    ask_each: Any
+    ask_pairs: Any
+
+
+@cache
+def compiled_loops() -> Loops:
+    """Compiled once for all levers: a hook is given by its address."""
+    given = types.int64, ViewType(N_RESOURCES), StateType(), ParamsType()
+    flat, table = types.Array(types.int64, 1, "C"), types.Array(types.int64, 2, "C")
+
+    def loop(function: Any, *rest: Any) -> Any:
+        return njit(types.void(*given, *rest), cache=True, error_model="numpy")(function)
+
+    return Loops(
+        tell=loop(_tell, types.int64, table),
+        ask_each=loop(_ask_each, flat, flat),
+        ask_pairs=loop(_ask_pairs, flat, flat, table),
+    )
+
+
+def refuse_unfit(policy: Policy) -> None:
+    """Levers that a live cluster cannot serve are refused, with the reason, rather than fed with zeros."""
+    if why := unfit(policy):
+        raise RunRefused("; ".join(why))
+
+
+def unfit(policy: Policy) -> list[str]:
+    """Why a live cluster cannot serve the levers of this policy; empty if it can."""
+    why = []
+    for lever in policy.levers:
+        unheard = [EVENT_NAMES[kind] for kind in lever.listens if kind not in OBSERVABLE]
+        if lever.clairvoyant:
+            why.append(f"{lever.name} knows the future, which a live cluster does not tell")
+        elif lever.reads_declared:
+            why.append(f"{lever.name} goes by data sizes and bandwidths, which a ResourceManager does not know")
+        elif unheard:
+            why.append(f"{lever.name} listens to events that polling cannot see: {', '.join(unheard)}")
+        elif lever.waits:
+            why.append(f"{lever.name} waits for nodes near a request's input, which the controller does not read yet")
+        elif lever.trait(lever.reads_containers):
+            why.append(f"{lever} looks at the use of each container, which the ResourceManager does not report")
+    return why
+
+
+def charging_young(policy: Policy, young_ms: int, report_ms: int) -> Policy:
+    """The policy with new containers counted in full for so long, where it can do that and does not say otherwise.
+
+    What a report shows of a container that was just launched says nothing about what it will use.
+    """
+    return replace(policy, levers=tuple(_charging_young(lever, -(-young_ms // report_ms)) for lever in policy.levers))
+
+
+def _charging_young(lever: Lever, reports: int) -> Lever:
+    can = any(parameter.name == YOUNG for parameter in lever.parameters)
+    return lever.with_values({YOUNG: reports}) if can and YOUNG not in lever.values else lever
+
+
+class _Memory:
+    """A lever's state, in rows that grow with the cluster."""
+
+    def __init__(self, lever: Lever) -> None:
+        columns = lever.columns
+        self.table = np.zeros(0, np.int64)
+        self._node, self._job = Growing(np.int64, columns.node), Growing(np.int64, columns.job)
+        self._container = Growing(np.int64, columns.container)
+
+    def fit(self, view: View) -> None:
+        self._node.grow_to(len(view.node))
+        self._job.grow_to(len(view.job))
+        self._container.grow_to(len(view.container))
+
+    def clear_containers(self, rows: Rows) -> None:
+        self._container.rows[rows] = 0
+
+    def copy(self) -> _Memory:
+        return deepcopy(self)
+
+    def state(self) -> LeverState:
+        return LeverState(self.table, self._node.rows, self._job.rows, self._container.rows)
+
+
+class LiveLevers:
+    """Holds what the levers remember, tells them what happened and asks them what to do."""
+
+    def __init__(self, policy: Policy, increment: tuple[int, int]) -> None:
+        refuse_unfit(policy)
+        self.policy = policy
+        self._levers = policy.by_question
+        addresses = hook_addresses(hooks_of(policy.levers, N_RESOURCES), N_RESOURCES)
+        self._hooks = dict(zip(HOOKS, addresses, strict=True))
+        self._params = {
+            question: ParamsHandle(np.array(lever.in_thousandths(), np.int64))
+            for question, lever in self._levers.items()
+        }
+        self._memory = {question: _Memory(lever) for question, lever in self._levers.items()}
+        self._increment = np.array(increment, np.int64)
+        self._loops, self._admit_in_turn = compiled_loops(), compiled_admitting()
+
+    def charge_young(self, reports: int) -> None:
+        """From now on new containers count in full for so many reports, with levers that do so at all."""
+        for question, lever in self._levers.items():
+            for at, parameter in enumerate(lever.parameters):
+                if parameter.name == YOUNG and lever.parameter(YOUNG):
+                    self._params[question].params[at] = MILLI * reports
+
+    def prepare(self, view: View) -> None:
+        """Lets the levers fill their state. Once, when the nodes are known and nothing has happened."""
+        for question, lever in self._levers.items():
+            self._memory[question].fit(view)
+            if lever.prepare is not None:
+                # No truth, and no preferences: a lever that needs either was refused.
+                nowhere = np.zeros(0, np.int64)
+                table = lever.prepare(Setup(lever, view, self._memory[question].state(), None, nowhere, nowhere))
+                if table is not None:
+                    self._memory[question].table = table
+
+    def hear(self, view: View, batch: Batch, new_containers: Rows) -> None:
+        for question, lever in self._levers.items():
+            memory = self._memory[question]
+            memory.fit(view)
+            if lever.columns.container:
+                memory.clear_containers(new_containers)
+            self._tell(question, view, batch)
+
+    def _tell(self, question: Question, view: View, batch: Batch) -> None:
+        if batch.kind in self._levers[question].listens:
+            hook, about = self._hooks[f"{question}_event"], self._handles(question, view)
+            self._loops.tell(hook, *about, self._params[question], batch.kind, batch.rows)
+
+    def _handles(self, question: Question, view: View) -> Handles:
+        return ViewHandle(view), StateHandle(self._memory[question].state())
+
+    def pass_time(self, live: LiveView, since_ms: int) -> None:
+        """Levers that ask for it hear that time has passed since the last poll, as in the simulator: if requests wait.
+
+        However many of their ticks lay between the two polls, they could have seen nothing new: they hear it once.
+        """
+        now_ms = int(live.view.clock["now_ms"][0])
+        for question, lever in self._levers.items():
+            if lever.tick_ms and since_ms // lever.tick_ms < now_ms // lever.tick_ms and len(live.waiting_stages()):
+                self._memory[question].fit(live.view)
+                self._tell(question, live.view, Batch(EVENT_TICK, np.array([[-1, -1, -1, 0]], np.int64)))
+
+    def decide(self, live: LiveView) -> Plan:
+        """What the levers say now. Levers without a hook have no opinion."""
+        view = live.view
+        answers: dict[str, Any] = {}
+        for memory in self._memory.values():
+            memory.fit(view)
+        jobs, stages, nodes = live.live_jobs(), live.waiting_stages(), np.arange(len(view.node))
+        resources = np.arange(N_RESOURCES)
+        if self._has(Question.PARTITION, "pool"):
+            pools = self._each("pool", Question.PARTITION, self._handles(Question.PARTITION, view), jobs)
+            view.job["pool"][jobs] = pools
+            live.add_up()  # what pools hold goes by who is in them
+            answers["job_pools"] = dict(zip(jobs.tolist(), pools.tolist(), strict=True))
+            answers["pool_limits"] = self._pairs(
+                "limit", Question.PARTITION, view, np.arange(len(view.pool)), resources
+            )
+            view.pool["limit"][:] = answers["pool_limits"]
+        if self._has(Question.ADMISSION, "admits"):
+            answers["admission"] = self._admission(live, jobs)
+        if self._has(Question.SIZING, "total"):
+            totals = self._pairs("total", Question.SIZING, view, nodes, resources)
+            # The simulator's rule for a node: whole increments, never below what is allocated.
+            answers["node_totals"] = np.maximum(totals // self._increment * self._increment, view.node["allocated"])
+        if self._has(Question.ORDERING, "key"):
+            keys = self._each("key", Question.ORDERING, self._handles(Question.ORDERING, view), stages)
+            answers["request_keys"] = dict(zip(stages.tolist(), keys.tolist(), strict=True))
+        if self._has(Question.PLACEMENT, "allows"):
+            there = np.flatnonzero(view.node["alive"])
+            refused = self._pairs("place_allows", Question.PLACEMENT, view, there, stages)
+            answers["vetoes"] = {
+                (int(stages[j]), int(there[i])): Reason(int(refused[i, j])) for i, j in np.argwhere(refused).tolist()
+            }
+        return Plan(int(view.clock["now_ms"][0]), **answers)
+
+    def _admission(self, live: LiveView, jobs: Rows) -> dict[int, Reason]:
+        """Asks about the jobs that have not started, first to go first; each that may start counts for those behind."""
+        rows, question = live.view.job, Question.ADMISSION
+        held_back = jobs[rows["state"][jobs] == JOB_ARRIVED]
+        in_turn = held_back[np.lexsort((held_back, -rows["priority"][held_back]))]
+        answers = np.zeros(len(in_turn), np.int64)
+        before = self._memory[question].copy()
+        event = self._hooks["admission_event"] if EVENT_ALLOCATED in self._levers[question].listens else 0
+        about, params = self._handles(question, live.view), self._params[question]
+        self._admit_in_turn(self._hooks["admits"], event, *about, params, in_turn, answers)
+        self._memory[question] = before
+        return dict(zip(in_turn.tolist(), map(Reason, answers.tolist()), strict=True))
+
+    def _has(self, question: Question, hook: str) -> bool:
+        return hook in self._levers[question].hooks
+
+    def _each(self, hook: str, question: Question, about: Handles, rows: Rows) -> Rows:
+        answers = np.zeros(len(rows), np.int64)
+        self._loops.ask_each(self._hooks[hook], *about, self._params[question], rows, answers)
+        return answers
+
+    def _pairs(self, hook: str, question: Question, view: View, rows: Rows, columns: Rows) -> Rows:
+        answers = np.zeros((len(rows), len(columns)), np.int64)
+        about, params = self._handles(question, view), self._params[question]
+        self._loops.ask_pairs(self._hooks[hook], *about, params, rows, columns, answers)
+        return answers

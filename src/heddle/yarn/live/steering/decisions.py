@@ -1,0 +1,90 @@
+"""One step of a controller as a plain document: what the record keeps, machines are told and the live view shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heddle.model.resources import MEMORY
+from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES
+from heddle.yarn.live.applying.turn import Turn, Verdict
+from heddle.yarn.live.controller import Step
+from heddle.yarn.live.snapshot import NodeSeen
+
+ACTED = (Verdict.POSTED, Verdict.SHADOW, Verdict.FAILED)
+
+
+def decision_of(step: Step, policy: str, mode: str, at_s: float) -> dict[str, Any]:
+    """Every node is in it; what was decided about one is null where the policy does not size nodes.
+
+    Of queues and applications those that are not where they should be, or were not. `at_s`: by the clock on the wall.
+    """
+    decided = {turn.name: turn for turn in step.of(SIZES)}
+    knobs = [turn for turn in step.of(QUEUES, LEAVES, PRIORITIES) if turn.verdict in (*ACTED, Verdict.LEFT_ALONE)]
+    nodes = [_node(node, decided.pop(node.id, None), step) for node in step.snapshot.nodes.values()]
+    nodes += [_absent(turn) for turn in decided.values()]
+    return {
+        "at": round(at_s, 3),
+        "policy": policy,
+        "mode": mode,
+        "applications": len(step.snapshot.apps),
+        "containers": len(step.snapshot.containers),
+        "nodes": nodes,
+        "in_full_s": None if step.in_full_ms is None else round(step.in_full_ms / 1000, 1),
+        "knobs": [{**turn._asdict(), "verdict": str(turn.verdict), "cause": str(turn.cause)} for turn in knobs],
+        "observe_ms": round(1000 * step.observe_s, 1),
+        "decide_ms": round(1000 * step.decide_s, 1),
+        "act_ms": round(1000 * step.act_s, 1),
+    }
+
+
+def changes_in_words(decision: dict[str, Any]) -> list[str]:
+    """What was changed, would have been, or could not be, a line each."""
+    words = [
+        f"{turn['name']}: {turn['verdict']} {turn['what']} {_plain(turn['before'])} -> {_plain(turn['wanted'])}"
+        f" {turn['problem']}".rstrip()
+        for turn in decision["knobs"]
+        if turn["verdict"] in ACTED
+    ]
+    words += [
+        f"{node['node']}: {node['verdict']} {node['before'][MEMORY]} -> {node['wanted'][MEMORY]} MB"
+        f" ({node['cause']}); reserved {node['reserved_mb']}, used {node['used_mb']} MB {node['problem']}".rstrip()
+        for node in decision["nodes"]
+        if node["verdict"] in ACTED
+    ]
+    return words
+
+
+def _plain(value: Any) -> str:
+    """Settings of a queue as a person would write them."""
+    if not isinstance(value, dict):
+        return str(value)
+    return ", ".join(f"{key} {'?' if of is None else of}" for key, of in value.items())
+
+
+def _node(node: NodeSeen, turn: Turn | None, step: Step) -> dict[str, Any]:
+    age_ms = step.metrics_age_ms.get(node.id)
+    return {
+        "node": node.id,
+        "reserved_mb": node.allocated[MEMORY],
+        "used_mb": node.containers_memory_mb,
+        "promised_mb": node.total[MEMORY],
+        "metrics_age_s": None if age_ms is None else round(age_ms / 1000, 1),
+        **_about(turn),
+    }
+
+
+def _absent(turn: Turn) -> dict[str, Any]:
+    unknown = dict.fromkeys(("reserved_mb", "used_mb", "promised_mb", "metrics_age_s"))
+    return {"node": turn.name, **unknown, **_about(turn)}
+
+
+def _about(turn: Turn | None) -> dict[str, Any]:
+    if turn is None:
+        return {"before": None, "wanted": None, "verdict": None, "cause": None, "problem": ""}
+    return {
+        "before": turn.before,
+        "wanted": turn.wanted,
+        "verdict": str(turn.verdict),
+        "cause": str(turn.cause),
+        "problem": turn.problem,
+    }

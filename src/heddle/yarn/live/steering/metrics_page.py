@@ -1,0 +1,118 @@
+"""What a running controller tells Prometheus: its last step and what it has done so far, as text over HTTP."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from typing import Any
+
+from heddle.model.errors import RunRefused
+from heddle.yarn.live.applying.turn import Verdict
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_OF_NODES = (
+    ("heddle_node_reserved_mb", "reserved_mb", "Memory that containers of the node reserve."),
+    ("heddle_node_used_mb", "used_mb", "Memory that containers of the node really hold."),
+    ("heddle_node_promised_mb", "promised_mb", "Memory that the node may promise now."),
+    ("heddle_node_metrics_age_seconds", "metrics_age_s", "For how long the node's figures have not moved."),
+)
+
+
+class SteeringMetrics:
+    """Told after every step; asked by another thread."""
+
+    def __init__(self, policy: str, mode: str) -> None:
+        self._about = {"policy": policy, "mode": mode}
+        self._lock = Lock()
+        self._last: dict[str, Any] | None = None
+        self._steps = self._missed = 0
+        self._changes: Counter[tuple[str, str]] = Counter()
+
+    def stepped(self, decision: dict[str, Any]) -> None:
+        with self._lock:
+            self._last = decision
+            self._steps += 1
+            for turn in decision["knobs"]:
+                self._changes[turn["what"], turn["verdict"]] += 1
+            for node in decision["nodes"]:
+                if node["verdict"] not in (None, Verdict.UNCHANGED):
+                    self._changes["sizes", node["verdict"]] += 1
+
+    def missed(self) -> None:
+        """A step for which the ResourceManager did not answer."""
+        with self._lock:
+            self._missed += 1
+
+    def text(self) -> str:
+        with self._lock:
+            return "".join(f"{line}\n" for line in self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        yield from _family("heddle_steer_info", "gauge", "What steers, and how.", [(self._about, 1)])
+        yield from _family("heddle_steer_steps_total", "counter", "Steps so far.", [({}, self._steps)])
+        missed = "Steps without an answer of the ResourceManager."
+        yield from _family("heddle_steer_missed_steps_total", "counter", missed, [({}, self._missed)])
+        changes = [({"what": what, "verdict": verdict}, n) for (what, verdict), n in sorted(self._changes.items())]
+        decided = "Decisions that differ from what is, by what became of them."
+        yield from _family("heddle_steer_decisions_total", "counter", decided, changes)
+        last = self._last
+        if last is None:
+            return
+        yield from _family("heddle_steer_last_step_timestamp_seconds", "gauge", "Last step.", [({}, last["at"])])
+        parts = [({"part": part}, last[f"{part}_ms"] / 1000) for part in ("observe", "decide", "act")]
+        yield from _family("heddle_steer_step_seconds", "gauge", "How long the last step took.", parts)
+        yield from _family("heddle_applications", "gauge", "Live applications.", [({}, last["applications"])])
+        yield from _family("heddle_containers", "gauge", "Live containers.", [({}, last["containers"])])
+        in_full: list[tuple[dict[str, str], float]] = [] if last["in_full_s"] is None else [({}, last["in_full_s"])]
+        about = "For how long new containers count with all they reserve."
+        yield from _family("heddle_steer_in_full_seconds", "gauge", about, in_full)
+        for name, field, about in _OF_NODES:
+            known = [({"node": node["node"]}, node[field]) for node in last["nodes"] if node[field] is not None]
+            yield from _family(name, "gauge", about, known)
+
+
+def _family(name: str, kind: str, about: str, samples: Iterable[tuple[dict[str, str], float]]) -> Iterator[str]:
+    yield f"# HELP {name} {about}"
+    yield f"# TYPE {name} {kind}"
+    for labels, value in samples:
+        inside = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
+        yield f"{name}{{{inside}}} {value}" if inside else f"{name} {value}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+@contextmanager
+def served(metrics: SteeringMetrics, host: str, port: int) -> Iterator[str]:
+    """The page at /metrics, until the end of the block; gives its address."""
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = self.path == "/metrics"
+            data = metrics.text().encode() if found else b"/metrics is all that there is\n"
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", CONTENT_TYPE)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: Any) -> None:
+            """Scrapes are not worth a line."""
+
+    try:
+        server = ThreadingHTTPServer((host, port), Page)
+    except OSError as error:
+        raise RunRefused(f"metrics cannot be offered at {host}:{port}: {error.strerror or error}") from None
+    server.daemon_threads = True
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://{host}:{server.server_address[1]}/metrics"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

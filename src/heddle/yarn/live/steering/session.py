@@ -1,0 +1,275 @@
+"""One controller at work on one cluster: what it changes is leased, and is put back however it ends.
+
+Live, before the first change of anything: what was found is on disk and a watchdog is on guard. Every step renews the
+lease. The end of the session puts everything back and proves it; if the process dies instead, the watchdog does so; if
+both die, the next session or `restore` does. A session that was out of action for longer than its lease (stopped, or
+without an answer of the ResourceManager) puts everything back and begins anew, because nobody knows what was missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Final
+
+from heddle.model.errors import CheckFailed, RunRefused
+from heddle.policy.policy import Policy
+from heddle.yarn.live.applying.applier import Applier
+from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS, Ownership
+from heddle.yarn.live.applying.putting_back import PROOF_EVERY_S, PutBack, in_words, put_back, still_owed
+from heddle.yarn.live.applying.rm_knobs import RmKnobs, missing_knobs
+from heddle.yarn.live.applying.standing import Standing
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.controller import Controller, Settings, Step
+from heddle.yarn.live.metrics_age import MetricsAge
+from heddle.yarn.live.nodemanagers import sizes_of_nodemanagers
+from heddle.yarn.live.snapshot import NodeSeen, Size, read_nodes, read_queues
+from heddle.yarn.live.steering.desk import Baseline, Desk
+from heddle.yarn.live.steering.watchdog import start_watchdog, watchdog_lives
+from heddle.yarn.live.wire import YarnError
+
+LAST_TRIES: Final = 3
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How a session holds what it changes."""
+
+    lease_s: float = 60.0
+    user: str | None = None
+    accept_sizes: bool = False  # take nodes as they are, although their NodeManagers say otherwise
+
+
+class Session:
+    """Use it in a `with`; call step() in a loop."""
+
+    def __init__(
+        self, client: RmClient, policy: Policy, settings: Settings, desk: Desk, terms: Terms, say: Say
+    ) -> None:
+        self._client, self._policy, self._settings = client, policy, settings
+        self._desk, self._terms, self._say = desk, terms, say
+        self._live = not settings.shadow
+        self._clock = desk.world.clock
+        self._ownership, self._ages = Ownership(), MetricsAge()
+        self._saved = Standing()  # what was found, as it is on disk
+        self._owed = Standing()  # to be put back as soon as it can be
+        self._knobs = RmKnobs(client)
+        self._applier = Applier(self._knobs, self._ownership, settings.dead_band, self._remember, self._release)
+        self._controller: Controller | None = None  # None: the RM was away for too long
+        self._beat_s = self._answered_s = self._now_s()
+        self._paused = False
+        self._begun = False
+
+    @contextmanager
+    def at_work(self) -> Iterator[Session]:
+        """Holds the cluster's lock if live, and leaves everything as it was."""
+        if not self._live:
+            self._begin()
+            yield self
+            return
+        with self._desk.lock():
+            self._mend_what_was_left()
+            self._begin()
+            try:
+                yield self
+            finally:
+                self._end()
+
+    def step(self) -> Step | None:
+        """One step; None if the ResourceManager did not answer. Raises only what makes going on senseless."""
+        if self._now_s() - self._beat_s > self._terms.lease_s:
+            self._say("out of action for longer than the lease: putting everything back, beginning anew")
+            self._controller = None
+        if self._now_s() - self._answered_s > self._terms.lease_s:
+            self._controller = None
+        self._beat()
+        try:
+            controller = self._controller or self._anew()
+            self._put_back_owed()
+            self._heed_pause(controller)
+            step = controller.step()
+        except YarnError as error:
+            if self._controller is not None:
+                self._say(f"{error}; trying again")
+            return None
+        finally:
+            self._guard()
+        self._answered_s = self._now_s()
+        return step
+
+    def _now_s(self) -> float:
+        return self._clock.monotonic()
+
+    # Beginning and ending.
+
+    def _begin(self) -> Controller:
+        # First of all, since compiling the levers may take longer than the lease.
+        controller = Controller(
+            self._client,
+            self._policy,
+            self._own_size,
+            self._settings_now(),
+            self._applier,
+            self._clock,
+            self._own_size,
+            self._ages,
+        )
+        nodes = read_nodes(self._client.nodes(), self._client.address)
+        if not self._begun:
+            self._check_knobs()
+        if self._live:
+            if not self._begun:
+                self._refuse_strange_sizes(nodes)
+            # A node that is known keeps its size as first known: after a restart of the RM it comes back as we made it.
+            self._ownership.find(Standing(sizes={node.id: node.total for node in nodes.values() if node.alive}))
+            self._save()
+        self._beat()
+        self._guard()
+        self._controller, self._begun = controller, True
+        self._answered_s = self._now_s()
+        return controller
+
+    def _settings_now(self) -> Settings:
+        return replace(self._settings, shadow=self._paused or not self._live)
+
+    def _mend_what_was_left(self) -> None:
+        left = self._desk.load()
+        if left is not None:
+            self._say("an earlier controller left changes behind: putting them back first")
+            done = put_back(self._knobs, left.found, self._clock)
+            _prove(done)
+            # Nodes that are away are still owed their size.
+            self._owed = still_owed(done)
+            self._ownership.owe(self._owed)
+
+    def _check_knobs(self) -> None:
+        """Live, a YARN without the knobs that the policy turns is refused; in shadow mode it is said."""
+        queues = read_queues(self._client.scheduler(), self._client.address)
+        if missing := missing_knobs(self._client, self._policy, queues):
+            if self._live:
+                raise RunRefused(missing)
+            self._say(f"note: live, this would be refused: {missing}")
+
+    def _refuse_strange_sizes(self, nodes: dict[str, NodeSeen]) -> None:
+        if self._terms.accept_sizes:
+            return
+        own = sizes_of_nodemanagers(self._client, nodes)
+        strange = [
+            f"{node} has {nodes[node].total}, not {size}" for node, size in own.items() if nodes[node].total != size
+        ]
+        if strange:
+            raise RunRefused(
+                "nodes do not have the size that their NodeManagers were configured with: " + "; ".join(strange)
+                + ". `heddle yarn restore --from-nodes` puts them back; --accept-sizes takes them as they are"
+            )  # fmt: skip
+
+    def _end(self) -> None:
+        for _ in range(LAST_TRIES):
+            try:
+                done = self._put_ours_back()
+            except YarnError as error:
+                self._say(f"cannot put anything back now: {error}")
+                self._clock.sleep(1)
+                continue
+            # A node that went away as it was is owed nothing, and may never come back.
+            turned = self._ownership.turned
+            owed = [one for one in done if not one.proven and (not one.away or (one.what, one.name) in turned)]
+            if not owed:
+                self._desk.forget()
+                self._say(f"put back and proven: {in_words([one for one in done if one.proven])}")
+                return
+            break
+        self._say("the watchdog goes on putting back what is left; `heddle yarn restore` does so too")
+
+    def _put_ours_back(self) -> list[PutBack]:
+        """Everything but what is somebody else's by now: what seems so is looked at until that is certain."""
+        for _ in range(FOREIGN_LOOKS):
+            if theirs := self._ownership.look(self._knobs.read(self._ownership.found)):
+                self._release(theirs)
+            if not self._ownership.any_strange():
+                break
+            self._clock.sleep(PROOF_EVERY_S)
+        return put_back(self._knobs, self._ownership.found, self._clock)
+
+    def _anew(self) -> Controller:
+        """Everything back, then a fresh start. Raises YarnError as long as the ResourceManager does not answer."""
+        self._owed = self._ownership.found if self._live else Standing()
+        self._put_back_owed()
+        controller = self._begin()
+        self._say("began anew")
+        return controller
+
+    def _put_back_owed(self) -> None:
+        """A restarted RM learns of its nodes one by one, and they come as we made them."""
+        if self._owed:
+            self._owed = still_owed(put_back(self._knobs, self._owed, self._clock))
+
+    # While it runs.
+
+    def _beat(self) -> None:
+        self._beat_s = self._now_s()
+        if self._live:
+            self._desk.beat()
+
+    def _guard(self) -> None:
+        """What was changed is on disk and a watchdog lives, whoever removed the one or killed the other."""
+        if self._live and not (self._desk.has_baseline and watchdog_lives(self._desk)):
+            self._save()
+            start_watchdog(self._desk, self._terms.lease_s)
+
+    def _heed_pause(self, controller: Controller) -> None:
+        if self._desk.paused == self._paused:
+            return
+        self._paused = not self._paused
+        if self._paused and self._live:
+            self._put_ours_back()
+        controller.settings = self._settings_now()
+        self._say("paused: all is put back, nothing is changed" if self._paused else "resumed")
+
+    def _own_size(self, node: NodeSeen) -> Size:
+        return self._ownership.found.sizes.get(node.id, node.total)
+
+    def _remember(self) -> None:
+        """Before a change of anything: how it was found must be on disk, and somebody on guard.
+
+        After more than the lease the watchdog has put everything back, or is about to: nothing more may be changed.
+        """
+        if self._now_s() - self._beat_s > self._terms.lease_s:
+            raise YarnError(self._client.address, "a step took longer than the lease, so it was not finished")
+        if self._ownership.found != self._saved:
+            self._save()
+        self._guard()
+
+    def _release(self, theirs: Standing) -> None:
+        """What somebody else has changed since is theirs, and not to be put back."""
+        self._say(f"changed by somebody else, left to them from now on: {', '.join(theirs.names())}")
+        if self._live:
+            self._save()
+
+    def _save(self) -> None:
+        found = self._ownership.found
+        self._desk.save(Baseline(self._client.address, self._terms.user, found))
+        self._saved = found
+
+
+def restore(client: RmClient, desk: Desk, *, from_nodes: bool) -> list[PutBack]:
+    """Puts everything back from whatever state, and proves it. Needs that no controller is at work."""
+    with desk.lock():
+        left = desk.load() if not from_nodes else None
+        found = left.found if left else Standing()
+        if from_nodes:
+            found = Standing(sizes_of_nodemanagers(client, read_nodes(client.nodes(), client.address)))
+        done = put_back(RmKnobs(client), found, desk.world.clock)
+        _prove(done)
+        if all(one.proven for one in done):
+            desk.forget()
+    return done
+
+
+def _prove(done: list[PutBack]) -> None:
+    wrong = [f"{one.name} has {one.now}, not {one.wanted}" for one in done if not one.away and not one.proven]
+    if wrong:
+        raise CheckFailed(wrong)

@@ -1,0 +1,132 @@
+"""The process that puts nodes back when their controller no longer can: `python -m heddle.yarn.live.steering.watchdog`.
+
+It looks twice a second whether the controller still holds its lock and still beats. If it does not, it puts back what
+baseline.json says, again and again until the ResourceManager answers and every node that is there has its size. It is
+done when the baseline is gone, which means that everything is back. It loads nothing that could fail it later.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from heddle.model.errors import HeddleError, RunRefused
+from heddle.yarn.live.applying.putting_back import put_back, still_owed
+from heddle.yarn.live.applying.rm_knobs import RmKnobs
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.steering.desk import Baseline, Desk
+
+LOOK_EVERY_S: Final = 0.5
+TIMEOUT_S: Final = 5.0
+STARTS_WITHIN_S: Final = 30.0  # a master's machine may be busy
+ABSENT_S: Final = 600.0  # nodes that are away so long are left to `restore`, or to the start of their NodeManager
+_LOCK: Final = "watchdog.lock"
+LOCK_TRIES: Final = 20
+
+
+def start_watchdog(desk: Desk, lease_s: float) -> None:
+    """Starts one that lives on its own, whatever becomes of us, and waits until it is on guard."""
+    log, clock = desk.folder / "watchdog.log", desk.world.clock
+    command = [sys.executable, "-m", "heddle.yarn.live.steering.watchdog", str(desk.folder), str(lease_s)]
+    desk.world.processes.start(command, log)
+    deadline_s = clock.monotonic() + STARTS_WITHIN_S
+    while not watchdog_lives(desk):
+        if clock.monotonic() > deadline_s:
+            raise RunRefused(f"the watchdog did not start; see {log}")
+        clock.sleep(0.05)
+
+
+def watchdog_lives(desk: Desk) -> bool:
+    try:
+        with desk.world.files.lock(desk.folder / _LOCK, "held"):
+            return False
+    except RunRefused:
+        return True
+
+
+class Watchdog:
+    """Guards what one desk has on it; look() again and again until there is nothing left to put back."""
+
+    def __init__(self, desk: Desk, lease_s: float) -> None:
+        self._desk, self._lease_s = desk, lease_s
+        self._away_since_s: float | None = None
+
+    def look(self) -> bool:
+        """Puts back what must be. Whether its work is done."""
+        desk, clock = self._desk, self._desk.world.clock
+        try:
+            # Nobody may begin to steer while we put back what the dead one changed.
+            with desk.lock():
+                left = self._revert()
+        except RunRefused:  # it lives; but does it beat?
+            if desk.beat_age_s() <= self._lease_s:
+                self._away_since_s = None
+                return False
+            left = self._revert()
+        if not left:
+            return True
+        if self._away_since_s is None:
+            self._away_since_s = clock.monotonic()
+        if clock.monotonic() - self._away_since_s <= ABSENT_S:
+            return False
+        self._say(f"gave up on what is away: {', '.join(left)}")
+        return True
+
+    def _revert(self) -> list[str]:
+        """What could not be put back yet. What could is taken out of the baseline."""
+        desk, baseline = self._desk, self._baseline()
+        if baseline is None:
+            return []
+        rm, user, world = baseline.rm, baseline.user, desk.world
+        try:
+            with RmClient(rm, timeout_s=TIMEOUT_S, user=user, connect=world.connect) as client:
+                done = put_back(RmKnobs(client), baseline.found, world.clock)
+        except HeddleError as error:
+            self._say(f"cannot put back yet: {error}")
+            self._away_since_s = None  # nobody told us that anything is away: as long as it takes
+            return baseline.found.names()
+        self._say("put back " + ", ".join(f"{one.name} from {one.before} to {one.now}" for one in done))
+        left = still_owed(done)
+        if left:
+            desk.save(Baseline(rm, user, left))
+        else:
+            desk.forget()
+        return left.names()
+
+    def _baseline(self) -> Baseline | None:
+        try:
+            return self._desk.load()
+        except HeddleError as error:
+            self._say(str(error))
+            return None
+
+    def _say(self, text: str) -> None:
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(self._desk.world.clock.time()))
+        print(stamp, text, flush=True)
+
+
+def guard(desk: Desk, lease_s: float) -> None:
+    """Until there is nothing left to put back."""
+    watchdog = Watchdog(desk, lease_s)
+    while desk.has_baseline:
+        desk.world.clock.sleep(LOOK_EVERY_S)
+        if watchdog.look():
+            return
+
+
+def main(desk: Desk, lease_s: float) -> None:
+    for _ in range(LOCK_TRIES):  # whoever asks whether we live holds our lock for a moment
+        try:
+            with desk.world.files.lock(desk.folder / _LOCK, "another watchdog is on guard"):
+                guard(desk, lease_s)
+            return
+        except RunRefused as refused:
+            why = str(refused)
+            desk.world.clock.sleep(0.1)
+    print(why, flush=True)
+
+
+if __name__ == "__main__":
+    main(Desk(Path(sys.argv[1])), float(sys.argv[2]))

@@ -1,0 +1,180 @@
+"""A cluster as a running ResourceManager describes it: nodes, labels, racks, and its queue tree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from heddle.model.cluster import Cluster, Node, Queue
+from heddle.model.resources import BASE_RESOURCES, MILLI
+from heddle.traces.cluster_import.capacity import CALCULATOR, DEFAULT_OFF_SWITCH, OFF_SWITCH, PREFIX, calculator_of
+from heddle.traces.cluster_import.imported import ImportedQueues, Leftovers, with_queues
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.wire import YarnError
+
+_ALIVE = ("RUNNING", "UNHEALTHY")
+_ORDERS = ("fifo", "fair", "drf")
+
+
+def nodes_of(client: RmClient) -> tuple[tuple[Node, ...], tuple[str, ...], Leftovers]:
+    """The nodes that the RM counts, their resources, and what it did not tell."""
+    left = Leftovers()
+    rows = _list(client.nodes(), "nodes", "node")
+    alive = [row for row in rows if row.get("state", "RUNNING") in _ALIVE]
+    for row in rows:
+        if row not in alive:
+            left.add(f"node {row.get('id')}", row.get("state"), "not running: left out")
+    if not alive:
+        raise YarnError(client.address, "the ResourceManager has no running node")
+    sizes = [_sizes(row) for row in alive]
+    further = tuple(sorted({name for size in sizes for name in size} - set(BASE_RESOURCES)))
+    resources = (*BASE_RESOURCES, *further)
+    on_host = Counter(_host(row) for row in alive)
+    nodes = []
+    for row, size in zip(alive, sizes, strict=True):
+        host = _host(row)
+        # Of several NodeManagers on one host none is *the* host: all go by host and port.
+        name = host if on_host[host] == 1 else str(row.get("id"))
+        total = tuple(size.get(resource, 0) for resource in resources)
+        labels = [str(label) for label in row.get("nodeLabels") or ()]
+        rack = str(row.get("rack") or "/default-rack").strip("/") or "rack-0"
+        nodes.append(Node(name, total, total, rack=rack, label=labels[0] if labels else ""))
+    left.add("hardware of nodes", "unknown", "the RM knows what may be promised: the capacity is taken to be the same")
+    return tuple(nodes), resources, left
+
+
+def live_cluster(client: RmClient) -> Cluster:
+    """Both, as a cluster to simulate on."""
+    nodes, resources, _ = nodes_of(client)
+    return with_queues(of_nodes(nodes, resources), queues_of(client))
+
+
+def of_nodes(nodes: tuple[Node, ...], resources: tuple[str, ...]) -> Cluster:
+    return Cluster(nodes=nodes, resources=resources, exclusive=resources[2:], increment=(1,) * len(resources))
+
+
+def queues_of(client: RmClient) -> ImportedQueues:
+    """The queue tree as /scheduler shows it, with the settings that the RM tells; what it does not is named."""
+    info = (client.scheduler().get("scheduler") or {}).get("schedulerInfo") or {}
+    if info.get("type") == "fairScheduler":
+        return _fair(info)
+    if info.get("type") == "capacityScheduler" or "queues" in info:
+        return _capacity(info, _settings(client))
+    raise YarnError(client.address, f"heddle knows no scheduler of the type {info.get('type')!r}")
+
+
+def _settings(client: RmClient) -> dict[str, str] | None:
+    """None where the RM keeps them to itself: its queues are in a file, or we may only read."""
+    try:
+        return client.scheduler_settings()
+    except YarnError:
+        return None
+
+
+def _capacity(info: Mapping[str, Any], settings: Mapping[str, str] | None) -> ImportedQueues:
+    left, queues = Leftovers(), [Queue("root")]
+
+    def walk(row: Mapping[str, Any], parent: str) -> None:
+        path = str(row.get("queuePath") or f"{parent}.{row.get('queueName')}")
+        said: dict[str, Any] = {
+            "guarantee_permille": _permille(row.get("capacity"), 1000),
+            "maximum_permille": _permille(row.get("maxCapacity"), 1000),
+        }
+        children = _list(row, "queues", "queue")
+        if not children:
+            said["user_limit_percent"] = round(_number(row.get("userLimit"), 100))
+            said["user_limit_factor_milli"] = round(MILLI * _number(row.get("userLimitFactor"), 1))
+            order = (row.get("orderingPolicyInfo") or "").lower()
+            said["order"] = order if order in _ORDERS else ""
+            said["am_share_permille"] = _am_share_permille(row)
+        most = row.get("maxParallelApps")
+        if isinstance(most, int) and 0 < most < 2**31 - 1:
+            said["max_running_jobs"] = most
+        if row.get("state", "RUNNING") != "RUNNING":
+            left.add(f"{path}.state", row["state"], "a stopped queue takes no jobs: heddle lets every queue take them")
+        queues.append(replace(Queue(path), **said))
+        for child in children:
+            walk(child, path)
+
+    for row in _list(info, "queues", "queue"):
+        walk(row, "root")
+    why = "not in the RM's answer: import capacity-scheduler.xml to have them taken over or listed"
+    if settings is None:
+        left.add("resource calculator, assignments per heartbeat", "unknown", why)
+        settings = {}
+    left.add("ACLs, mappings", "unknown", why)
+    calculator = calculator_of(settings.get(PREFIX + CALCULATOR, "")) or "memory"
+    off_switch = int(settings.get(PREFIX + OFF_SWITCH, DEFAULT_OFF_SWITCH))
+    return ImportedQueues("capacity", tuple(queues), calculator, off_switch, tuple(left.found))
+
+
+def _am_share_permille(row: Mapping[str, Any]) -> int:
+    """Of a leaf, without labels; -1 where an older RM does not tell it."""
+    for partition in _list(row, "capacities", "queueCapacitiesByPartition"):
+        if partition.get("partitionName", "") == "":
+            return _permille(partition.get("maxAMLimitPercentage"), -1)
+    return -1
+
+
+def _fair(info: Mapping[str, Any]) -> ImportedQueues:
+    left, queues = Leftovers(), []
+
+    def walk(row: Mapping[str, Any]) -> None:
+        said: dict[str, Any] = {}
+        children = _list(row, "childQueues", "queue")
+        order = str(row.get("schedulingPolicy") or "").lower()
+        if not children and order in _ORDERS:
+            said["order"] = order
+        least = row.get("minResources") or {}
+        if least.get("memory") or least.get("vCores"):
+            said["min_share"] = (int(least.get("memory") or 0), MILLI * int(least.get("vCores") or 0))
+        most = row.get("maxApps")
+        if isinstance(most, int) and 0 <= most < 2**31 - 1:
+            said["max_running_jobs"] = most
+        queues.append(replace(Queue(str(row.get("queueName"))), **said))
+        for child in children:
+            walk(child)
+
+    walk(info.get("rootQueue") or {"queueName": "root"})
+    why = "not in the RM's answer: import fair-scheduler.xml to have them taken over or listed"
+    left.add("weights, maxima, AM shares, ACLs, placement rules", "unknown", why)
+    return ImportedQueues("fair", tuple(queues), "memory", 0, tuple(left.found))
+
+
+def _host(row: Mapping[str, Any]) -> str:
+    return str(row.get("nodeHostName") or row.get("id"))
+
+
+def _sizes(row: Mapping[str, Any]) -> dict[str, int]:
+    """What may be promised on a node, by resource."""
+    total = row.get("totalResource") or {}
+    found = {}
+    for one in _list(total, "resourceInformations", "resourceInformation"):
+        name = str(one.get("name", "")).rpartition("/")[2]
+        if name and name not in ("memory-mb", "vcores"):
+            found[name] = int(one.get("value") or 0)
+    memory = total.get("memory", _sum(row, "usedMemoryMB", "availMemoryMB"))
+    vcores = total.get("vCores", _sum(row, "usedVirtualCores", "availableVirtualCores"))
+    return dict(zip(BASE_RESOURCES, (int(memory), MILLI * int(vcores)), strict=True)) | found
+
+
+def _sum(row: Mapping[str, Any], *names: str) -> int:
+    return sum(int(row.get(name) or 0) for name in names)
+
+
+def _number(value: Any, default: float) -> float:
+    return float(value) if isinstance(value, int | float) and value >= 0 else default
+
+
+def _permille(percent: Any, default: int) -> int:
+    return round(10 * float(percent)) if isinstance(percent, int | float) and percent >= 0 else default
+
+
+def _list(row: Mapping[str, Any], outer: str, inner: str) -> list[dict[str, Any]]:
+    """What Hadoop's JSON wraps as {outer: {inner: [...]}}; a single one may stand without its list."""
+    wrapped = row.get(outer) or {}
+    found = wrapped.get(inner) or [] if isinstance(wrapped, Mapping) else wrapped
+    rows: Iterable[dict[str, Any]] = [found] if isinstance(found, dict) else found
+    return list(rows)

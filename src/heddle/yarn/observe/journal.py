@@ -1,0 +1,69 @@
+"""A file of JSON lines that only grows, so that a restart goes on where it was.
+
+A line that was cut off by a crash is left out at reading and overwritten by the next. What cannot be written (the disk
+is full) stays in memory and is tried again with the next lines, so that nothing that was seen is lost or doubled.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from heddle.model.errors import BadInput
+from heddle.yarn.live.files import DISK, Files
+
+LINE_END: Final = b"\n"
+
+
+class Journal:
+    """Append with add(), then flush()."""
+
+    def __init__(self, path: Path, say: Callable[[str], None] = lambda _: None, files: Files = DISK) -> None:
+        self.path = path
+        self._say, self._files = say, files
+        self._pending: list[bytes] = []
+        self._full = False
+        files.overwrite(path, b"")  # there from the beginning
+        self._whole_bytes = sum(len(line) for line in _whole_lines(path, files))
+
+    def read(self) -> Iterator[dict[str, Any]]:
+        yield from read_lines(self.path, self._files)
+
+    def add(self, entry: dict[str, Any]) -> None:
+        self._pending.append(json.dumps(entry, separators=(",", ":")).encode() + LINE_END)
+
+    def flush(self) -> None:
+        """Writes what is pending; says once if the disk refuses."""
+        if not self._pending:
+            return
+        data = b"".join(self._pending)
+        try:
+            self._files.extend(self.path, self._whole_bytes, data)  # in place of half a line of an earlier try
+        except OSError as error:
+            if not self._full:
+                self._say(f"{self.path}: cannot be written ({error.strerror}); what is seen is kept and tried again")
+            self._full = True
+            return
+        self._full = False
+        self._whole_bytes += len(data)
+        self._pending.clear()
+
+
+def read_lines(path: Path, files: Files = DISK) -> Iterator[dict[str, Any]]:
+    """The entries of a journal; BadInput where a whole line is not one."""
+    for number, line in enumerate(_whole_lines(path, files), 1):
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            raise BadInput.of(str(path), "is not JSON", row=number) from None
+        if not isinstance(entry, dict):
+            raise BadInput.of(str(path), "is not a JSON object", row=number)
+        yield entry
+
+
+def _whole_lines(path: Path, files: Files) -> Iterator[bytes]:
+    for line in files.lines(path):
+        if line.endswith(LINE_END):
+            yield line

@@ -1,0 +1,158 @@
+"""Observes a ResourceManager: which containers lived where and when, and what became of applications.
+
+Everything goes into a journal at once; a restarted observer reads it and goes on. Instants are the RM's, in ms since
+1970. The RM tells when a container began but not when it ended: that lies between the last poll that showed it and the
+first that did not, and the middle is taken. Containers, the AM's first of all, live on for a while when their
+application has ended, and YARN counts them until they are gone: so they are asked for until then. A container that came
+and went between two polls is missed; YARN's own memorySeconds and vcoreSeconds, kept for every application, tell how
+much that was.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from typing import Any, Final
+
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.snapshot import (
+    AppSeen,
+    NodeSeen,
+    Size,
+    read_apps,
+    read_container_starts,
+    read_containers,
+    read_nodes,
+)
+from heddle.yarn.observe.journal import Journal
+from heddle.yarn.observe.seen import AppLife, ContainerLife, Seen
+
+ENDED_STATES: Final = "FINISHED,FAILED,KILLED"
+NOTE_POLLS_MS: Final = 1000
+OVERLAP_MS: Final = 60_000  # applications that ended so long before the last poll are asked for again
+LINGERING_MS: Final = 5000  # no container is taken to outlive its application longer, unless it was seen to
+
+
+class Observer:
+    """Call poll() about once a second. `journal` holds what earlier observers of the same cluster saw."""
+
+    def __init__(
+        self, client: RmClient, journal: Journal, clock_ms: Callable[[], int] = lambda: int(time.time() * 1000)
+    ) -> None:
+        self._client = client
+        self.journal = journal
+        self._clock_ms = clock_ms
+        self.seen = Seen()
+        for entry in journal.read():
+            self.seen.take(entry)
+        self._asked: dict[tuple[str, int, Size], int] = {}
+        self._open = {life.id: life for life in self.seen.containers.values() if life.ended_at_ms is None}
+        self._totals: dict[str, Size] = {name: tuple(node["total"]) for name, node in self.seen.nodes.items()}
+        self._totals |= {node: size for _, node, size in self.seen.sizes}
+        if not self.seen.began_ms:
+            self._note("began", at_ms=clock_ms())
+        self._polled_ms = self.seen.last_poll_ms
+
+    def poll(self) -> None:
+        """Looks once. Raises YarnError, with nothing lost, if the RM cannot be asked."""
+        where = self._client.address
+        nodes = read_nodes(self._client.nodes(), where)
+        answer = self._client.apps()
+        live, rows = read_apps(answer, where), _rows_by_id(answer)
+        since_ms = max(self.seen.began_ms, self.seen.last_poll_ms - OVERLAP_MS)
+        answer = self._client.apps(states=ENDED_STATES, finishedTimeBegin=str(since_ms))
+        over, ended = read_apps(answer, where), _rows_by_id(answer)
+        now_ms = self._now_ms(rows)
+        held: set[str] = set()
+        lingering = {life.app for life in self._open.values()} & over.keys()
+        for app in (*live.values(), *(over[name] for name in lingering)):
+            self._note_asks(app, now_ms)
+            containers = self._client.containers(app.id, app.attempt) if app.attempt else None
+            if containers is not None:
+                starts = read_container_starts(containers)
+                for container in read_containers(containers, app, where).values():
+                    held.add(container.id)
+                    if container.id not in self._open:
+                        began = starts[container.id]
+                        asked = self._asked.get((app.id, container.priority, container.size), began)
+                        # Also one that had ended, it seemed: an RM that was restarted hears of containers one by one.
+                        self._note_container(
+                            ContainerLife(**vars(container), asked_at_ms=min(asked, began), began_at_ms=began)
+                        )
+        self._note_ends(held, ended, now_ms)
+        for row in (*rows.values(), *ended.values()):
+            self._note_app(row)
+        for node in nodes.values():
+            self._note_node(node, now_ms)
+        self._polled_ms = now_ms
+        if now_ms - self.seen.last_poll_ms >= NOTE_POLLS_MS:
+            self._note("poll", at_ms=now_ms)
+        self.journal.flush()
+
+    def running(self) -> set[str]:
+        """Applications that have not ended, as far as was seen, or still hold containers."""
+        return {app.id for app in self.seen.apps.values() if app.ended_at_ms is None} | {
+            life.app for life in self._open.values()
+        }
+
+    def _now_ms(self, rows: Mapping[str, Any]) -> int:
+        """The RM's clock where it shows: a live application's start and age."""
+        ages = [int(row["startedTime"]) + int(row["elapsedTime"]) for row in rows.values()]
+        return max(ages, default=self._clock_ms())
+
+    def _note_asks(self, app: AppSeen, now_ms: int) -> None:
+        for ask in app.asks:
+            self._asked.setdefault((app.id, ask.priority, ask.size), now_ms)
+
+    def _note_ends(self, held: set[str], ended: Mapping[str, Any], now_ms: int) -> None:
+        for container in list(self._open.values()):
+            if container.id in held:
+                continue
+            first_ms = max(container.began_at_ms, self._polled_ms)
+            last_ms = now_ms
+            if container.app in ended:
+                finished_ms = int(ended[container.app]["finishedTime"])
+                last_ms = min(now_ms, finished_ms + LINGERING_MS)
+                if container.is_am:  # it is the AM that says when its application has ended
+                    first_ms = max(first_ms, min(last_ms, finished_ms))
+            last_ms = max(first_ms, last_ms)
+            life = replace(container, ended_at_ms=(first_ms + last_ms) // 2, ended_between_ms=(first_ms, last_ms))
+            self._note_container(life)
+
+    def _note_container(self, life: ContainerLife) -> None:
+        self._note("container", **vars(life))
+        if life.ended_at_ms is None:
+            self._open[life.id] = life
+        else:
+            del self._open[life.id]
+
+    def _note_app(self, row: Mapping[str, Any]) -> None:
+        over = int(row["finishedTime"]) > 0
+        life = AppLife(
+            id=str(row["id"]), name=str(row["name"]), kind=str(row.get("applicationType", "")), queue=str(row["queue"]),
+            user=str(row["user"]), submitted_at_ms=int(row["startedTime"]),
+            launched_at_ms=int(row.get("launchTime") or 0) or None,
+            ended_at_ms=int(row["finishedTime"]) if over else None, final_status=str(row["finalStatus"]),
+            memory_mb_seconds=int(row["memorySeconds"]) if over else None,
+            vcore_seconds=int(row["vcoreSeconds"]) if over else None,
+        )  # fmt: skip
+        if self.seen.apps.get(life.id) != life:
+            self._note("app", **asdict(life))
+
+    def _note_node(self, node: NodeSeen, now_ms: int) -> None:
+        if node.id not in self.seen.nodes:
+            self._note("node", id=node.id, rack=node.rack, label=node.label, total=node.total, http=node.http)
+            self._totals[node.id] = node.total
+        elif self._totals[node.id] != node.total:
+            self._note("size", at_ms=now_ms, node=node.id, total=node.total)
+            self._totals[node.id] = node.total
+
+    def _note(self, what: str, **entry: Any) -> None:
+        self.seen.take({"what": what, **entry})
+        self.journal.add({"what": what, **entry})
+
+
+def _rows_by_id(answer: Mapping[str, Any]) -> dict[str, Any]:
+    rows = (answer.get("apps") or {}).get("app") or []
+    return {str(row["id"]): row for row in ([rows] if isinstance(rows, dict) else rows)}

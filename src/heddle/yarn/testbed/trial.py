@@ -1,0 +1,211 @@
+"""The same real workload under several policies, alternately, on one local cluster.
+
+Rounds go forth and back (A B, B A, ...), so that a drift of the machine does not favour one. Every run that has ended
+is in a journal: a trial that was interrupted goes on behind it. `stock` is YARN left alone; every other policy is
+steered live by a process of its own, as an operator would. What happened in a run, its record and what the controller
+decided, is in a folder of its own.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any, Final
+
+from heddle.model.errors import BadInput, CheckFailed
+from heddle.policy.parse import parse_policy
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.levers import charging_young
+from heddle.yarn.live.snapshot import read_nodes
+from heddle.yarn.observe.journal import Journal, read_lines
+from heddle.yarn.observe.recording import recording
+from heddle.yarn.testbed.mixture import RealJob
+from heddle.yarn.testbed.replay.plan import ReplayJob
+from heddle.yarn.testbed.run_jobs import GAVE_UP, JobRun, Workplace, run_jobs
+
+STOCK: Final = ("stock", "stock again")  # twice, to see how much two equal things differ
+READY_WITHIN_S: Final = 240.0  # the first time levers are compiled, which takes long on a busy machine
+DECISIONS: Final = "decisions.jsonl"
+SETTLE_S: Final = 5.0  # between runs: the last AMs go, the nodes report nothing in use
+
+
+@dataclass(frozen=True)
+class TrialRun:
+    """One run of the workload.
+
+    `peak_used_share`: most that containers really held of a node's own size. With `stuck_jobs`, which had not ended
+    when the run was given up, makespan and completion are lower bounds: those jobs count as if they had ended then.
+    `jct_s`: completion time of each job, by name.
+    """
+
+    round: int
+    policy: str
+    makespan_s: float
+    jct_mean_s: float
+    jobs: int
+    failed_jobs: int
+    stuck_jobs: int
+    peak_used_share: float
+    jct_s: dict[str, float]
+
+
+def over_reserved(
+    jobs: int = 6,
+    tasks: int = 6,
+    reserved_mb: int = 1024,
+    times: int = 4,
+    task_s: int = 30,
+    am_memory_mb: int = 256,
+    queue: str = "root.default",
+) -> list[RealJob]:
+    """The built-in workload: a burst of jobs that reserve several times the memory that they use, and little CPU."""
+    lines = (f"stage {reserved_mb} 1 -", *tasks * (f"task 0 {1000 * task_s} {reserved_mb // times}:20:10000",))
+    return [
+        ReplayJob(f"job-{number}", 200 * number, queue, 0, (am_memory_mb, 1), (), tasks, lines)
+        for number in range(jobs)
+    ]
+
+
+def order_of(policies: list[str], rounds: int) -> list[tuple[int, str]]:
+    """(round, policy) in the order in which they run."""
+    return [
+        (number, policy) for number in range(rounds) for policy in (policies if number % 2 == 0 else policies[::-1])
+    ]
+
+
+def run_trial(
+    jobs: list[RealJob],
+    policies: list[str],
+    rounds: int,
+    place: Workplace,
+    journal: Journal,
+    plan: dict[str, Any],
+    say: Callable[[str], None],
+    give_up_s: float = math.inf,
+) -> list[TrialRun]:
+    """All runs, those of an earlier start included. `plan` says what is tried; a journal of another plan is refused.
+
+    A run that has not ended after `give_up_s` counts as stuck.
+    """
+    entries = list(journal.read())
+    if entries and entries[0] != plan:
+        raise BadInput.of(str(journal.path), f"is of another trial ({entries[0]}); name another folder")
+    if not entries:
+        journal.add(plan)
+        journal.flush()
+    done = [TrialRun(**entry) for entry in entries[1:]]
+    ran = {(run.round, run.policy) for run in done}
+    for number, policy in order_of(policies, rounds):
+        if (number, policy) in ran:
+            continue
+        say(f"round {number + 1} of {rounds}: {policy}")
+        run = _one(jobs, number, policy, place, journal.path.parent, give_up_s)
+        journal.add(asdict(run))
+        journal.flush()
+        stuck = f", {run.stuck_jobs} jobs stuck" if run.stuck_jobs else ""
+        say(f"round {number + 1} of {rounds}: {policy}: makespan {run.makespan_s:.1f} s{stuck}")
+        done.append(run)
+        time.sleep(SETTLE_S)
+    return done
+
+
+def _one(jobs: list[RealJob], number: int, policy: str, place: Workplace, folder: Path, give_up_s: float) -> TrialRun:
+    own = {node.id: node.total for node in read_nodes(place.client.nodes(), place.client.address).values()}
+    peak = 0.0
+    mine = folder / run_name(number, policy)
+    with recording(place.client, lambda _: None, own_machine=True, history=place.history) as kept:
+
+        def look() -> None:
+            nonlocal peak
+            kept.poll()
+            for node in read_nodes(place.client.nodes(), place.client.address).values():
+                peak = max(peak, node.containers_memory_mb / own[node.id][0])
+
+        with _steered(policy, place.client, mine):
+            runs = run_jobs(jobs, place, lambda _: None, look, give_up_s)
+        apps = {run.app_id for run in runs}
+        spelled_out = _spelled_out(policy, mine)
+        kept.write(
+            apps, mine / "record", policy=spelled_out, workload=folder.name, started_by=["heddle", *sys.argv[1:]]
+        )
+    return _summed(number, policy, runs, peak, give_up_s)
+
+
+def run_name(number: int, policy: str) -> str:
+    """The folder of one run."""
+    return f"round-{number + 1}-" + re.sub(r"[^A-Za-z0-9.=-]+", "_", policy).strip("_")
+
+
+def _spelled_out(policy: str, folder: Path) -> str:
+    """What a simulation of the run has to be given as its policy."""
+    if policy in STOCK:
+        return STOCK[0]
+    return str(charging_young(parse_policy(policy), round(1000 * (counted_in_full_s(folder) or 0)), 1000))
+
+
+def counted_in_full_s(folder: Path) -> float | None:
+    """For how long new containers counted in full in this run, mostly; None: the controller did not learn it."""
+    steps = read_lines(folder / DECISIONS)
+    learnt = [step["in_full_s"] for step in steps if step["containers"] and step["in_full_s"] is not None]
+    return median(learnt) if learnt else None
+
+
+def _summed(number: int, policy: str, runs: list[JobRun], peak: float, give_up_s: float) -> TrialRun:
+    begun = [run for run in runs if run.submitted_at_ms is not None]
+    stuck = [run for run in runs if run.outcome == GAVE_UP]
+    given_up_ms = min(run.submitted_at_ms or 0 for run in begun) + round(1000 * give_up_s) if stuck and begun else 0
+    spans = {run.name: (run.submitted_at_ms or 0, run.finished_at_ms or given_up_ms) for run in begun}
+    if not spans:
+        raise CheckFailed([f"no job ran: {runs[0].diagnostics}"])
+    makespan_ms = max(end for _, end in spans.values()) - min(start for start, _ in spans.values())
+    jct_s = {name: (end - start) / 1000 for name, (start, end) in spans.items()}
+    return TrialRun(
+        round=number,
+        policy=policy,
+        makespan_s=makespan_ms / 1000,
+        jct_mean_s=fmean(jct_s.values()),
+        jobs=len(runs),
+        failed_jobs=sum(run.outcome not in ("SUCCEEDED", GAVE_UP) for run in runs),
+        stuck_jobs=len(stuck),
+        peak_used_share=round(peak, 3),
+        jct_s=jct_s,
+    )
+
+
+@contextmanager
+def _steered(policy: str, client: RmClient, folder: Path) -> Iterator[None]:
+    """A controller in a process of its own, ended as Ctrl-C would; what it decided stays in the folder."""
+    if policy in STOCK:
+        yield
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    decisions, log = folder / DECISIONS, folder / "controller.log"
+    decisions.unlink(missing_ok=True)
+    command = [sys.executable, "-c", "from heddle.cli.main import main; main()", "yarn", "steer", "--mode", "live"]
+    command += ["--rm", client.address, "--policy", policy, "--record", str(decisions)]
+    with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output) as steering:
+        try:
+            _wait_for_decisions(steering, decisions, log)
+            yield
+        finally:
+            steering.send_signal(signal.SIGINT)
+            code = steering.wait()
+    if code != 0:
+        raise CheckFailed([f"the controller ended with {code}: {log.read_text()[-400:]}"])
+
+
+def _wait_for_decisions(steering: subprocess.Popen[bytes], decisions: Path, log: Path) -> None:
+    deadline = time.monotonic() + READY_WITHIN_S
+    while not (decisions.exists() and decisions.stat().st_size):
+        if steering.poll() is not None or time.monotonic() > deadline:
+            raise CheckFailed([f"the controller did not start: {log.read_text().strip()}"])
+        time.sleep(0.1)
