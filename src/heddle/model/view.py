@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-VIEW_VERSION: Final = 2
+VIEW_VERSION: Final = 3
 
 # States of a job.
 JOB_AWAY: Final = 0  # not arrived
@@ -99,7 +99,9 @@ def view_dtypes(n_resources: int) -> Dtypes:
                 ("seed", np.int64),
                 ("allocations", np.int64),  # so far
                 vector("allowance"),  # of all nodes, lost ones included
+                vector("total"),  # what the nodes that are alive may promise now: for queues, admission and partition
                 vector("am_allocated"),
+                vector("increment"),  # requests and sizes are multiples of this
                 ("report_ms", np.int64),
                 ("running_jobs", np.int64),  # admitted and not ended
                 ("counts", np.int8, (n_resources,)),  # 1: the calculator looks at this resource

@@ -30,7 +30,7 @@ class Hooks(NamedTuple):
     limit: Any
     key: Any
     queue_key: Any
-    order_allows: Any
+    queue_allows: Any
     user_allows: Any
     fit: Any
     term: Any
@@ -38,6 +38,7 @@ class Hooks(NamedTuple):
     offer: Any
     score: Any
     place_allows: Any
+    queues_event: Any
     admission_event: Any
     sizing_event: Any
     partition_event: Any
@@ -52,15 +53,16 @@ HOOKS: Final[dict[str, tuple[Question, str, int]]] = {
     "pool": (Question.PARTITION, "pool", 1),
     "limit": (Question.PARTITION, "limit", 2),
     "key": (Question.ORDERING, "key", 1),
-    "queue_key": (Question.ORDERING, "queue_key", 1),
-    "order_allows": (Question.ORDERING, "allows", 1),
-    "user_allows": (Question.ORDERING, "user_allows", 1),
+    "queue_key": (Question.QUEUES, "key", 1),
+    "queue_allows": (Question.QUEUES, "allows", 1),
+    "user_allows": (Question.QUEUES, "user_allows", 1),
     "fit": (Question.ORDERING, "fit", 2),
     "term": (Question.ORDERING, "term", 1),
     "combine": (Question.ORDERING, "combine", 12),
     "offer": (Question.ORDERING, "offer", 1),
     "score": (Question.PLACEMENT, "score", 2),
     "place_allows": (Question.PLACEMENT, "allows", 2),
+    "queues_event": (Question.QUEUES, "on_event", 5),
     "admission_event": (Question.ADMISSION, "on_event", 5),
     "sizing_event": (Question.SIZING, "on_event", 5),
     "partition_event": (Question.PARTITION, "on_event", 5),

@@ -1,6 +1,6 @@
 """What a lever is: small functions that answer one question, and a declaration of what they need.
 
-A policy is one lever for each of five questions. Each function is plain Python over the view
+A policy is one lever for each of six questions. Each function is plain Python over the view
 (model/view.py) that Numba can compile; the same function decides in the simulator and on a live cluster.
 Numbers are integers: parameters reach the functions in thousandths (`params[0] == round(1000 * value)`), shares and
 scores in units of `ONE` = 2**20.
@@ -9,10 +9,10 @@ scores in units of `ONE` = 2**20.
     sizing      total(view, state, params, node, r) -> amount    what may be promised on a node
     partition   pool(view, state, params, job) -> number         which pool a job draws on
                 limit(view, state, params, pool, r) -> amount    what a pool may hold
-    ordering    key(view, state, params, stage) -> int           smaller goes first
-                queue_key(view, state, params, queue) -> int     with by_queue: which queue first
-                allows(view, state, params, stage) -> Reason     limits of its own; 0 is yes
-                user_allows(view, state, params, stage) -> Reason   with dues: is its user within limits? 0 is yes
+    queues      key(view, state, params, queue) -> int           of the children of a queue the smallest goes first
+                allows(view, state, params, stage) -> Reason     limits of queues and users; 0 is yes
+                user_allows(view, state, params, stage) -> Reason   is its user within limits? 0 is yes
+    ordering    key(view, state, params, stage) -> int           inside a leaf the smallest goes first
                 fit(view, state, params, node, stage) -> int     with combine: how well it suits the node
                 term(view, state, params, stage) -> int          with combine: a second value that no node changes
                 combine(view, state, params, key, fit, term, n, sum_key, sum_fit,
@@ -36,12 +36,16 @@ Value = bool | int | float | str
 
 
 class Question(StrEnum):
-    """The five questions, in the order in which a policy string is written out."""
+    """The six questions, in the order in which a policy string is written out.
 
+    Queues come first: a preset of their name brings other levers along, which those behind it replace.
+    """
+
+    QUEUES = "queues"
+    ORDERING = "ordering"
     ADMISSION = "admission"
     SIZING = "sizing"
     PARTITION = "partition"
-    ORDERING = "ordering"
     PLACEMENT = "placement"
 
 
@@ -97,12 +101,12 @@ class Lever:
     # Sizing only: it looks at the use of single containers, which only a simulator tells.
     reads_containers: bool | str = False
     # Ordering only.
-    blocking: bool | str = False  # the first request that does not fit stops those behind (or: name of a parameter)
+    blocking: bool | str = False  # in a leaf, the first request that does not fit stops those behind (or: a parameter)
+    # Queues only.
     # Keeps a node for a request that does not fit yet, and a leaf for one that the queue's maximum keeps back.
     reserves: bool | str = False
-    by_queue: bool = False  # walks the queue tree by queue_key
     by_user: bool = False  # its limits look at users: requests of different users are kept apart
-    # With by_queue: what of a queue preemption may not take; "none": there is no preemption.
+    # What of a queue preemption may not take; "none": there is no preemption.
     dues: Literal["none", "guarantee", "fair-share"] = "none"
     dues_in: Literal["all", "memory"] = "all"  # the resources that preemption looks at
     # Of an ordering: keys change with the job's containers; of a sizing: totals change.
@@ -116,6 +120,11 @@ class Lever:
     # Partition only.
     n_pools: int = 1
     values: Mapping[str, Value] = field(default_factory=dict)  # parameters that differ from their defaults
+
+    @property
+    def by_queue(self) -> bool:
+        """Queues only: whether the tree is walked at all; without a key there is one leaf."""
+        return self.question is Question.QUEUES and "key" in self.hooks
 
     def parameter(self, name: str) -> Value:
         for parameter in self.parameters:
@@ -175,6 +184,11 @@ def admission(**options: Any) -> Callable[[Hook], Lever]:
 def sizing(**options: Any) -> Callable[[Hook], Lever]:
     """Declares `total(view, state, params, node, r)` as a lever of its own."""
     return _decorator(Question.SIZING, "total", options)
+
+
+def queues(**options: Any) -> Callable[[Hook], Lever]:
+    """Declares `key(view, state, params, queue)` as a lever of its own."""
+    return _decorator(Question.QUEUES, "key", options)
 
 
 def ordering(**options: Any) -> Callable[[Hook], Lever]:

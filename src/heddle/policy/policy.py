@@ -42,7 +42,7 @@ class Setup(NamedTuple):
 
 @dataclass(frozen=True)
 class Policy:
-    """Five levers. `name` is what the user wrote; str() is the canonical string that parses back to an equal policy."""
+    """Six levers. `name` is what the user wrote; str() is the canonical string that parses back to an equal policy."""
 
     name: str
     levers: tuple[Lever, ...]  # in the order of Question
@@ -61,6 +61,4 @@ class Policy:
         return any(lever.trait(lever.may_deadlock) for lever in self.levers)
 
     def __str__(self) -> str:
-        # The ordering comes first: a preset of its name may bring other levers along, which those behind it override.
-        first = self.by_question[Question.ORDERING]
-        return "+".join(str(lever) for lever in (first, *(lever for lever in self.levers if lever is not first)))
+        return "+".join(str(lever) for lever in self.levers)

@@ -14,8 +14,10 @@ from heddle.policy.levers.fair import DRF, FAIR
 from heddle.policy.levers.fair_am_share import FAIR_AM_SHARE
 from heddle.policy.levers.fifo import FIFO
 from heddle.policy.levers.haste import HASTE, HASTE_A
+from heddle.policy.levers.leaf_order import LEAF_ORDER
 from heddle.policy.levers.near_last import NEAR_LAST
 from heddle.policy.levers.network_aware import NETWORK_AWARE
+from heddle.policy.levers.one_leaf import ONE_LEAF
 from heddle.policy.levers.packing import FFD_DP, TETRIS
 from heddle.policy.levers.partition import SHARED, SMALL_POOL
 from heddle.policy.levers.placement import BEST_FIT, FIRST_FIT, MOST_FREE, RANDOM_NODE
@@ -29,25 +31,29 @@ from heddle.policy.levers.usage_feedback import USAGE_FEEDBACK
 LEVERS: Final[dict[str, Lever]] = {
     lever.name: lever
     for lever in (
+        ONE_LEAF, CAPACITY, FAIR, DRF,
+        FIFO, LEAF_ORDER, SJF, SRPT, SMALLEST_FIRST, FFD_DP, TETRIS, HASTE, HASTE_A, RANDOM_ORDER,
         ADMIT_ALL, AM_SHARE, FAIR_AM_SHARE, MAX_RUNNING, ADMISSION_CONTROL,
         RESERVATION, USAGE_FEEDBACK, BORG_DEFAULT, N_SIGMA, PERCENTILE, MAX_PREDICTOR, ORACLE,
         SHARED, SMALL_POOL, DRESS_POOLS,
-        FIFO, FAIR, DRF, CAPACITY, SJF, SRPT, SMALLEST_FIRST, FFD_DP, TETRIS, HASTE, HASTE_A, RANDOM_ORDER,
         MOST_FREE, BEST_FIT, FIRST_FIT, RANDOM_NODE, DELAY_LOCALITY, NEAR_LAST, NETWORK_AWARE,
     )
 }  # fmt: skip
 
 # What a policy has where its string names nothing.
 DEFAULTS: Final[dict[Question, Lever]] = {
+    Question.QUEUES: ONE_LEAF,
+    Question.ORDERING: FIFO,
     Question.ADMISSION: ADMIT_ALL,
     Question.SIZING: RESERVATION,
     Question.PARTITION: SHARED,
-    Question.ORDERING: FIFO,
     Question.PLACEMENT: MOST_FREE,
 }
 
 # A lever's own name is a preset of that one lever; these name several.
 PRESETS: Final[dict[str, tuple[Lever, ...]]] = {
-    "capacity": (CAPACITY, AM_SHARE),
+    "capacity": (CAPACITY, LEAF_ORDER, AM_SHARE),
+    "fair": (FAIR, LEAF_ORDER.with_values({"default": "fair"}), FAIR_AM_SHARE),
+    "drf": (DRF, LEAF_ORDER.with_values({"default": "drf"}), FAIR_AM_SHARE.with_values({"shares": "dominant"})),
     "dress": (DRESS_POOLS, SMALLEST_FIRST),
 }

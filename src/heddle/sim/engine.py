@@ -58,6 +58,7 @@ from heddle.sim.scheduling.choosing import choose
 from heddle.sim.scheduling.events import tell_levers
 from heddle.sim.scheduling.heartbeats import next_heartbeat, serve_heartbeats, tell_of_ends
 from heddle.sim.scheduling.preemption import preempt
+from heddle.sim.scheduling.promises import look_at_promises
 from heddle.sim.scheduling.reports import catch_up_reports, node_changed, resize
 from heddle.sim.scheduling.room import close_pass, next_offer_node
 from heddle.sim.scheduling.skipping import next_report_that_matters
@@ -356,6 +357,7 @@ def advance(sim, until_ms):
                     return short
                 serve_timer(sim, now)
                 settle(sim)
+            look_at_promises(sim, now)
             if _round_is_due(sim, now):
                 short = _short_of_memory(sim)
                 if short != 0:

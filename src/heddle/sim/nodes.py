@@ -23,6 +23,7 @@ from heddle.sim.network.links import change_links_of_node
 from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.events import tell_levers
 from heddle.sim.scheduling.observation import miss_reports
+from heddle.sim.scheduling.promises import count_node
 from heddle.sim.scheduling.reports import mark_gained, node_changed, reports_until, resize, settle_reports
 from heddle.sim.timeline import timer_push
 
@@ -52,6 +53,7 @@ def node_event(sim, kind, n, now):
     if sim.setting["reports_matter"][0]:
         settle_reports(sim, n)
     if kind == TIMER_NODE_LOSS:
+        count_node(sim, n, -1)
         view.node["alive"][n] = 0
         view.node["reserved_for"][n] = -1
         if sim.setting["logging"][0]:
@@ -67,6 +69,7 @@ def node_event(sim, kind, n, now):
         plan_fault(sim, n, now)
     elif kind == TIMER_NODE_RETURN:
         view.node["alive"][n] = 1
+        count_node(sim, n, 1)
         sim.node_run["reports"][n] = reports_until(
             sim.node_run["report_phase_ms"][n], sim.setting["report_ms"][0], now - 1
         )

@@ -6,14 +6,11 @@ from typing import Final
 
 from heddle.model.view import EVENT_NODE_RETURNED, EVENT_REPORTED
 from heddle.policy.lever import Columns, Lever, Question
-from heddle.policy.levers.admission import AM_SHARE
-from heddle.policy.levers.capacity import CAPACITY
 from heddle.policy.levers.partition import SHARED
 from heddle.policy.levers.placement import MOST_FREE
 from heddle.policy.policy import Policy, Setup
+from heddle.policy.presets import PRESETS
 from heddle.yarn.live.live_view import N_RESOURCES
-
-FAIR_AM_SHARE: Final = 0.5  # the Fair scheduler's default; the Capacity scheduler's is that of am-share
 
 
 def _prepare(setup: Setup) -> None:
@@ -47,9 +44,14 @@ POSTED: Final = Lever(
 def stock_policy(policy: Policy) -> Policy:
     """What decides in a YARN that is driven by this policy from outside."""
     own = {lever.question: lever for lever in policy.levers if lever.of_yarn}
-    ordering = own.get(Question.ORDERING, CAPACITY)
-    if not ordering.by_queue:  # fifo is what a leaf does anyway
-        ordering = CAPACITY
-    share = AM_SHARE if ordering.dues == "guarantee" else AM_SHARE.with_values({"percent": FAIR_AM_SHARE})
-    levers = (own.get(Question.ADMISSION, share), POSTED, SHARED, ordering, own.get(Question.PLACEMENT, MOST_FREE))
-    return Policy(f"stock YARN driven by {policy.name}", levers)
+    queues = policy.by_question[Question.QUEUES]
+    preset = PRESETS[queues.name if queues.by_queue else "capacity"]
+    stock = {lever.question: lever for lever in preset} | {
+        question: own[question] for question in (Question.QUEUES, Question.ADMISSION) if question in own
+    }
+    stock |= {
+        Question.SIZING: POSTED,
+        Question.PARTITION: SHARED,
+        Question.PLACEMENT: own.get(Question.PLACEMENT, MOST_FREE),
+    }
+    return Policy(f"stock YARN driven by {policy.name}", tuple(stock[question] for question in Question))

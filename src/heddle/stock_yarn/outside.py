@@ -73,7 +73,7 @@ class OutsidePolicy:
         self._seed, self._observation = seed, cluster.observation
         self._poll_ms = cluster.observation.poll_ms or DEFAULT_POLL_MS
         self._sight = Sight(workload, cluster, queues.names)
-        self._knobs = SimulatedKnobs(queues, stock.by_question[Question.ORDERING])
+        self._knobs = SimulatedKnobs(queues, stock.by_question[Question.QUEUES])
         # Without guards: those are for a cluster in which a person, a fault or a hanging node may get in the way.
         self._applier = Applier(self._knobs, Ownership(), guards=())
 

@@ -25,11 +25,9 @@ NOTHING = -1
 class SimulatedKnobs:
     """Where the knobs of one run stand, as a ResourceManager would tell. What moves is collected for the log."""
 
-    def __init__(self, queues: QueueTree, ordering: Lever) -> None:
-        self._queues, self._by_user = queues, ordering.by_user
+    def __init__(self, queues: QueueTree, walked: Lever) -> None:
+        self._queues, self._by_user = queues, walked.by_user
         self._number = {name: q for q, name in enumerate(queues.names)}
-        self._guarantee = np.array([queue.guarantee_permille for queue in queues.queues], np.int64)
-        self._maximum = np.array([queue.maximum_permille for queue in queues.queues], np.int64)
         self._log: list[tuple[int, int, int, int]] = []  # kind, job, queue, value
         self._own_weights: dict[int, int] = {}  # of the queues whose share was set
         self._before, self._resized = 0, False  # rows of the log when knobs were last settled, and sizes since
@@ -72,10 +70,11 @@ class SimulatedKnobs:
         """After the last change of an instant: queues follow nodes and, if anything moved, whoever waits is looked at
         again."""
         sim = self._handle.sim
-        self._compute_queues(sim)
         if self._resized or len(self._log) > self._before:
             sim.control["news"] = 1
             sim.control["epoch"] += 1
+            sim.control["shares_moved"] = 1
+            self._engine.share_out(self._handle)
         self._before, self._resized = len(self._log), False
 
     def log(self, at_ms: int) -> npt.NDArray[Any]:
@@ -95,28 +94,21 @@ class SimulatedKnobs:
             return None if permille < 0 else f"{permille / MILLI:g}"
         if key == GUARANTEE and q not in self._own_weights:
             return None  # its weight is not its guarantee yet
-        return f"{int({GUARANTEE: self._guarantee, MAXIMUM: self._maximum}[key][q]) / 10:g}"
+        column = "guarantee_permille" if key == GUARANTEE else "maximum_permille"
+        return f"{int(self._handle.sim.queue_share[column][q]) / 10:g}"
 
     def _configure(self, q: int, settings: QueueSettings) -> None:
         queue = self._handle.sim.shown.queue
         if GUARANTEE in settings:
             self._share(q, settings[GUARANTEE])
         if MAXIMUM in settings:
-            self._maximum[q] = round(10 * float(settings[MAXIMUM] or 0))
-            self._log.append((codes.LOG_QUEUE_MAXIMUM, NOTHING, q, int(self._maximum[q])))
+            maximum = round(10 * float(settings[MAXIMUM] or 0))
+            self._handle.sim.queue_share["maximum_permille"][q] = maximum
+            self._log.append((codes.LOG_QUEUE_MAXIMUM, NOTHING, q, maximum))
         if AM_SHARE in settings:
             share = settings[AM_SHARE]
             queue["am_share_permille"][q] = -1 if share is None else round(MILLI * float(share))
             self._log.append((codes.LOG_QUEUE_AM_SHARE, NOTHING, q, int(queue["am_share_permille"][q])))
-
-    def _compute_queues(self, sim: tables.Sim) -> None:
-        """As YARN does when its nodes or its configuration change: from the root down."""
-        queue = sim.shown.queue
-        queue["guarantee"][0] = queue["maximum"][0] = sim.levers.sizing.node.sum(axis=0)
-        for q in range(1, len(queue)):
-            above = self._queues.parent[q]
-            queue["guarantee"][q] = queue["guarantee"][above] * self._guarantee[q] // MILLI
-            queue["maximum"][q] = queue["maximum"][above] * self._maximum[q] // MILLI
 
     def _share(self, q: int, percent: str | None) -> None:
         """A queue's weight, where the scheduler goes by weights, is its guarantee from then on; None: as at first."""
@@ -126,8 +118,9 @@ class SimulatedKnobs:
         weights[q] = own if percent is None else max(1, guarantee)
         if percent is None:
             del self._own_weights[q]
-        if self._guarantee[q] != guarantee:
-            self._guarantee[q] = guarantee
+        share = self._handle.sim.queue_share["guarantee_permille"]
+        if share[q] != guarantee:
+            share[q] = guarantee
             self._log.append((codes.LOG_QUEUE_GUARANTEE, NOTHING, q, guarantee))
 
     def _set_priority(self, job: int, priority: int) -> None:

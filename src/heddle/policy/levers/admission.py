@@ -31,22 +31,52 @@ def max_running(view, state, params, job):
     return 0
 
 
+@callable_too
+def current_limit(view, leaf, r):
+    """What the leaf could have now: what it holds and what is left above it, within all maxima on the way."""
+    limit = view.clock["total"][0, r]
+    depth, queue = 0, leaf
+    while view.queue["parent"][queue] >= 0:
+        depth, queue = depth + 1, view.queue["parent"][queue]
+    for above in range(depth - 1, -1, -1):
+        queue = leaf
+        for _ in range(above):
+            queue = view.queue["parent"][queue]
+        parent = view.queue["parent"][queue]
+        limit = min(limit, view.queue["maximum"][parent, r])
+        limit += view.queue["allocated"][queue, r] - view.queue["allocated"][parent, r]
+        limit = min(limit, view.queue["maximum"][queue, r])
+    return limit
+
+
+@callable_too
+def guarantee_binds(view, leaf):
+    """Whether some resource of the guarantee is above the current limit: then AMs have a share of the guarantee."""
+    for r in range(view.shape["demand"].shape[1]):
+        if view.clock["counts"][0, r] and view.queue["guarantee"][leaf, r] > current_limit(view, leaf, r):
+            return True
+    return False
+
+
 def am_share(view, state, params, job):
-    """YARN's maximum-am-resource-percent: of the leaf's maximum; the first AM of a leaf always may."""
+    """YARN's maximum-am-resource-percent: of what the leaf could have now; the first AM of a leaf always may."""
     if queue_is_busy(view, job):
         return ENOUGH_RUN
-    if view.job_spec["has_am"][job] == 0:
-        return 0
     queue = view.job["queue"][job]
+    if view.job_spec["has_am"][job] == 0 or view.queue["running_ams"][queue] == 0:
+        return 0
     shape = view.stage_spec["shape"][view.job_spec["first_stage"][job]]
     permille = am_share_permille(view, queue, params[0])
-    too_much = False
+    of_guarantee = guarantee_binds(view, queue)
     for r in range(view.shape["demand"].shape[1]):
-        held = view.queue["am_allocated"][queue, r]
-        limit = permille * view.queue["maximum"][queue, r] // 1000
-        if view.clock["counts"][0, r] and held + view.shape["demand"][shape, r] > limit:
-            too_much = True
-    return AM_SHARE_USED if too_much and view.queue["running_ams"][queue] > 0 else 0
+        if view.clock["counts"][0, r]:
+            base = view.queue["guarantee"][queue, r] if of_guarantee else current_limit(view, queue, r)
+            increment = view.clock["increment"][0, r]
+            limit = (permille * base + 999) // 1000
+            limit = (limit + increment - 1) // increment * increment
+            if view.queue["am_allocated"][queue, r] + view.shape["demand"][shape, r] > limit:
+                return AM_SHARE_USED
+    return 0
 
 
 ADMIT_ALL = Lever(
@@ -69,9 +99,9 @@ MAX_RUNNING = Lever(
 AM_SHARE = Lever(
     name="am-share",
     question=Question.ADMISSION,
-    summary="AMs may hold this part of their queue's maximum (YARN's maximum-am-resource-percent)",
+    summary="AMs may hold this part of what their queue could have now (YARN's maximum-am-resource-percent)",
     hooks={"admits": am_share},
-    parameters=(Parameter("percent", 0.1, "part of the queue's maximum, 0 to 1", low=0, high=1),),
+    parameters=(Parameter("percent", 0.1, "part of what the queue could have now, 0 to 1", low=0, high=1),),
     may_deadlock=True,
     of_yarn=True,
 )

@@ -5,19 +5,13 @@ from __future__ import annotations
 from heddle.model.compiled import callable_too
 from heddle.model.reasons import Reason
 from heddle.model.resources import ONE
-from heddle.model.view import ORDER_FIFO
 from heddle.policy.lever import Lever, Parameter, Question
-from heddle.policy.levers.fair import job_key, leaf_order
 from heddle.policy.queues import above_maximum
 
 USER_LIMIT = int(Reason.USER_LIMIT)
 
 
-def key(view, state, params, stage):
-    return job_key(view, stage, leaf_order(view, stage, ORDER_FIFO))
-
-
-def queue_key(view, state, params, queue):
+def key(view, state, params, queue):
     """How much of its guarantee the queue uses."""
     used = 0
     for r in range(view.shape["demand"].shape[1]):
@@ -61,11 +55,9 @@ def limits(view, state, params, stage):
 
 CAPACITY = Lever(
     name="capacity",
-    question=Question.ORDERING,
-    summary=(
-        "YARN's Capacity scheduler: guarantees, maxima, user limits; FIFO in a leaf unless the queue says otherwise"
-    ),
-    hooks={"key": key, "queue_key": queue_key, "allows": limits, "user_allows": user_limit},
+    question=Question.QUEUES,
+    summary="YARN's Capacity scheduler: the queue furthest below its guarantee first; maxima and user limits",
+    hooks={"key": key, "allows": limits, "user_allows": user_limit},
     parameters=(
         Parameter(
             "reserve",
@@ -75,9 +67,7 @@ CAPACITY = Lever(
         ),
     ),
     reserves="reserve",
-    by_queue=True,
     by_user=True,
     dues="guarantee",
-    changes="allocation",
     of_yarn=True,
 )

@@ -57,7 +57,7 @@ def pool(view, state, params, job):
 
 
 def limit(view, state, params, pool, r):
-    total = view.clock["allowance"][0, r]
+    total = view.clock["total"][0, r]
     small = total * state.table[DELTA] // ONE
     return small if pool == SMALL else total - small
 
@@ -67,8 +67,8 @@ def needed_share(view, amounts, row):
     """The dominant share rounded up, so that a pool that gets the sum of such shares has room for all of it."""
     largest = 0
     for r in range(view.shape["demand"].shape[1]):
-        if view.clock["counts"][0, r] and view.clock["allowance"][0, r] > 0:
-            largest = max(largest, -(-amounts[row, r] * ONE // view.clock["allowance"][0, r]))
+        if view.clock["counts"][0, r] and view.clock["total"][0, r] > 0:
+            largest = max(largest, -(-amounts[row, r] * ONE // view.clock["total"][0, r]))
     return largest
 
 
@@ -78,11 +78,11 @@ def waiting_demand(view, job):
     largest = 0
     first = view.job_spec["first_stage"][job]
     for r in range(view.shape["demand"].shape[1]):
-        if view.clock["counts"][0, r] and view.clock["allowance"][0, r] > 0:
+        if view.clock["counts"][0, r] and view.clock["total"][0, r] > 0:
             amount = 0
             for stage in range(first, first + view.job_spec["n_stages"][job]):
                 amount += view.stage["waiting"][stage] * view.shape["demand"][view.stage_spec["shape"][stage], r]
-            largest = max(largest, -(-amount * ONE // view.clock["allowance"][0, r]))
+            largest = max(largest, -(-amount * ONE // view.clock["total"][0, r]))
     return largest
 
 
@@ -179,14 +179,25 @@ def lent_to_small(view, state, small_room, large_room):
 
 
 @callable_too
+def promised(view):
+    """What may be promised now, of the resource that has grown least, as a share of the allowances. In units of ONE."""
+    least = 0
+    for r in range(view.shape["demand"].shape[1]):
+        if view.clock["counts"][0, r] and view.clock["allowance"][0, r] > 0:
+            grown = view.clock["total"][0, r] * ONE // view.clock["allowance"][0, r]
+            least = grown if least == 0 else min(least, grown)
+    return max(1, least)
+
+
+@callable_too
 def adjusted(view, state, params):
     """Alg. 3: delta for the next round."""
     held = needed_share(view, view.pool["allocated"], SMALL)
     free = max(0, ONE - held - needed_share(view, view.pool["allocated"], LARGE))
     delta = max(held, min(held + free, state.table[DELTA]))
-    of_large, of_small = predicted(view, state, params)
-    small_room = delta - held + of_small  # Ac1 + F1
-    large_room = held + free - delta + of_large  # Ac2 + F2
+    of_large, of_small = predicted(view, state, params)  # phases are kept in shares of the allowances
+    small_room = delta - held + of_small * ONE // promised(view)  # Ac1 + F1
+    large_room = held + free - delta + of_large * ONE // promised(view)  # Ac2 + F2
     small_waits = needed_share(view, view.pool["waiting"], SMALL)  # P1
     large_waits = needed_share(view, view.pool["waiting"], LARGE)  # P2
     if small_room >= small_waits:

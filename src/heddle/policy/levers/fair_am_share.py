@@ -55,7 +55,7 @@ def fair_share(view, leaf, r):
     depth, queue = 0, leaf
     while view.queue["parent"][queue] >= 0:
         depth, queue = depth + 1, view.queue["parent"][queue]
-    share = view.clock["allowance"][0, r]
+    share = view.clock["total"][0, r]
     for above in range(depth - 1, -1, -1):
         queue = leaf
         for _ in range(above):
@@ -67,7 +67,7 @@ def fair_share(view, leaf, r):
 @callable_too
 def free(view, r):
     """Of the whole cluster: queue 0 is root."""
-    return max(0, view.clock["allowance"][0, r] - view.queue["allocated"][0, r])
+    return max(0, view.clock["total"][0, r] - view.queue["allocated"][0, r])
 
 
 def admits(view, state, params, job):

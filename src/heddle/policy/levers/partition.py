@@ -49,7 +49,7 @@ def pool(view, state, params, job):
 
 
 def limit(view, state, params, pool, r):
-    total = view.clock["allowance"][0, r]
+    total = view.clock["total"][0, r]
     small = total * params[0] // 1000
     return small if pool == SMALL else total - small
 

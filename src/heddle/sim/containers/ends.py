@@ -137,7 +137,7 @@ def end(sim, s, outcome):
         count_allocated(sim, job, stage, n, -1)
         if sim.setting["listens"][0] >> (EVENT_FINISHED if outcome == END_FINISHED else EVENT_STOPPED) & 1:
             tell_levers(sim, EVENT_FINISHED if outcome == END_FINISHED else EVENT_STOPPED, n, stage, s, age)
-        if sim.setting["has_order_limits"][0] or sim.setting["has_pools"][0] or sim.setting["has_gate"][0]:
+        if sim.setting["has_queue_limits"][0] or sim.setting["has_pools"][0] or sim.setting["has_gate"][0]:
             sim.control["news"][0] = 1
             sim.control["epoch"][0] += 1
         if sim.setting["key_changes"][0]:

@@ -38,6 +38,11 @@ class Control(Row):
     n_untold: Int64
     n_telling: Int64
     telling: Int64  # how many of these have told
+    # What the nodes that are alive may promise; clock["total"] is what was told last.
+    promised: Vector = of_run(lambda run: run.total_allowance)
+    n_alive: Int64 = of_run(lambda run: run.cluster.n_nodes)
+    promised_at_ms: Int64 = -1  # when it was told
+    shares_moved: Int64  # of queues, from outside
     # What one step leaves for settle(): lengths of lists.
     n_endings: Int64
     n_starts: Int64

@@ -1,5 +1,5 @@
-"""Where requests wait. A lane is what the ordering keeps apart: a base (everything, a leaf queue, or a user in a leaf
-queue) in a pool. A bucket holds those of a lane that want the same, because where one finds no room, none does.
+"""Where requests wait. A lane is what the queues lever keeps apart: a base (everything, a leaf queue, or a user in a
+leaf queue) in a pool. A bucket holds those of a lane that want the same, because where one finds no room, none does.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class _Bases(NamedTuple):
     queue: npt.NDArray[np.int64]  # of each base
 
     @classmethod
-    def of(cls, ordering: Lever, members: Members, n_queues: int) -> _Bases:
-        if ordering.by_user:
+    def of(cls, walk: Lever, members: Members, n_queues: int) -> _Bases:
+        if walk.by_user:
             return cls(members.of_job, members.queue)
-        if ordering.by_queue:
+        if walk.by_queue:
             return cls(members.leaf_of_job, np.arange(n_queues))
         return cls(np.zeros_like(members.of_job[:1]), np.zeros(1, np.int64))
 
@@ -72,12 +72,12 @@ class Lanes(NamedTuple):
         workload: Workload,
         members: Members,
         n_queues: int,
-        ordering: Lever,
+        walk: Lever,
         placement: Lever,
         n_pools: int,
         has_gate: bool,
     ) -> Lanes:
-        bases, wants = _Bases.of(ordering, members, n_queues), _Wants.of(workload, placement)
+        bases, wants = _Bases.of(walk, members, n_queues), _Wants.of(workload, placement)
         n_bases, n_wants = len(bases.queue), len(wants.shape)
         leaf_first, of_leaf = by_owner(bases.queue, n_queues)
         combos, of_stage = np.unique(

@@ -16,16 +16,18 @@ from heddle.sim.memory.sizes import Sizes
 
 
 class Levers(NamedTuple):
-    """State and parameters of the five levers."""
+    """State and parameters of the six levers."""
 
+    queues: LeverState
+    queues_params: Any
+    ordering: LeverState
+    ordering_params: Any
     admission: LeverState
     admission_params: Any
     sizing: LeverState
     sizing_params: Any
     partition: LeverState
     partition_params: Any
-    ordering: LeverState
-    ordering_params: Any
     placement: LeverState
     placement_params: Any
 

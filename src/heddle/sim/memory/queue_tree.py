@@ -29,6 +29,10 @@ class QueueTree:
         parent = tuple(index.get(queue.name.rpartition(".")[0], 0) if i else -1 for i, queue in enumerate(queues))
         return cls(tuple(index), tuple(queues), parent)
 
+    def permille(self, share: str) -> list[int]:
+        """A share of each queue: of its parent's guarantee, or of its maximum."""
+        return [getattr(queue, share) for queue in self.queues]
+
     def fill(self, rows: npt.NDArray[Any], total: npt.NDArray[np.int64]) -> None:
         """Writes the view's rows: shares become amounts, names become links."""
         rows["first_child"] = rows["next_sibling"] = -1
@@ -37,7 +41,7 @@ class QueueTree:
             if i:
                 rows["next_sibling"][i] = rows["first_child"][self.parent[i]]
                 rows["first_child"][self.parent[i]] = i
-        for i, queue in enumerate(self.queues):
+        for i, queue in enumerate(self.queues):  # amounts as of the start; scheduling/promises.py keeps them
             above = self.parent[i]
             rows["guarantee"][i] = total if i == 0 else rows["guarantee"][above] * queue.guarantee_permille // 1000
             rows["maximum"][i] = total if i == 0 else rows["maximum"][above] * queue.maximum_permille // 1000

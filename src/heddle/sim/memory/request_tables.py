@@ -42,6 +42,13 @@ class Want(Row):
     no_room: Int8  # nothing fits but, perhaps, on nodes that gained room since
 
 
+class QueueShare(Row):
+    """What part of its parent's guarantee and maximum a queue has; scheduling/promises.py makes amounts of it."""
+
+    guarantee_permille: Int64 = of_run(lambda run: run.queues.permille("guarantee_permille"))
+    maximum_permille: Int64 = of_run(lambda run: run.queues.permille("maximum_permille"))
+
+
 class Dues(Row):
     """What a round of preemption finds out about a queue; plain numbers are of the resource at hand."""
 

@@ -42,6 +42,11 @@ class RunInputs:
     # Levers, and what they want to know.
 
     @property
+    def walk(self) -> Lever:
+        """How the queue tree is walked."""
+        return self.policy.by_question[Question.QUEUES]
+
+    @property
     def admission(self) -> Lever:
         return self.policy.by_question[Question.ADMISSION]
 
@@ -88,8 +93,12 @@ class RunInputs:
 
     @property
     def preempts(self) -> bool:
-        ordering = self.ordering
-        return self.cluster.preemption.every_ms > 0 and ordering.by_queue and ordering.dues != "none"
+        return self.cluster.preemption.every_ms > 0 and self.walk.by_queue and self.walk.dues != "none"
+
+    @property
+    def shares_out(self) -> bool:
+        moves = self.sizing_changes or self.cluster.faults.node_mtbf_s > 0
+        return moves and (self.walk.by_queue or self.has_gate or "pool" in self.partition.hooks)
 
     # Queues and requests.
 
@@ -103,7 +112,7 @@ class RunInputs:
 
     @cached_property
     def lanes(self) -> Lanes:
-        levers, n_queues = (self.ordering, self.placement), len(self.queues.names)
+        levers, n_queues = (self.walk, self.placement), len(self.queues.names)
         return Lanes.of(self.workload, self.members, n_queues, *levers, self.partition.n_pools, self.has_gate)
 
     # The workload.

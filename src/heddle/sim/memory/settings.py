@@ -57,10 +57,12 @@ class Setting(Row):
     oracle: Int64 = of_run(lambda run: run.sizing.clairvoyant)
     has_pools: Int64 = of_run(lambda run: "pool" in run.partition.hooks)
     blocking: Int64 = of_run(lambda run: run.ordering.trait(run.ordering.blocking))
-    reserves: Int64 = of_run(lambda run: run.has_heartbeats and run.ordering.trait(run.ordering.reserves))
-    by_queue: Int64 = of_run(lambda run: run.ordering.by_queue)
+    by_queue: Int64 = of_run(lambda run: run.walk.by_queue)
+    reserves: Int64 = of_run(lambda run: run.has_heartbeats and run.walk.trait(run.walk.reserves))
+    has_queue_limits: Int64 = of_run(lambda run: "allows" in run.walk.hooks)
+    # Whether anybody asks for what the cluster may promise now, and that moves.
+    shares_out: Int64 = of_run(lambda run: run.shares_out)
     key_changes: Int64 = of_run(lambda run: run.ordering.changes != "never")
-    has_order_limits: Int64 = of_run(lambda run: "allows" in run.ordering.hooks)
     uses_fit: Int64 = of_run(lambda run: "fit" in run.ordering.hooks)
     has_offer: Int64 = of_run(lambda run: "offer" in run.ordering.hooks)
     has_term: Int64 = of_run(lambda run: "term" in run.ordering.hooks)
@@ -69,7 +71,7 @@ class Setting(Row):
     score_by_node: Int64 = of_run(lambda run: run.score_by_node)
     # Whether one head of a bucket may be refused where another would not be: then a new head is news for all nodes.
     heads_differ: Int64 = of_run(
-        lambda run: run.has_gate or "allows" in run.ordering.hooks or "allows" in run.placement.hooks
+        lambda run: run.has_gate or "allows" in run.walk.hooks or "allows" in run.placement.hooks
     )
     off_switch: Int64 = of_run(lambda run: run.cluster.off_switch_per_heartbeat)
     tick_ms: Int64 = of_run(lambda run: math.gcd(*(lever.tick_ms for lever in run.policy.levers)))
@@ -78,6 +80,7 @@ class Setting(Row):
 
     # Events, as bits: those that any lever listens to, then those of each.
     listens: Int64 = of_run(lambda run: np.bitwise_or.reduce(list(run.listens.values())))
+    queues_listens: Int64 = of_run(lambda run: run.listens[Question.QUEUES])
     admission_listens: Int64 = of_run(lambda run: run.listens[Question.ADMISSION])
     sizing_listens: Int64 = of_run(lambda run: run.listens[Question.SIZING])
     partition_listens: Int64 = of_run(lambda run: run.listens[Question.PARTITION])
@@ -97,8 +100,8 @@ class Setting(Row):
     preemption_every_ms: Int64 = of_run(lambda run: run.cluster.preemption.every_ms if run.preempts else 0)
     preemption_starved_ms: Int64 = of_run(lambda run: run.cluster.preemption.starved_ms)
     preemption_round_permille: Int64 = of_run(lambda run: run.cluster.preemption.round_permille)
-    fair_dues: Int64 = of_run(lambda run: run.ordering.dues == "fair-share")
-    memory_dues: Int64 = of_run(lambda run: run.ordering.dues_in == "memory")
+    fair_dues: Int64 = of_run(lambda run: run.walk.dues == "fair-share")
+    memory_dues: Int64 = of_run(lambda run: run.walk.dues_in == "memory")
 
     # Network.
     network: Int64 = of_run(lambda run: run.cluster.has_network)

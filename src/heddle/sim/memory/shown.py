@@ -37,6 +37,8 @@ SHOWN: Final[dict[str, Table]] = dict(
             one,
             seed=of_run(lambda run: run.seed),
             allowance=of_run(lambda run: run.total_allowance),
+            total=of_run(lambda run: run.total_allowance),
+            increment=of_run(lambda run: run.cluster.increment),
             report_ms=of_run(lambda run: run.cluster.timing.usage_report_ms),
             counts=of_run(lambda run: run.counted),
             exclusive=of_run(lambda run: run.exclusive),

@@ -21,7 +21,7 @@ from heddle.sim.memory.lever_memory import Levers
 from heddle.sim.memory.log_tables import Attempt, LogRow
 from heddle.sim.memory.network_tables import Flow, Link, Route
 from heddle.sim.memory.node_tables import NodeRun, TreeRow
-from heddle.sim.memory.request_tables import Bucket, Dues, Lane, Waiting, Want
+from heddle.sim.memory.request_tables import Bucket, Dues, Lane, QueueShare, Waiting, Want
 from heddle.sim.memory.settings import Setting
 from heddle.sim.memory.timeline_tables import Due, Timer
 
@@ -78,6 +78,7 @@ class Sim:
     stage_combo: Array = fixed(I32, lambda run: run.lanes.stage_combo)  # [stages]: its (lane base, want), as a number
     leaf_bases: Array = fixed(I32, lambda run: run.lanes.leaf_bases)
     queue_tried: Array = array(I64, lambda n: n.queues, initial=-1)  # the walk in which nothing of it could go
+    queue_share: Array = rows(QueueShare, lambda n: n.queues)
     dues: Array = rows(Dues, lambda n: n.queues)
 
     # Nodes.

@@ -16,6 +16,7 @@ from heddle.sim.engine import advance, prepare_run
 from heddle.sim.numba.handle import SimType
 from heddle.sim.numba.units import function_of, unit_names
 from heddle.sim.scheduling.asking import rekey_job
+from heddle.sim.scheduling.promises import share_out
 from heddle.sim.scheduling.reports import resize, settle_reports
 
 
@@ -40,6 +41,10 @@ def _rekey(sim, job):
     rekey_job(sim, job)
 
 
+def _share_out(sim):
+    share_out(sim)
+
+
 class Engine(NamedTuple):
     """The engine as Python calls it. Every function gets a SimHandle first."""
 
@@ -48,6 +53,7 @@ class Engine(NamedTuple):
     report: Any  # (): the view's nodes show the last use that they reported
     resize: Any  # (node): sizing has another opinion of it
     rekey: Any  # (job): its queue, its priority or what its key depends on has changed
+    share_out: Any  # (): sizes or shares were set from outside: queues share out what there is now
 
 
 @cache
@@ -64,6 +70,7 @@ def compiled_engine(n_resources: int) -> Engine:
         report=entry(_report, types.void),
         resize=entry(_resize, types.void, types.int64),
         rekey=entry(_rekey, types.void, types.int64),
+        share_out=entry(_share_out, types.void),
     )
 
 

@@ -1,7 +1,8 @@
 """Who goes next: the walk over candidates.
 
-One walk serves all orderings: it looks at the heads of buckets, queue by queue where the ordering asks for that, and
-tests each until one can be placed. Offers are of one node (heartbeats, and orderings that look at the node) or of all.
+One walk serves all policies: leaf by leaf in the order of the queues lever, it looks at the heads of buckets in the
+order of the ordering, and tests each until one can be placed. Offers are of one node (heartbeats, and orderings that
+look at the node) or of all.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ def wait(sim, stage, reason):
 
 @inlined
 def _held_back(sim, b, stage):
-    """Why, apart from room, the head of bucket b may not go: admission, limits of the ordering, its pool. 0: it may."""
+    """Why, apart from room, the head of bucket b may not go: admission, limits of queues, its pool. 0: it may."""
     view = sim.shown
     job = view.stage_spec["job"][stage]
     reason = 0
     if sim.bucket["gated"][b]:
         reason = hooks.admits(sim, job)
-    if reason == 0 and sim.setting["has_order_limits"][0]:
-        reason = hooks.order_allows(sim, stage)
+    if reason == 0 and sim.setting["has_queue_limits"][0]:
+        reason = hooks.queue_allows(sim, stage)
     if reason == 0 and sim.setting["has_pools"][0]:
         pool, shape = view.job["pool"][job], view.stage_spec["shape"][stage]
         for r in range(view.shape["demand"].shape[1]):
@@ -209,8 +210,12 @@ def choose(sim, n):
                 return NOBODY
         if setting["uses_fit"][0]:
             stage = best_in_leaf(sim, leaf, n)
-            if stage != NOBODY or not setting["by_queue"][0]:
+            if stage != NOBODY:
                 return stage
+            if setting["reserves"][0] and _reserve_for_leaf(sim, leaf, n):
+                return ENOUGH
+            if not setting["by_queue"][0]:
+                return NOBODY
             sim.queue_tried[leaf] = walk
             continue
         b = _first_in_leaf(sim, leaf, n)
@@ -247,13 +252,35 @@ def choose(sim, n):
                     return ENOUGH
             if setting["blocking"][0] and (n < 0 or reason == WAIT_NO_ROOM):
                 wait(sim, stage, reason)
-                if n >= 0 and setting["by_queue"][0] == 0 and setting["reserves"][0] == 0 and sim.want["label"][w] == 0:
+                if setting["by_queue"][0]:
+                    sim.queue_tried[leaf] = walk
+                    continue
+                if n >= 0 and setting["reserves"][0] == 0 and sim.want["label"][w] == 0:
                     control["blocked_epoch"][0] = control["epoch"][0]
                     control["blocked_want"][0] = w
                 return ENOUGH
         wait(sim, stage, reason)
         sim.bucket["tried"][b] = walk
     return 0
+
+
+@compiled
+def _reserve_for_leaf(sim, leaf, n):
+    """Keeps node n for the first head of the leaf, by key, that nothing but room keeps from going there."""
+    view = sim.shown
+    walk = sim.control["walk"][0]
+    while True:
+        b = _first_in_leaf(sim, leaf, n)
+        if b < 0:
+            return False
+        sim.bucket["tried"][b] = walk
+        stage, w = sim.bucket["head"][b], sim.bucket["want"][b]
+        label = sim.want["label"][w]
+        elsewhere = label != 0 and view.node["label"][n] != label
+        lacks_room = not elsewhere and not fits(sim, n, sim.want["shape"][w])
+        if lacks_room and _held_back(sim, b, stage) == 0 and _reserve(sim, n, stage):
+            wait(sim, stage, WAIT_RESERVED)
+            return True
 
 
 @compiled

@@ -2,7 +2,7 @@
 
 Worked out anew in every round of preemption (docs/semantics.md, "Preemption between queues"), from the state as it is:
 who claims what, what is each queue's own, how the cluster would ideally be shared. What is a queue's own - its
-guarantee or its fair share - the ordering declares (Lever.dues).
+guarantee or its fair share - the queues lever declares (Lever.dues).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _find_own(sim, r):
         for q in range(queue.shape[0]):
             dues["own"][q, r] = queue["guarantee"][q, r]
         return
-    dues["own"][0, r] = sim.shown.clock["allowance"][0, r]
+    dues["own"][0, r] = sim.shown.clock["total"][0, r]
     for parent in range(queue.shape[0]):  # parents come before their children
         weights = 0
         child = queue["first_child"][parent]
@@ -163,11 +163,8 @@ def _fill(sim, parent, amount, r):
 @inlined
 def _find_ideal(sim, r):
     """How the living nodes would be shared: first up to what is each queue's own, then up to what it wants."""
-    queue, node, dues = sim.shown.queue, sim.shown.node, sim.dues
-    there = 0
-    for n in range(node.shape[0]):
-        there += node["allowance"][n, r] if node["alive"][n] else 0
-    dues["ideal"][0] = max(there, queue["allocated"][0, r])
+    queue, dues = sim.shown.queue, sim.dues
+    dues["ideal"][0] = max(sim.shown.clock["total"][0, r], queue["allocated"][0, r])
     for parent in range(queue.shape[0]):
         child = queue["first_child"][parent]
         while child >= 0:
@@ -197,7 +194,7 @@ def _find_what_to_obtain(sim, r):
             take = max(0, used - dues["ideal"][q])
         dues["obtain"][q, r] = take
         total += take
-    most = sim.shown.clock["allowance"][0, r] * sim.setting["preemption_round_permille"][0] // 1000
+    most = sim.shown.clock["total"][0, r] * sim.setting["preemption_round_permille"][0] // 1000
     for q in range(queue.shape[0]):
         take = dues["obtain"][q, r]
         if total > most:
@@ -215,7 +212,7 @@ def find_dues(sim):
         _find_active(sim)
     for r in range(view.shape["demand"].shape[1]):
         looked_at = r == MEMORY or (setting["memory_dues"][0] == 0 and view.clock["counts"][0, r] != 0)
-        if looked_at and view.clock["allowance"][0, r] > 0:
+        if looked_at and view.clock["total"][0, r] > 0:
             _find_own(sim, r)
             _find_wanted(sim, r)
             _find_ideal(sim, r)

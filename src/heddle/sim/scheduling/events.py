@@ -23,6 +23,8 @@ def tell_levers(sim, kind, node, stage, container, value):
     """Tells all that listen. Whether one of them takes back what it said before."""
     setting = sim.setting
     changed, keys_changed = 0, 0
+    if setting["queues_listens"][0] >> kind & 1:
+        changed |= hooks.queues_event(sim, kind, node, stage, container, value)
     if setting["admission_listens"][0] >> kind & 1:
         changed |= hooks.admission_event(sim, kind, node, stage, container, value)
     if setting["sizing_listens"][0] >> kind & 1:

@@ -146,6 +146,8 @@ def resize(sim, n):
             grew = grew or total > before
             changed = True
             view.node["total"][n, r] = total
+            if view.node["alive"][n]:
+                sim.control["promised"][0, r] += total - before
             if sim.setting["logging"][0]:
                 note(sim, LOG_RESIZED, r, -1, -1, n, total)
     if changed:

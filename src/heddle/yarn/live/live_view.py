@@ -123,7 +123,9 @@ class LiveView:
             if seen.id not in self.node_row:
                 self._new_node(seen)
             self._node.rows["total"][self.node_row[seen.id]] = seen.total
-        self._queues.update(snapshot.queues, self._clock["allowance"][0])
+        alive = [seen.total for seen in snapshot.nodes.values() if seen.alive]
+        self._clock["total"] = np.sum(alive, axis=0) if alive else self._clock["allowance"]
+        self._queues.update(snapshot.queues, self._clock["total"][0])
         # NodeManagers of one host each report the whole host's use: only their containers' use tells them apart.
         hosts = Counter(seen.host for seen in snapshot.nodes.values())
         self._on_shared_hosts = {seen.id for seen in snapshot.nodes.values() if hosts[seen.host] > 1}
@@ -261,7 +263,7 @@ class LiveView:
         """What an application waits for, its queue and its priority now."""
         job = self.job_row[app.id]
         self._job.rows["priority"][job] = app.priority
-        queue = self._queues.leaf(app.queue, self._clock["allowance"][0])
+        queue = self._queues.leaf(app.queue, self._clock["total"][0])
         self._job.rows["queue"][job], self._job.rows["member"][job] = queue, self._queues.member_of(queue, app.user)
         self._note_stages(job)
         for ask in app.asks:

@@ -26,22 +26,22 @@ class QueueRows:
         self._users: dict[str, int] = {}
         self._add(ROOT)
 
-    def update(self, seen: tuple[QueueSeen, ...], allowance: npt.NDArray[np.int64]) -> None:
-        """Takes the settings of the RM's queues; their shares are of the sum of allowances."""
+    def update(self, seen: tuple[QueueSeen, ...], total: npt.NDArray[np.int64]) -> None:
+        """Takes the settings of the RM's queues; their shares are of what all nodes may promise now."""
         rows = self.queue.rows
-        rows["guarantee"][:] = rows["maximum"][:] = allowance  # of queues that the RM does not list
+        rows["guarantee"][:] = rows["maximum"][:] = total  # of queues that the RM does not list
         for queue in seen:
             row = self._row.get(queue.name)
             if row is None:
                 row = self._add(queue.name)
             rows = self.queue.rows
-            rows["guarantee"][row] = queue.guarantee or allowance * queue.guarantee_permille // MILLI
-            rows["maximum"][row] = queue.maximum or allowance * queue.maximum_permille // MILLI
+            rows["guarantee"][row] = queue.guarantee or total * queue.guarantee_permille // MILLI
+            rows["maximum"][row] = queue.maximum or total * queue.maximum_permille // MILLI
             rows["user_limit_percent"][row] = queue.user_limit_percent
             rows["user_limit_factor_milli"][row] = queue.user_limit_factor_milli
             rows["max_running_jobs"][row] = queue.max_running_jobs
 
-    def leaf(self, name: str, allowance: npt.NDArray[np.int64]) -> int:
+    def leaf(self, name: str, total: npt.NDArray[np.int64]) -> int:
         """The row of an application's queue. The RM may give the last part of the name only."""
         if name in self._row:
             return self._row[name]
@@ -49,7 +49,7 @@ class QueueRows:
         if len(ends) == 1:
             return ends[0]
         row = self._add(name if name.startswith(f"{ROOT}.") else f"{ROOT}.{name}")
-        self.queue.rows["guarantee"][row] = self.queue.rows["maximum"][row] = allowance
+        self.queue.rows["guarantee"][row] = self.queue.rows["maximum"][row] = total
         return row
 
     def leaves(self) -> dict[str, int]:

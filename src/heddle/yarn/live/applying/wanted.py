@@ -5,12 +5,17 @@ docs/semantics.md, "Stock YARN driven by knobs", is the rule. A plan has rows of
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
 from heddle.model.plan import Plan
 from heddle.model.resources import MEMORY, MILLI, VCORES
+from heddle.model.view import View
 from heddle.policy.lever import Columns, Lever, Question
 from heddle.policy.policy import Policy
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
@@ -34,12 +39,12 @@ def _silent(lever: Lever) -> Lever:
 def without_knob(policy: Policy) -> list[str]:
     """What of the policy no knob of YARN can bring about, in words."""
     levers = policy.by_question
-    ordering, placement = levers[Question.ORDERING], levers[Question.PLACEMENT]
+    queues, ordering, placement = (levers[q] for q in (Question.QUEUES, Question.ORDERING, Question.PLACEMENT))
     missing = []
     if "fit" in ordering.hooks:
         missing.append(f"{ordering.name} chooses a request for each node, which YARN lets nobody outside do")
-    if ordering.by_queue and not ordering.of_yarn:
-        missing.append(f"{ordering.name} orders queues, which YARN's own scheduler does")
+    if queues.by_queue and not queues.of_yarn:
+        missing.append(f"{queues.name} orders queues, which YARN's own scheduler does")
     if not placement.of_yarn:
         missing.append(f"{placement.name} chooses nodes, which YARN lets nobody outside do")
     return missing
@@ -82,7 +87,7 @@ def _pools(plan: Plan, live: LiveView) -> tuple[dict[str, str], dict[str, tuple[
     if plan.pool_limits is None or plan.job_pools is None or len(plan.pool_limits) < 2:
         return {}, {}
     clock = live.view.clock
-    whole, counts = clock["allowance"][0], (clock["counts"][0] > 0) & (clock["allowance"][0] > 0)
+    whole, counts = clock["total"][0], (clock["counts"][0] > 0) & (clock["total"][0] > 0)
     maxima = [int((limit[counts] * MILLI // whole[counts]).min()) for limit in plan.pool_limits]
     guarantees = [max(0, MILLI - sum(maxima[1:])), *maxima[1:]]
     maxima[0] = max(maxima[0], guarantees[0])  # both are rounded down, and YARN wants no maximum below its guarantee
@@ -102,10 +107,27 @@ def _am_shares(plan: Plan, live: LiveView) -> dict[str, int]:
         held[view.job["queue"][job]] += live.am_demand(job)
     shares = {}
     for name, row in live.leaves().items():
-        most = view.queue["maximum"][row]
-        counts = (view.clock["counts"][0] > 0) & (most > 0)
-        shares[name] = int(min(MILLI, (-(-MILLI * held[row][counts] // most[counts])).max(initial=0)))
+        base = _am_base(view, row)
+        counts = (view.clock["counts"][0] > 0) & (base > 0)
+        shares[name] = int(min(MILLI, (-(-MILLI * held[row][counts] // base[counts])).max(initial=0)))
     return shares
+
+
+def _am_base(view: View, leaf: int) -> npt.NDArray[np.int64]:
+    """What the Capacity scheduler takes an AM share of: the leaf's current limit, or its guarantee where that is more.
+
+    The same as `am-share` (policy/levers/admission.py), which a test holds it against.
+    """
+    queue, path = view.queue, [leaf]
+    while queue["parent"][path[0]] >= 0:
+        path.insert(0, int(queue["parent"][path[0]]))
+    limit = view.clock["total"][0]
+    for parent, child in itertools.pairwise(path):
+        left = np.minimum(limit, queue["maximum"][parent]) - queue["allocated"][parent] + queue["allocated"][child]
+        limit = np.minimum(left, queue["maximum"][child])
+    guarantee, counts = queue["guarantee"][leaf], view.clock["counts"][0] > 0
+    base: npt.NDArray[np.int64] = guarantee if (guarantee > limit)[counts].any() else limit
+    return base
 
 
 def _priorities(plan: Plan, live: LiveView) -> dict[str, int]:
