@@ -6,6 +6,7 @@ from typing import Final
 
 from heddle.model.view import EVENT_NODE_RETURNED, EVENT_REPORTED
 from heddle.policy.lever import Columns, Lever, Question
+from heddle.policy.levers.leaf_order import LEAF_ORDER
 from heddle.policy.levers.partition import SHARED
 from heddle.policy.levers.placement import MOST_FREE
 from heddle.policy.policy import Policy, Setup
@@ -46,9 +47,10 @@ def stock_policy(policy: Policy) -> Policy:
     own = {lever.question: lever for lever in policy.levers if lever.of_yarn}
     queues = policy.by_question[Question.QUEUES]
     preset = PRESETS[queues.name if queues.by_queue else "capacity"]
-    stock = {lever.question: lever for lever in preset} | {
-        question: own[question] for question in (Question.QUEUES, Question.ADMISSION) if question in own
-    }
+    stock = {lever.question: lever for lever in preset} | own
+    if Question.ORDERING in own:  # YARN's queues have an order of their own, which may be fifo, and never blocks
+        default = own[Question.ORDERING].values.get("default", LEAF_ORDER.parameter("default"))
+        stock[Question.ORDERING] = LEAF_ORDER.with_values({"default": default})
     stock |= {
         Question.SIZING: POSTED,
         Question.PARTITION: SHARED,

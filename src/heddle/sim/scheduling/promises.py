@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from heddle.model.compiled import inlined
 from heddle.sim.numba.units import unit
-from heddle.sim.scheduling.reports import catch_up_reports
+from heddle.sim.scheduling.reports import catch_up_reports, resize
 
 
 @inlined
@@ -55,4 +55,8 @@ def look_at_promises(sim, now):
     control["promised_at_ms"][0] = now
     if sim.setting["reports_matter"][0]:
         catch_up_reports(sim, now)
+    if sim.setting["oracle"][0]:  # its answer changes with time alone
+        for n in range(sim.shown.node.shape[0]):
+            if sim.shown.node["alive"][n]:
+                resize(sim, n)
     share_out(sim)
