@@ -19,8 +19,9 @@ def policy_text(policy: Policy) -> str:
     def part(name: str, parameters: dict[str, object]) -> str:
         return f"{name}({','.join(f'{key}={value}' for key, value in parameters.items())})" if parameters else name
 
-    # The ordering comes first: the preset `capacity` brings an admission along, which the one named here must override.
-    levers = (policy.ordering, policy.admission, policy.sizing, policy.partition, policy.placement)
+    # The queues come first: the presets of their names bring an ordering and an admission along, which the ones named
+    # here must override.
+    levers = (policy.queues, policy.ordering, policy.admission, policy.sizing, policy.partition, policy.placement)
     return "+".join(part(*lever) for lever in levers)
 
 

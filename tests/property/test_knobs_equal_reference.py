@@ -28,13 +28,21 @@ FEATURES = {
 }
 policies = st.builds(
     Policy,
-    admission=st.sampled_from((("admit-all", {}), ("am-share", {"percent": 0.3}), ("max-running", {"jobs": 2}))),
+    admission=st.sampled_from(
+        (
+            ("admit-all", {}),
+            ("am-share", {"percent": 0.3}),
+            ("fair-am-share", {"percent": 0.3}),
+            ("max-running", {"jobs": 2}),
+        )
+    ),
     sizing=st.sampled_from(
         (("reservation", {}), ("borg-default", {"fraction": 0.6}), ("usage-feedback", {}), ("n-sigma", {"samples": 3}))
     ),
     partition=st.sampled_from((("shared", {}), ("small-pool", {"share": 0.3, "theta": 0.3}))),
-    ordering=st.sampled_from((("fifo", {}), ("smallest-first", {}), ("fair", {}), ("drf", {}), ("capacity", {}))),
+    ordering=st.sampled_from((("fifo", {}), ("smallest-first", {}), ("leaf-order", {}))),
     placement=st.just(("most-free", {})),
+    queues=st.sampled_from((("one-leaf", {}), ("fair", {}), ("drf", {}), ("capacity", {}))),
 )
 
 

@@ -32,7 +32,8 @@ def test_engine_equals_reference(features: Features) -> None:
     def compare(pair, policy, sizing, observation, seed):  # type: ignore[no-untyped-def]
         workload, cluster = pair
         parameters = {"samples": 3} if sizing in ("n-sigma", "percentile", "max-predictor") else {}
-        policy = dataclasses.replace(policy, sizing=(sizing, parameters), ordering=("fair", {}))
+        fair = ("leaf-order", {"default": "fair"})
+        policy = dataclasses.replace(policy, sizing=(sizing, parameters), ordering=fair, queues=("fair", {}))
         reference = simulate(workload, cluster, policy, seed, until_ms=UNTIL_MS, observation=observation)
         observed = dataclasses.replace(cluster, observation=model.Observation(**dataclasses.asdict(observation)))
         found = differences(engine_trace(workload, observed, policy, seed, UNTIL_MS), reference)

@@ -42,9 +42,29 @@ class MaxRunning(Admission):
         return running(world) < self.most and leaf_has_place(world, job)
 
 
-class AmShare(Admission):
+def current_limit(world: World, queue: QueueState) -> Vector:
+    """l of the page: what the queue holds and what its parent has left."""
+    if queue.parent is None:
+        return world.total_sum
+    above, parent = current_limit(world, queue.parent), queue.parent
+    held, held_by_all = world.allocated_queue(queue), world.allocated_queue(parent)
+    return tuple(
+        min(queue.maximum[r], min(above[r], parent.maximum[r]) - held_by_all[r] + held[r])
+        for r in range(world.n_resources)
+    )
+
+
+class OfYarn(Admission):
+    """What YARN has itself: the AMs of a leaf have a share of something."""
+
     admits_all = False
 
+    def base(self, world: World, leaf: QueueState) -> Vector:
+        """Of what."""
+        raise NotImplementedError
+
+
+class AmShare(OfYarn):
     def __init__(self, percent: float = 0.1) -> None:
         self.permille = round(1000 * percent)
 
@@ -55,8 +75,19 @@ class AmShare(Admission):
             return True
         own = job.queue.spec.am_share_permille
         permille = self.permille if own == -1 else own
+        base = self.base(world, job.queue)
         allocated, am = world.allocated_queue(job.queue, only_ams=True), job.stages[0].shape
-        return all(allocated[r] + am[r] <= permille * job.queue.maximum[r] // 1000 for r in world.counting)
+        for r in world.counting:
+            increment = world.cluster.increment[r]
+            limit = -(-permille * base[r] // 1000)
+            if allocated[r] + am[r] > -(-limit // increment) * increment:
+                return False
+        return True
+
+    def base(self, world: World, leaf: QueueState) -> Vector:
+        """U of the page."""
+        limit = current_limit(world, leaf)
+        return leaf.guarantee if any(leaf.guarantee[r] > limit[r] for r in world.counting) else limit
 
     @staticmethod
     def _has_ams(world: World, job: Job) -> bool:
@@ -64,31 +95,32 @@ class AmShare(Admission):
         return any(other.stages[0].tasks[0].run is not None for other in leaf_jobs)
 
 
-class FairAmShare(Admission):
-    admits_all = False
-
+class FairAmShare(OfYarn):
     def __init__(self, percent: float = 0.5, shares: str = "memory") -> None:
         self.permille, self.every_resource = round(1000 * percent), shares == "dominant"
 
     def says_yes(self, world: World, job: Job) -> bool:
         if not leaf_has_place(world, job):
             return False
-        return not job.has_am or all(self._has_room(world, job, r) for r in world.counting)
-
-    def _has_room(self, world: World, job: Job, r: int) -> bool:
-        leaf, root = job.queue, world.queues[0]
-        shared = r == MEMORY or self.every_resource
-        base = self._share(world, leaf, r) if shared else 0
-        if base == 0:
-            free = max(0, world.capacity_sum[r] - world.allocated_queue(root)[r])
-            base = min(leaf.maximum[r], free)
+        if not job.has_am:
+            return True
+        leaf, base = job.queue, self.base(world, job.queue)
         permille = self.permille if leaf.spec.am_share_permille == -1 else leaf.spec.am_share_permille
-        wanted = world.allocated_queue(leaf, only_ams=True)[r] + job.stages[0].shape[r]
-        return 1000 * wanted <= permille * base + (-permille * base) % 1000  # the limit is rounded up
+        wanted = add(world.allocated_queue(leaf, only_ams=True), job.stages[0].shape)
+        return all(wanted[r] <= -(-permille * base[r] // 1000) for r in world.counting)
+
+    def base(self, world: World, leaf: QueueState) -> Vector:
+        """B of the page."""
+        return tuple(self._base(world, leaf, r) for r in range(world.n_resources))
+
+    def _base(self, world: World, leaf: QueueState, r: int) -> int:
+        share = self._share(world, leaf, r) if r == MEMORY or self.every_resource else 0
+        free = max(0, world.total_sum[r] - world.allocated_queue(world.queues[0])[r])
+        return share or min(leaf.maximum[r], free)
 
     def _share(self, world: World, queue: QueueState, r: int) -> int:
         if queue.parent is None:
-            return world.capacity_sum[r]
+            return world.total_sum[r]
         total = self._share(world, queue.parent, r)
         rivals = [other for other in queue.parent.children if other is queue or self._is_active(world, other)]
 

@@ -6,11 +6,9 @@ from typing import Any
 
 from .haste import Haste, HasteA
 from .orderings import (
-    Capacity,
-    Drf,
-    Fair,
     FfdDp,
     Fifo,
+    LeafOrder,
     Ordering,
     RandomOrder,
     Sjf,
@@ -25,9 +23,7 @@ ORDERINGS: dict[str, type[Ordering]] = {
     "sjf": Sjf,
     "srpt": Srpt,
     "smallest-first": SmallestFirst,
-    "fair": Fair,
-    "drf": Drf,
-    "capacity": Capacity,
+    "leaf-order": LeafOrder,
     "ffd-dp": FfdDp,
     "tetris": Tetris,
     "haste": Haste,

@@ -68,9 +68,8 @@ class Haste(Ordering):
 
     def key(self, world: World, stage: Stage) -> Key:
         if stage.kind == AM:
-            priority, number = fifo_key(stage.job)
-            return (AM_RANK + number + priority * 2**32,)
-        return (-(self.alignment(world, stage) * 2**40) - self.urgency(world, stage),)
+            return AM_RANK + fifo_key(stage.job)
+        return -(self.alignment(world, stage) * 2**40) - self.urgency(world, stage)
 
     # Comparing
 
@@ -86,7 +85,7 @@ class Haste(Ordering):
         scores = []
         for stage, key, fit, urgency in zip(stages, keys, fits, urgencies, strict=True):
             if stage.kind == AM:
-                scores.append(-key[0])
+                scores.append(-key)
             elif self._is_planned(self.plan_of, stage):
                 scores.append(PLANNED)
             else:

@@ -10,11 +10,12 @@ from heddle.model.reasons import JobOutcome, Outcome
 from heddle.model.resources import MEMORY, VCORES
 from heddle.model.workload import INNER
 
-from .admissions import make_admission
+from .admissions import OfYarn, make_admission
 from .every_ordering import make_ordering
-from .loading import part_of
 from .orderings import Key
 from .partitions import ASKED_FOR, make_partition
+from .promises import Promises, share_out
+from .queues import make_queues
 from .reports import STREAM_OBSERVATION
 from .sizings import Sizing, make_sizing
 from .state import Job, Node, QueueState, Report, Run, Stage, Vector, World
@@ -25,6 +26,12 @@ HIGHEST_PRIORITY = 10
 WHOLE: Vector = (1, 1000)  # node totals are whole MB and whole vcores
 DEAD_BAND: Vector = (256, 1000)
 OF_YARN = ("am-share", "fair-am-share")
+ADMISSION_OF: dict[str, Lever] = {
+    "capacity": ("am-share", {}),
+    "fair": ("fair-am-share", {}),
+    "drf": ("fair-am-share", {"shares": "dominant"}),
+}
+LEAF_ORDER_OF = {"capacity": "fifo", "fair": "fair", "drf": "drf"}
 FIRST_LOSS = 2**60  # index of the first tick in the stream
 
 
@@ -41,12 +48,11 @@ class PostedSize(Sizing):
 
 def stock(policy: Policy) -> Policy:
     """What decides between two ticks. Its sizing is a PostedSize."""
-    ordering = policy.ordering if make_ordering(*policy.ordering).queues else ("capacity", {})
-    admission: Lever = ("am-share", {"percent": 0.5 if ordering[0] in ("fair", "drf") else 0.1})
-    if policy.admission[0] in OF_YARN:
-        admission = policy.admission
+    queues: Lever = policy.queues if make_queues(*policy.queues).walks else ("capacity", {})
+    admission = policy.admission if policy.admission[0] in OF_YARN else ADMISSION_OF[queues[0]]
+    ordering: Lever = ("leaf-order", {"default": LEAF_ORDER_OF[queues[0]]})
     placement = policy.placement if policy.placement[0] == "delay-locality" else ("most-free", {})
-    return Policy(admission, ("reservation", {}), ("shared", {}), ordering, placement)
+    return Policy(admission, ("reservation", {}), ("shared", {}), ordering, placement, queues)
 
 
 @dataclass
@@ -61,14 +67,19 @@ class Turns:
 
 
 class Knobs:
-    def __init__(self, world: World, policy: Policy, sizes: PostedSize, observation: Observation) -> None:
-        self.world, self.sizes, self.observation = world, sizes, observation
+    def __init__(
+        self, world: World, policy: Policy, sizes: PostedSize, promises: Promises, observation: Observation
+    ) -> None:
+        self.world, self.sizes, self.promises, self.observation = world, sizes, promises, observation
         self.poll_ms = observation.poll_ms or DEFAULT_POLL_MS
         self.admission, self.partition = make_admission(*policy.admission), make_partition(*policy.partition)
         self.sizing, self.ordering = make_sizing(*policy.sizing), make_ordering(*policy.ordering)
         self.sizes_nodes = policy.sizing[0] != "reservation"
-        self.ranks_jobs = not self.ordering.queues and policy.ordering[0] != "fifo"
+        self.ranks_jobs = policy.ordering[0] not in ("fifo", "leaf-order")
         self.holds_back = policy.admission[0] not in ("admit-all", *OF_YARN)
+        of_yarn = make_admission(*stock(policy).admission)
+        assert isinstance(of_yarn, OfYarn)
+        self.of_yarn = of_yarn
         self.pools: list[QueueState] = []
         if policy.partition[0] != "shared":
             self.pools = [queue for i in range(2) for queue in world.queues if queue.spec.name == f"root.pool-{i}"]
@@ -93,11 +104,13 @@ class Knobs:
         if now % self.poll_ms == 0:
             chance = draw(self.world.seed, STREAM_OBSERVATION, FIRST_LOSS + now // self.poll_ms) % 10000
             if chance >= self.observation.loss_permyriad:
-                there = self.world.runs
+                there, of_yarn = self.world.runs, self.world.total_sum
                 self.world.runs = there + self._untold()
+                self.promises.add_up()  # as the tick sees it
                 self._look()
                 self.due.append((now + self.observation.lag_ms, self._decide()))
-                self.world.runs = there
+                self.world.runs, self.world.total_sum = there, of_yarn
+                share_out(self.world)
         return self._take_effect() or moved
 
     def _take_effect(self) -> bool:
@@ -192,9 +205,7 @@ class Knobs:
         for number, _ in enumerate(self.pools):
             limit = self.partition.limit(world, number)
             assert limit is not None
-            maxima.append(
-                min(limit[r] * 1000 // world.capacity_sum[r] for r in world.counting if world.capacity_sum[r])
-            )
+            maxima.append(min(limit[r] * 1000 // world.total_sum[r] for r in world.counting if world.total_sum[r]))
         guarantees = [max(0, 1000 - sum(maxima[1:])), *maxima[1:]]
         maxima[0] = max(maxima[0], guarantees[0])
         turns.queue_permille = dict(zip(self.pools, zip(guarantees, maxima, strict=True), strict=True))
@@ -205,6 +216,8 @@ class Knobs:
     def _let_in(self, turns: Turns, live: list[Job]) -> None:
         world, said_yes = self.world, []
         before = list(world.runs)
+        leaves = [queue for queue in world.queues if not queue.children]
+        bases = {leaf: self.of_yarn.base(world, leaf) for leaf in leaves}
         for job in sorted(live, key=lambda job: (-job.priority, job.number)):
             if not job.admitted and self.admission.says_yes(world, job):
                 said_yes.append(job)
@@ -214,9 +227,9 @@ class Knobs:
                     am = job.stages[0].tasks[0]
                     am.run = Run(am, node, None, 0, Attempt(am.number, 0, node.number, world.now), None, 0)
                     world.runs.append(am.run)
-        for leaf in [queue for queue in world.queues if not queue.children]:
+        for leaf, base in bases.items():
             held = world.allocated_queue(leaf, only_ams=True)
-            parts = [-(-1000 * held[r] // leaf.maximum[r]) for r in world.counting if leaf.maximum[r] > 0]
+            parts = [-(-1000 * held[r] // base[r]) for r in world.counting if base[r] > 0]
             turns.am_share_permille[leaf] = min(1000, max(parts, default=0))
         world.runs = before
         for job in said_yes:
@@ -261,17 +274,9 @@ class Knobs:
             step = [abs(wanted[r] - self.sizes.posted.get(node, node.spec.allowance)[r]) for r in (MEMORY, VCORES)]
             if node.alive and (step[MEMORY] >= DEAD_BAND[MEMORY] or step[VCORES] >= DEAD_BAND[VCORES]):
                 self.sizes.posted[node] = wanted
-        self._compute_queues()
+                self.promises.renew(again=True)
+        share_out(self.world)
         return before != self._settings()
-
-    def _compute_queues(self) -> None:
-        root, *others = self.world.queues
-        sizes = [self.sizes.posted.get(node, node.spec.allowance) for node in self.world.nodes]
-        root.guarantee = root.maximum = tuple(map(sum, zip(*sizes, strict=True)))
-        for queue in others:  # parents come before their children
-            assert queue.parent is not None
-            queue.guarantee = part_of(queue.parent.guarantee, queue.spec.guarantee_permille)
-            queue.maximum = part_of(queue.parent.maximum, queue.spec.maximum_permille)
 
     def _settings(self) -> tuple[object, ...]:
         return (

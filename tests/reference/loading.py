@@ -28,19 +28,10 @@ def _queues(world: World, workload: Workload) -> list[QueueState]:
             parents[name] = specs[0].name
     for number, spec in enumerate(specs):
         parent = queues.get(parents[spec.name])
-        if parent is None:  # root has everything
-            queues[spec.name] = QueueState(number, spec, None, world.capacity_sum, world.capacity_sum)
-        else:
-            guarantee = part_of(parent.guarantee, spec.guarantee_permille)
-            maximum = part_of(parent.maximum, spec.maximum_permille)
-            queues[spec.name] = QueueState(number, spec, parent, guarantee, maximum)
+        queues[spec.name] = QueueState(number, spec, parent)
+        if parent is not None:
             parent.children.append(queues[spec.name])
     return list(queues.values())
-
-
-def part_of(vector: Vector, permille: int) -> Vector:
-    share = 1000 if permille < 0 else permille  # -1: not set
-    return tuple(x * share // 1000 for x in vector)
 
 
 def _jobs(world: World, workload: Workload) -> list[Job]:

@@ -6,9 +6,10 @@ from heddle.model.workload import EXECUTORS, INNER
 
 from .admissions import Admission
 from .jobs import Lives
-from .orderings import Key, Ordering, below_maximum
+from .orderings import Key, Ordering
 from .partitions import Partition
 from .placements import Placement
+from .queues import Queues, below_maximum
 from .sizings import Sizing
 from .state import Node, QueueState, Stage, World
 
@@ -23,19 +24,19 @@ class Offers:
         partition: Partition,
         ordering: Ordering,
         placement: Placement,
+        queues: Queues,
     ) -> None:
         self.world, self.lives, self.admission, self.sizing = world, lives, admission, sizing
-        self.partition, self.ordering, self.placement = partition, ordering, placement
+        self.partition, self.ordering, self.placement, self.queues = partition, ordering, placement, queues
 
     # Candidates
 
-    def candidates(self) -> list[Stage]:
-        """The heads of all buckets, in the order in which they are tried."""
-        heads = self._heads()
-        if self.ordering.queues:
-            root = self.world.queues[0]
-            return self._walk(root, heads)
-        return [stage for _, _, stage in sorted(heads, key=lambda head: head[:2])]
+    def leaves(self) -> list[list[Stage]]:
+        """The heads of all buckets, leaf by leaf, in the order in which they are tried."""
+        heads = sorted(self._heads(), key=lambda head: head[:2])
+        if self.queues.walks:
+            return self._walk(self.world.queues[0], heads)
+        return [[stage for _, _, stage in heads]]
 
     def _heads(self) -> list[tuple[Key, int, Stage]]:
         buckets: dict[tuple[object, ...], list[tuple[Key, int, Stage]]] = {}
@@ -43,18 +44,17 @@ class Offers:
             if stage.kind == INNER or not stage.waiting():
                 continue
             job = stage.job
-            leaf = job.queue if self.ordering.queues else None
-            user = job.user if self.ordering.users else None
+            leaf = job.queue if self.queues.walks else None
+            user = job.user if self.queues.users else None
             open_to_all = job.admitted or self.admission.admits_all
             bucket = buckets.setdefault((job.pool, leaf, user, stage.shape, stage.label, open_to_all), [])
             bucket.append((self.ordering.key(self.world, stage), stage.number, stage))
         return [min(bucket, key=lambda entry: entry[:2]) for bucket in buckets.values()]
 
-    def _walk(self, queue: QueueState, heads: list[tuple[Key, int, Stage]]) -> list[Stage]:
-        here = sorted((head for head in heads if head[2].job.queue is queue), key=lambda head: head[:2])
-        found = [stage for _, _, stage in here]
+    def _walk(self, queue: QueueState, heads: list[tuple[Key, int, Stage]]) -> list[list[Stage]]:
+        found = [[stage for _, _, stage in heads if stage.job.queue is queue]]
         below = [child for child in queue.children if any(child in h[2].job.queue.upwards() for h in heads)]
-        for child in sorted(below, key=lambda child: (self.ordering.queue_key(self.world, child), child.number)):
+        for child in sorted(below, key=lambda child: (self.queues.queue_key(self.world, child), child.number)):
             found += self._walk(child, heads)
         return found
 
@@ -65,11 +65,11 @@ class Offers:
         return stage.job.admitted or self.admission.says_yes(self.world, stage.job)
 
     def _may_have_one(self, stage: Stage) -> bool:
-        """Tests (a) to (c): admission, the ordering's limits, the pool's limit."""
+        """Tests (a) to (c): admission, the limits of queues and users, the pool's limit."""
         job = stage.job
         return (
             self.is_let_in(stage)
-            and self.ordering.within_limits(self.world, stage)
+            and self.queues.within_limits(self.world, stage)
             and self.partition.allows(self.world, job, stage.shape)
         )
 
@@ -115,7 +115,7 @@ class Offers:
             self._allocate(stage, node)
             given += 1
         while most == 0 or given < most:
-            stage_or_none = self._packed(node) if self.ordering.packs else self._first(node)
+            stage_or_none = self._packed(node, may_reserve=True) if self.ordering.packs else self._first(node)
             if stage_or_none is None:
                 return
             self._allocate(stage_or_none, node)
@@ -123,21 +123,19 @@ class Offers:
 
     def _first(self, node: Node) -> Stage | None:
         """The request that gets a container of this node; None ends the offer, perhaps with the node reserved."""
-        full: set[QueueState] = set()  # leaves whose walk has ended at their maximum
-        for stage in self.candidates():
-            if stage.job.queue in full:
-                continue
-            if not self._may_have_one(stage):
-                if self.ordering.reserves and self._has_label(stage, node) and self._is_at_maximum(stage):
-                    full.add(stage.job.queue)
-                continue
-            if self._suits(stage, node):
-                return stage
-            if self._has_label(stage, node) and not self._fits(stage, node):
-                if self.ordering.reserves and self._reserve(stage, node):
-                    return None
-                if self.ordering.blocking:
-                    return None
+        for leaf in self.leaves():
+            for stage in leaf:
+                if not self._may_have_one(stage):
+                    if self.queues.reserves and self._has_label(stage, node) and self._is_at_maximum(stage):
+                        break
+                    continue
+                if self._suits(stage, node):
+                    return stage
+                if self._has_label(stage, node) and not self._fits(stage, node):
+                    if self._reserve(stage, node):
+                        return None
+                    if self.ordering.blocking:
+                        break
         return None
 
     def _is_at_maximum(self, stage: Stage) -> bool:
@@ -145,6 +143,9 @@ class Offers:
         return self.is_let_in(stage) and not below_maximum(self.world, stage.job.queue, stage.shape)
 
     def _reserve(self, stage: Stage, node: Node) -> bool:
+        """Whether the node is reserved now for a request that does not fit it."""
+        if not self.queues.reserves:
+            return False
         total = self.sizing.total(self.world, node)
         reserved = sum(other.reserved_for is stage for other in self.world.nodes)
         if any(stage.shape[r] > total[r] for r in self.world.counting) or reserved >= len(stage.waiting()):
@@ -157,30 +158,40 @@ class Offers:
     def ideal_pass(self) -> None:
         if self.ordering.packs:
             for node in self.world.nodes:
-                while (stage := self._packed(node)) is not None:
+                while (stage := self._packed(node, may_reserve=False)) is not None:
                     self._allocate(stage, node)
             return
         while (found := self._best()) is not None:
             self._allocate(*found)
 
     def _best(self) -> tuple[Stage, Node] | None:
-        for stage in self.candidates():
-            if not self._may_have_one(stage):
-                continue
-            nodes = [node for node in self.world.nodes if self._suits(stage, node)]
-            if nodes:
-                # max() keeps the first of equals: the smaller node number
-                return stage, max(nodes, key=lambda n: self.placement.score(self.world, self.sizing, stage, n))
-            if self.ordering.blocking:
-                return None
+        for leaf in self.leaves():
+            for stage in leaf:
+                if not self._may_have_one(stage):
+                    continue
+                nodes = [node for node in self.world.nodes if self._suits(stage, node)]
+                if nodes:
+                    scores = [self.placement.score(self.world, self.sizing, stage, node) for node in nodes]
+                    return stage, nodes[scores.index(max(scores))]  # the first of equals: the smaller number
+                if self.ordering.blocking:
+                    break
         return None
 
     # Orderings that pack
 
-    def _packed(self, node: Node) -> Stage | None:
-        found = [stage for stage in self.candidates() if self._may_have_one(stage) and self._suits(stage, node)]
-        if not found:
-            return None
+    def _packed(self, node: Node, *, may_reserve: bool) -> Stage | None:
+        """The request that gets a container of this node; None ends the offer, perhaps with the node reserved."""
+        for leaf in self.leaves():
+            allowed = [stage for stage in leaf if self._may_have_one(stage)]
+            found = [stage for stage in allowed if self._suits(stage, node)]
+            if found:
+                return self._winner(node, found)
+            big = [stage for stage in allowed if self._has_label(stage, node) and not self._fits(stage, node)]
+            if may_reserve and any(self._reserve(stage, node) for stage in big):  # the first that can
+                return None
+        return None
+
+    def _winner(self, node: Node, found: list[Stage]) -> Stage:
         free = self.sizing.free(self.world, node)
         self.ordering.before_comparing(self.world, node, free)
         keys = [self.ordering.key(self.world, stage) for stage in found]

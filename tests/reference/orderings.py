@@ -1,4 +1,4 @@
-"""Ordering: which request goes first, and what a queue or user may not exceed."""
+"""Ordering: which request of a leaf goes first."""
 
 from __future__ import annotations
 
@@ -6,35 +6,19 @@ from heddle.model.draw import STREAM_POLICY, draw
 from heddle.model.resources import MEMORY, ONE
 from heddle.model.workload import EXECUTORS, INNER, TASKS
 
-from .state import Job, Node, QueueState, Run, Stage, Vector, World, add
+from .state import Job, Node, Run, Stage, Vector, World, add
 
-Key = tuple[int, ...]
-
-WELL_SUPPLIED = 2**60  # queues above their minimum share come after all that are below
+Key = int
 
 
 class Ordering:
-    """Base of all: no queues, not blocking, no limits, no reservation of nodes, no fit."""
+    """Base of all: not blocking, no fit."""
 
-    queues = False
-    users = False
     blocking = False
-    reserves = False
     packs = False  # depends on the node: `combine` chooses among all that fit
-    fair_share = False  # with queues: preemption goes by fair shares, not guarantees
-    fair_by_memory = False  # and looks at memory only
 
     def key(self, world: World, stage: Stage) -> Key:
         raise NotImplementedError
-
-    def queue_key(self, world: World, queue: QueueState) -> int:
-        raise NotImplementedError
-
-    def within_limits(self, world: World, stage: Stage) -> bool:
-        return True
-
-    def user_has_room(self, world: World, stage: Stage) -> bool:
-        return True
 
     def fit(self, world: World, node: Node, free: Vector, stage: Stage) -> int:
         """For orderings that pack: how well a request suits the node."""
@@ -60,7 +44,7 @@ class Ordering:
 
 
 def fifo_key(job: Job) -> Key:
-    return (-job.priority, job.number)
+    return job.number - job.priority * 2**32
 
 
 class Fifo(Ordering):
@@ -73,7 +57,7 @@ class Fifo(Ordering):
 
 class RandomOrder(Ordering):
     def key(self, world: World, stage: Stage) -> Key:
-        return (int(draw(world.seed, STREAM_POLICY, stage.number)),)
+        return int(draw(world.seed, STREAM_POLICY, stage.number))
 
 
 def task_share(world: World, stage: Stage) -> int:
@@ -97,12 +81,12 @@ def remaining_work(world: World, job: Job) -> int:
 
 class Sjf(Ordering):
     def key(self, world: World, stage: Stage) -> Key:
-        return (whole_work(world, stage.job),)
+        return whole_work(world, stage.job)
 
 
 class Srpt(Ordering):
     def key(self, world: World, stage: Stage) -> Key:
-        return (remaining_work(world, stage.job),)
+        return remaining_work(world, stage.job)
 
 
 class SmallestFirst(Ordering):
@@ -112,7 +96,7 @@ class SmallestFirst(Ordering):
             if other.kind != INNER:
                 for _ in other.waiting():
                     total = add(total, other.shape)
-        return (world.share(total),)
+        return world.share(total)
 
 
 def leaf_key(world: World, stage: Stage, order: str) -> Key:
@@ -120,91 +104,15 @@ def leaf_key(world: World, stage: Stage, order: str) -> Key:
     if order == "fifo":
         return fifo_key(stage.job)
     allocated = world.allocated_job(stage.job)
-    return (allocated[MEMORY],) if order == "fair" else (world.share(allocated),)
+    return allocated[MEMORY] if order == "fair" else world.share(allocated)
 
 
-def below_maximum(world: World, queue: QueueState, shape: Vector) -> bool:
-    """The queue and all above it have room for the shape below their maximum."""
-    for level in queue.upwards():
-        allocated = world.allocated_queue(level)
-        if any(allocated[r] + shape[r] > level.maximum[r] for r in world.counting):
-            return False
-    return True
-
-
-def min_share(world: World, queue: QueueState) -> Vector:
-    return queue.spec.min_share or world.zero
-
-
-class Fair(Ordering):
-    queues = True
-    fair_share = True
-    fair_by_memory = True
+class LeafOrder(Ordering):
+    def __init__(self, default: str = "fifo") -> None:
+        self.default = default
 
     def key(self, world: World, stage: Stage) -> Key:
-        return leaf_key(world, stage, stage.job.queue.spec.order or "fair")
-
-    def queue_key(self, world: World, queue: QueueState) -> int:
-        used, due = world.allocated_queue(queue)[MEMORY], min_share(world, queue)[MEMORY]
-        return used * ONE // due if used < due else WELL_SUPPLIED + used * 1000 // queue.spec.weight_milli
-
-    def within_limits(self, world: World, stage: Stage) -> bool:
-        return below_maximum(world, stage.job.queue, stage.shape)
-
-
-class Drf(Fair):
-    fair_by_memory = False
-
-    def key(self, world: World, stage: Stage) -> Key:
-        return leaf_key(world, stage, stage.job.queue.spec.order or "drf")
-
-    def queue_key(self, world: World, queue: QueueState) -> int:
-        allocated = world.allocated_queue(queue)
-        shared = [r for r in world.counting if world.capacity_sum[r]]
-        if shared:
-            # max() keeps the first of equals: the smaller resource number
-            dominant = max(shared, key=lambda r: allocated[r] * ONE // world.capacity_sum[r])
-            used, due = allocated[dominant], min_share(world, queue)[dominant]
-            if used < due:
-                return used * ONE // due
-        return WELL_SUPPLIED + world.share(allocated) * 1000 // queue.spec.weight_milli
-
-
-class Capacity(Ordering):
-    queues = True
-    users = True
-
-    def __init__(self, reserve: int = 1) -> None:
-        self.reserves = bool(reserve)
-
-    def key(self, world: World, stage: Stage) -> Key:
-        return leaf_key(world, stage, stage.job.queue.spec.order or "fifo")
-
-    def queue_key(self, world: World, queue: QueueState) -> int:
-        allocated = world.allocated_queue(queue)
-        return max(allocated[r] * ONE // max(1, queue.guarantee[r]) for r in world.counting)
-
-    def within_limits(self, world: World, stage: Stage) -> bool:
-        return below_maximum(world, stage.job.queue, stage.shape) and self.user_has_room(world, stage)
-
-    def user_has_room(self, world: World, stage: Stage) -> bool:
-        leaf, user = stage.job.queue, stage.job.user
-        allocated, of_user = world.allocated_queue(leaf), world.allocated_queue(leaf, user=user)
-        asking = {
-            other.job.user
-            for other in world.stages
-            if other.job.queue is leaf and other.kind != INNER and other.waiting()
-        }
-        for r in world.counting:
-            guarantee = leaf.guarantee[r]
-            current = guarantee if allocated[r] < guarantee else allocated[r] + stage.shape[r]
-            limit = min(
-                max(current // len(asking), current * leaf.spec.user_limit_percent // 100),
-                guarantee * leaf.spec.user_limit_factor_milli // 1000,
-            )
-            if of_user[r] > limit:
-                return False
-        return True
+        return leaf_key(world, stage, stage.job.queue.spec.order or self.default)
 
 
 class FfdDp(Ordering):
@@ -227,11 +135,11 @@ class Tetris(Ordering):
         self.weight_milli = round(1000 * weight)
 
     def key(self, world: World, stage: Stage) -> Key:
-        return (remaining_work(world, stage.job),)
+        return remaining_work(world, stage.job)
 
     def combine(self, world: World, stages: list[Stage], keys: list[Key], fits: list[int]) -> list[int]:
-        n, fit_sum, key_sum = len(fits), sum(fits), sum(key[0] for key in keys)
+        n, fit_sum, key_sum = len(fits), sum(fits), sum(keys)
         return [
-            fit * n * ONE // max(1, fit_sum) - (self.weight_milli * (key[0] * n * ONE // max(1, key_sum)) // 1000)
+            fit * n * ONE // max(1, fit_sum) - (self.weight_milli * (key * n * ONE // max(1, key_sum)) // 1000)
             for key, fit in zip(keys, fits, strict=True)
         ]

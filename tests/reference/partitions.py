@@ -72,8 +72,8 @@ class SmallPool(Partition):
         return is_small(world, wanted, self.theta, [node.spec.allowance for node in world.nodes])
 
     def limit(self, world: World, pool: int) -> Vector | None:
-        small = tuple(x * self.permille // 1000 for x in world.capacity_sum)
-        return small if pool == 1 else tuple(x - y for x, y in zip(world.capacity_sum, small, strict=True))
+        small = tuple(x * self.permille // 1000 for x in world.total_sum)
+        return small if pool == 1 else tuple(x - y for x, y in zip(world.total_sum, small, strict=True))
 
 
 @dataclass(eq=False)
@@ -100,10 +100,14 @@ class History:
 
 
 def share_rounded_up(world: World, amount: Vector) -> int:
-    """The dominant share, each division rounded up."""
-    return max(
-        (-(-amount[r] * ONE // world.capacity_sum[r]) for r in world.counting if world.capacity_sum[r]), default=0
-    )
+    """The dominant share of what may be promised now, each division rounded up."""
+    return max((-(-amount[r] * ONE // world.total_sum[r]) for r in world.counting if world.total_sum[r]), default=0)
+
+
+def tightest(world: World) -> int:
+    """What may be promised now, in shares of the allowances, in the resource that is shortest."""
+    parts = [world.total_sum[r] * ONE // world.capacity_sum[r] for r in world.counting if world.capacity_sum[r]]
+    return max(1, min(parts, default=ONE))
 
 
 class DressPools(Partition):
@@ -125,8 +129,8 @@ class DressPools(Partition):
         return is_small(world, wants(job), self.theta, rooms)
 
     def limit(self, world: World, pool: int) -> Vector | None:
-        small = tuple(x * self.delta // ONE for x in world.capacity_sum)
-        return small if pool == 1 else tuple(x - y for x, y in zip(world.capacity_sum, small, strict=True))
+        small = tuple(x * self.delta // ONE for x in world.total_sum)
+        return small if pool == 1 else tuple(x - y for x, y in zip(world.total_sum, small, strict=True))
 
     @staticmethod
     def _free(world: World, node: Node) -> Vector:
@@ -191,7 +195,7 @@ class DressPools(Partition):
                 total += self._release(world, history.older)
                 if history.newest and history.newest.last <= world.now - self.window_ms:
                     total += self._release(world, history.newest)
-        return total
+        return total * ONE // tightest(world)
 
     # Alg. 3
 

@@ -6,7 +6,7 @@ from heddle.model.resources import MEMORY, ONE
 from heddle.model.workload import AM, INNER
 
 from .offers import Offers
-from .orderings import Ordering, min_share
+from .queues import Queues, min_share
 from .state import Job, QueueState, Run, Stage, World, add
 
 IGNORED_OVER_PERMILLE = 100  # a queue that is above its due by no more than this gives nothing back
@@ -24,11 +24,11 @@ class Preemption:
 
     @property
     def every_ms(self) -> int:
-        return self.settings.every_ms if self.ordering.queues else 0
+        return self.settings.every_ms if self.queues.walks else 0
 
     @property
-    def ordering(self) -> Ordering:
-        return self.offers.ordering
+    def queues(self) -> Queues:
+        return self.offers.queues
 
     def round(self) -> list[Run]:
         """The containers that must go now."""
@@ -40,8 +40,8 @@ class Preemption:
     # Who gives back how much
 
     def _resources(self) -> list[int]:
-        counting = [r for r in self.world.counting if self.world.capacity_sum[r] > 0]
-        return [r for r in counting if r == MEMORY or not self.ordering.fair_by_memory]
+        counting = [r for r in self.world.counting if self.world.total_sum[r] > 0]
+        return [r for r in counting if r == MEMORY or not self.queues.fair_by_memory]
 
     def _leaves(self) -> list[QueueState]:
         return [queue for queue in self.world.queues if not queue.children]
@@ -49,7 +49,7 @@ class Preemption:
     def _find_claims(self) -> list[Stage]:
         """The requests that would be served if there were room."""
         asked = [stage for stage in self.world.stages if stage.kind != INNER and stage.waiting()]
-        return [s for s in asked if self.offers.is_let_in(s) and self.ordering.user_has_room(self.world, s)]
+        return [s for s in asked if self.offers.is_let_in(s) and self.queues.user_has_room(self.world, s)]
 
     def _pending(self, r: int) -> Amounts:
         pending = dict.fromkeys(self._leaves(), 0)
@@ -63,9 +63,9 @@ class Preemption:
 
     def theirs(self, r: int) -> Amounts:
         """g of the page: what nobody may take from a queue."""
-        if not self.ordering.fair_share:
+        if not self.queues.fair_share:
             return {queue: queue.guarantee[r] for queue in self.world.queues}
-        shares = {self.world.queues[0]: self.world.capacity_sum[r]}
+        shares = {self.world.queues[0]: self.world.total_sum[r]}
         for parent in self.world.queues:
             active = [child for child in parent.children if self._is_active(child)]
             weights = sum(child.spec.weight_milli for child in active)
@@ -80,7 +80,7 @@ class Preemption:
         pending, wanted = self._pending(r), dict.fromkeys(self.world.queues, 0)
         for leaf in self._leaves():
             used, due = self.world.allocated_queue(leaf)[r], theirs[leaf]
-            if self.ordering.fair_share:
+            if self.queues.fair_share:
                 due = min(due, max(min_share(self.world, leaf)[r], due // 2))
             wanted[leaf] = max(used, min(used + pending[leaf], due, leaf.maximum[r]))
         for parent in reversed(self.world.queues):  # children come before their parents
@@ -92,8 +92,7 @@ class Preemption:
     def _ideal(self, r: int, theirs: Amounts) -> Amounts:
         wanted = self._wanted(r, theirs)
         root = self.world.queues[0]
-        there = sum(node.spec.allowance[r] for node in self.world.nodes if node.alive)
-        ideal = {root: max(there, self.world.allocated_queue(root)[r])}
+        ideal = {root: max(self.world.total_sum[r], self.world.allocated_queue(root)[r])}
         for parent in self.world.queues:  # parents come before their children
             caps = {child: min(wanted[child], theirs[child]) for child in parent.children}
             base = _fill(ideal[parent], caps, theirs)
@@ -108,7 +107,7 @@ class Preemption:
             used = self.world.allocated_queue(leaf)[r]
             above = used * 1000 > (1000 + IGNORED_OVER_PERMILLE) * theirs[leaf]
             takes[leaf] = max(0, used - ideal[leaf]) if above else 0
-        total, most = sum(takes.values()), self.world.capacity_sum[r] * self.settings.round_permille // 1000
+        total, most = sum(takes.values()), self.world.total_sum[r] * self.settings.round_permille // 1000
         if total > most:
             takes = {leaf: take * most // total for leaf, take in takes.items()}
         return {leaf: -(-take * NATURAL_TERMINATION_PERMILLE // 1000) for leaf, take in takes.items()}
@@ -145,8 +144,8 @@ class Preemption:
         runs = [run for job in jobs for run in self._of_job(job)]
         return [run for run in runs if run.kind != AM] + [run for run in runs if run.kind == AM]
 
-    def _job_order(self, job: Job) -> tuple[object, int]:
-        return self.ordering.key(self.world, job.stages[0]), job.number
+    def _job_order(self, job: Job) -> tuple[int, int]:
+        return self.offers.ordering.key(self.world, job.stages[0]), job.number
 
     def _of_job(self, job: Job) -> list[Run]:
         runs = [run for run in self.world.containers() if run.task.job is job]

@@ -21,8 +21,10 @@ from .offers import Offers
 from .partitions import make_partition
 from .placements import make_placement
 from .preemption import Preemption
+from .promises import Promises
+from .queues import make_queues
 from .reports import Reports
-from .sizings import make_sizing
+from .sizings import Sizing, make_sizing
 from .state import Job, Node, Run
 from .trace import EXACT, Observation, Policy, Running, Trace
 
@@ -70,12 +72,15 @@ class Simulator:
         self.world = load(workload, cluster, seed)
         self.reports = Reports(self.world, observation)
         self.knobs: Knobs | None = None
+        self.sizing: Sizing
         if by_knobs:
             sizes = PostedSize()
-            self.knobs = Knobs(self.world, policy, sizes, observation)
-            policy, self.sizing, listener = stock(policy), sizes, self.knobs.sizing
+            self.sizing, self.promises = sizes, Promises(self.world, sizes)
+            self.knobs = Knobs(self.world, policy, sizes, self.promises, observation)
+            policy, listener = stock(policy), self.knobs.sizing
         else:
             self.sizing = listener = make_sizing(*policy.sizing)
+            self.promises = Promises(self.world, self.sizing)
         partition = make_partition(*policy.partition)
         ordering = make_ordering(*policy.ordering)
         self.network = Network(self.world)
@@ -88,6 +93,7 @@ class Simulator:
             partition,
             ordering,
             make_placement(*policy.placement),
+            make_queues(*policy.queues),
         )
         self.preemption = Preemption(self.world, self.offers)
         self.heartbeat_ms = cluster.timing.node_heartbeat_ms
@@ -183,6 +189,7 @@ class Simulator:
         """One round of the phases. Heartbeats and reports belong to the first round of an instant."""
         happened = [self._containers(), self._nodes(), first and self._reports(), self._arrivals(), self._asks()]
         happened.append(self._starving_maps())
+        self.promises.renew()
         happened.append(first and self._preemption_between_queues())
         happened.append(first and self._tick_of_levers())
         happened.append(first and self.knobs is not None and self.knobs.now())
@@ -326,8 +333,7 @@ class Simulator:
     def _tick_of_levers(self) -> bool:
         """Partitions that ask for it hear that time has passed, as long as requests wait."""
         partition, now = self.lives.partition, self.world.now
-        waits = any(stage.waiting() for stage in self.world.stages if stage.kind != INNER)
-        if partition.every_ms == 0 or now == 0 or now % partition.every_ms or not waits:
+        if partition.every_ms == 0 or now == 0 or now % partition.every_ms or not self.world.anything_waits():
             return False
         return partition.on_tick(self.world)
 

@@ -15,7 +15,7 @@ from heddle.model.draw import (
 )
 from heddle.model.reasons import JobOutcome
 from heddle.model.resources import MEMORY, ONE
-from heddle.model.workload import AM
+from heddle.model.workload import AM, INNER
 
 from .trace import Attempt
 
@@ -143,8 +143,8 @@ class QueueState:
     number: int
     spec: Queue
     parent: QueueState | None
-    guarantee: Vector
-    maximum: Vector
+    guarantee: Vector = ()  # these two follow what the cluster may promise now
+    maximum: Vector = ()
     children: list[QueueState] = field(default_factory=list)
 
     def upwards(self) -> list[QueueState]:
@@ -201,6 +201,7 @@ class World:
         dominant = cluster.calculator == "dominant"
         self.counting = [r for r in range(self.n_resources) if dominant or r == MEMORY or r in self.exclusive]
         self.capacity_sum = cluster.total_allowance()  # C_r of the page
+        self.total_sum: Vector = self.capacity_sum  # T_r of the page
         self.nodes = [self._node(number, spec) for number, spec in enumerate(cluster.nodes)]
         self.queues: list[QueueState] = []
         self.jobs: list[Job] = []
@@ -211,6 +212,10 @@ class World:
         self.shapes: list[Vector] = []  # distinct reservations, in the workload's order
         self.allocations = 0
         self.untold: set[int] = set()  # nodes on which containers ended since heartbeats were last sent
+
+    def anything_waits(self) -> bool:
+        """Whether the scheduler has requests that it has not met."""
+        return any(stage.waiting() for stage in self.stages if stage.kind != INNER)
 
     def drop_reservations(self, stage: Stage) -> None:
         for node in self.nodes:

@@ -376,10 +376,9 @@ ORDERINGS: tuple[Lever, ...] = (
     ("sjf", {}),
     ("srpt", {}),
     ("smallest-first", {}),
-    ("fair", {}),
-    ("drf", {}),
-    ("capacity", {}),
-    ("capacity", {"reserve": 0}),
+    ("leaf-order", {}),
+    ("leaf-order", {"default": "fair"}),
+    ("leaf-order", {"default": "drf"}),
     ("ffd-dp", {}),
     ("ffd-dp", {"ties": "even"}),
     ("tetris", {}),
@@ -389,6 +388,13 @@ ORDERINGS: tuple[Lever, ...] = (
     ("haste", {"progress": "finished"}),
     ("haste-a", {}),
     ("haste-a", {"aggressiveness": 0.5, "fitness": 0, "urgency": "assigned"}),
+)
+QUEUES: tuple[Lever, ...] = (
+    ("one-leaf", {}),
+    ("fair", {}),
+    ("drf", {}),
+    ("capacity", {}),
+    ("capacity", {"reserve": 0}),
 )
 ADMISSIONS: tuple[Lever, ...] = (
     ("admit-all", {}),
@@ -436,4 +442,5 @@ def policies() -> st.SearchStrategy[Policy]:
         partition=st.sampled_from(PARTITIONS),
         ordering=st.sampled_from(ORDERINGS),
         placement=st.sampled_from(PLACEMENTS),
+        queues=st.sampled_from(QUEUES),
     )

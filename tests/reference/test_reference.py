@@ -51,7 +51,7 @@ def test_drf_published_example() -> None:
     # for B alone; 3 * 1 + 2 * 3 = 9 CPUs and 3 * 4 + 2 * 1 = 14 GB are in use, so nothing more fits.
     a = job("a", 0, (4096, 1000), *[TaskSpec(10_000)] * 10, queue="root.a")
     b = job("b", 0, (1024, 3000), *[TaskSpec(10_000)] * 10, queue="root.b")
-    policy = Policy(ordering=("drf", {}))
+    policy = Policy(ordering=("leaf-order", {"default": "drf"}), queues=("drf", {}))
     trace = simulate(build("drf", [a, b]), Cluster((node(18 * 1024, 9000),)), policy, seed=1, until_ms=5000)
     assert [attempt.task < 10 for attempt in trace.attempts] == [True, False, True, False, True]
     assert (trace.outcome, trace.reason) == ("stalled", "until")
@@ -227,7 +227,7 @@ def test_capacity_reserves_a_node_for_the_big_request() -> None:
     cluster = Cluster(nodes, timing=Timing(node_heartbeat_ms=1000))
     starts = {}
     for reserve in (0, 1):
-        policy = Policy(ordering=("capacity", {"reserve": reserve}))
+        policy = Policy(ordering=("leaf-order", {}), queues=("capacity", {"reserve": reserve}))
         trace = simulate(build("big", jobs), cluster, policy, seed=1)
         starts[reserve] = [of_task(trace, task)[0].started_at_ms for task in range(3)]
     phase = draw(1, STREAM_NODE_HEARTBEAT, 0) % 1000
@@ -243,7 +243,8 @@ def test_fair_queue_weights() -> None:
     queues = (Queue("root"), Queue("root.a"), Queue("root.b", weight_milli=3000))
     jobs = [job(q, 0, (100, 0), *[TaskSpec(1000)] * 8, queue=f"root.{q}") for q in ("a", "b")]
     cluster = Cluster((node(800, 0),), queues=queues)
-    trace = simulate(build("weights", jobs), cluster, Policy(ordering=("fair", {})), seed=1, until_ms=500)
+    policy = Policy(ordering=("leaf-order", {"default": "fair"}), queues=("fair", {}))
+    trace = simulate(build("weights", jobs), cluster, policy, seed=1, until_ms=500)
     assert "".join("ab"[attempt.task >= 8] for attempt in trace.attempts) == "abbbabbb"
 
 
@@ -281,14 +282,20 @@ def test_random_runs_keep_the_rules(pair: tuple[Workload, Cluster], policy: Poli
 @settings(max_examples=10, deadline=None, derandomize=True)
 @given(
     pairs(dataclasses.replace(EVERYTHING, gpu=False)),
-    st.sampled_from(["capacity", "fair", "drf"]),
+    st.sampled_from([("capacity", "fifo"), ("fair", "fair"), ("drf", "drf")]),
     st.sampled_from(["most-free", "delay-locality"]),
     st.integers(0, 9),
 )
 def test_knobs_that_nobody_turns_change_nothing(
-    pair: tuple[Workload, Cluster], ordering: str, placement: str, seed: int
+    pair: tuple[Workload, Cluster], scheduler: tuple[str, str], placement: str, seed: int
 ) -> None:
     workload, cluster = pair
-    policy = Policy(admission=("am-share", {"percent": 0.3}), ordering=(ordering, {}), placement=(placement, {}))
+    queues, default = scheduler
+    policy = Policy(
+        admission=("am-share", {"percent": 0.3}),
+        ordering=("leaf-order", {"default": default}),
+        placement=(placement, {}),
+        queues=(queues, {}),
+    )
     native = simulate(workload, cluster, policy, seed, until_ms=8_000)
     assert simulate(workload, cluster, policy, seed, until_ms=8_000, executor="yarn-knobs") == native

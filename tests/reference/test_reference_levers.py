@@ -13,6 +13,7 @@ from heddle.traces.build import TaskSpec, build, constant
 
 from . import Policy, simulate
 from .test_reference import job, node, of_task, spans
+from .worked_preemption import CAPACITY
 
 
 def test_borg_default_promises_more_than_the_allowance() -> None:
@@ -88,7 +89,7 @@ def test_user_limit() -> None:
     queues = (Queue("root"), Queue("root.default", user_limit_percent=25))
     jobs = [job(user, 0, (100, 0), *[TaskSpec(10_000)] * 10, user=user) for user in ("ann", "bob")]
     cluster = Cluster((node(1000, 0),), queues=queues)
-    trace = simulate(build("users", jobs), cluster, Policy(ordering=("capacity", {})), seed=1, until_ms=5000)
+    trace = simulate(build("users", jobs), cluster, CAPACITY, seed=1, until_ms=5000)
     assert [attempt.task for attempt in trace.attempts] == [0, 1, 2, 3, 4, 5, 10, 11, 12, 13]
 
 

@@ -12,13 +12,14 @@ Lever = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Policy:
-    """Five levers, each a name of docs/semantics.md and the parameters that differ from its defaults."""
+    """Six levers, each a name of docs/semantics.md and the parameters that differ from its defaults."""
 
     admission: Lever = ("admit-all", {})
     sizing: Lever = ("reservation", {})
     partition: Lever = ("shared", {})
     ordering: Lever = ("fifo", {})
     placement: Lever = ("most-free", {})
+    queues: Lever = ("one-leaf", {})
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from .worked_example import Example, Span
 
 PREEMPTED, FINISHED = Outcome.PREEMPTED, Outcome.FINISHED
 STILL_RUNNING: Span = (0, None, None)
-CAPACITY, FAIR = Policy(ordering=("capacity", {})), Policy(ordering=("fair", {}))
+CAPACITY = Policy(ordering=("leaf-order", {}), queues=("capacity", {}))
+FAIR = Policy(ordering=("leaf-order", {"default": "fair"}), queues=("fair", {}))
 
 
 def half(name: str, permille: int = 500) -> Queue:

@@ -1,0 +1,113 @@
+"""Queues: how the tree is walked, and what a queue or user may not exceed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heddle.model.resources import MEMORY, ONE
+from heddle.model.workload import INNER
+
+from .state import QueueState, Stage, Vector, World
+
+WELL_SUPPLIED = 2**60  # queues above their minimum share come after all that are below
+
+
+class Queues:
+    """`one-leaf`: all requests wait in one place, and nothing is limited."""
+
+    walks = False  # the tree is walked: requests of different leaves are kept apart
+    users = False  # and those of different users
+    reserves = False
+    fair_share = False  # preemption goes by fair shares, not guarantees
+    fair_by_memory = False  # and looks at memory only
+
+    def queue_key(self, world: World, queue: QueueState) -> int:
+        raise NotImplementedError
+
+    def within_limits(self, world: World, stage: Stage) -> bool:
+        return True
+
+    def user_has_room(self, world: World, stage: Stage) -> bool:
+        return True
+
+
+def below_maximum(world: World, queue: QueueState, shape: Vector) -> bool:
+    """The queue and all above it have room for the shape below their maximum."""
+    for level in queue.upwards():
+        allocated = world.allocated_queue(level)
+        if any(allocated[r] + shape[r] > level.maximum[r] for r in world.counting):
+            return False
+    return True
+
+
+def min_share(world: World, queue: QueueState) -> Vector:
+    return queue.spec.min_share or world.zero
+
+
+class Fair(Queues):
+    walks = True
+    fair_share = True
+    fair_by_memory = True
+
+    def queue_key(self, world: World, queue: QueueState) -> int:
+        used, due = world.allocated_queue(queue)[MEMORY], min_share(world, queue)[MEMORY]
+        return used * ONE // due if used < due else WELL_SUPPLIED + used * 1000 // queue.spec.weight_milli
+
+    def within_limits(self, world: World, stage: Stage) -> bool:
+        return below_maximum(world, stage.job.queue, stage.shape)
+
+
+class Drf(Fair):
+    fair_by_memory = False
+
+    def queue_key(self, world: World, queue: QueueState) -> int:
+        allocated = world.allocated_queue(queue)
+        shares = {r: allocated[r] * ONE // world.total_sum[r] for r in world.counting if world.total_sum[r]}
+        if shares:
+            # max() keeps the first of equals: the smaller resource number
+            dominant = max(shares, key=lambda r: shares[r])
+            used, due = allocated[dominant], min_share(world, queue)[dominant]
+            if used < due:
+                return used * ONE // due
+        return WELL_SUPPLIED + max(shares.values(), default=0) * 1000 // queue.spec.weight_milli
+
+
+class Capacity(Queues):
+    walks = True
+    users = True
+
+    def __init__(self, reserve: int = 1) -> None:
+        self.reserves = bool(reserve)
+
+    def queue_key(self, world: World, queue: QueueState) -> int:
+        allocated = world.allocated_queue(queue)
+        return max(allocated[r] * ONE // max(1, queue.guarantee[r]) for r in world.counting)
+
+    def within_limits(self, world: World, stage: Stage) -> bool:
+        return below_maximum(world, stage.job.queue, stage.shape) and self.user_has_room(world, stage)
+
+    def user_has_room(self, world: World, stage: Stage) -> bool:
+        leaf, user = stage.job.queue, stage.job.user
+        allocated, of_user = world.allocated_queue(leaf), world.allocated_queue(leaf, user=user)
+        asking = {
+            other.job.user
+            for other in world.stages
+            if other.job.queue is leaf and other.kind != INNER and other.waiting()
+        }
+        for r in world.counting:
+            guarantee = leaf.guarantee[r]
+            current = guarantee if allocated[r] < guarantee else allocated[r] + stage.shape[r]
+            limit = min(
+                max(current // len(asking), current * leaf.spec.user_limit_percent // 100),
+                guarantee * leaf.spec.user_limit_factor_milli // 1000,
+            )
+            if of_user[r] > limit:
+                return False
+        return True
+
+
+QUEUES: dict[str, type[Queues]] = {"one-leaf": Queues, "fair": Fair, "drf": Drf, "capacity": Capacity}
+
+
+def make_queues(name: str, parameters: dict[str, Any]) -> Queues:
+    return QUEUES[name](**parameters)
