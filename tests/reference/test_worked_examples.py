@@ -14,6 +14,8 @@ from . import (
     worked_network,
     worked_observation,
     worked_preemption,
+    worked_promises,
+    worked_queues,
     worked_starting_state,
 )
 from .knobs import priority_of
@@ -27,6 +29,8 @@ EXAMPLES = [
     *worked_network.EXAMPLES,
     *worked_observation.EXAMPLES,
     *worked_preemption.EXAMPLES,
+    *worked_promises.EXAMPLES,
+    *worked_queues.EXAMPLES,
     *worked_starting_state.EXAMPLES,
 ]
 
@@ -35,6 +39,11 @@ EXAMPLES = [
 def test_reference(example: Callable[[], Example]) -> None:
     worked = example()
     worked.check(worked.simulate())
+
+
+def test_nodes_that_can_return_are_waited_for() -> None:
+    # All are lost when the last job arrives; it runs to its end when one is back.
+    assert worked_promises.a_lost_node_shrinks_root().simulate().outcome == "finished"
 
 
 def test_ranks_become_priorities() -> None:

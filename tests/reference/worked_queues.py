@@ -1,0 +1,158 @@
+"""Queues and orderings together, worked out by hand. Guarantees are halves; a user may exceed them."""
+
+from __future__ import annotations
+
+from heddle.model.cluster import Cluster, Node, Queue, Timing
+from heddle.model.draw import STREAM_NODE_HEARTBEAT, draw
+from heddle.model.reasons import Outcome
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
+
+from .trace import Lever, Policy
+from .worked_example import SEED, Example, Span
+
+FINISHED, RELEASED = Outcome.FINISHED, Outcome.RELEASED
+Spans = dict[int, list[Span]]
+HALVES = tuple(Queue(name, guarantee_permille=500, user_limit_factor_milli=4000) for name in ("root.a", "root.b"))
+
+
+def nodes(*memory_mb: int) -> tuple[Node, ...]:
+    return tuple(Node(f"n{i}", (size, 0), (size, 0)) for i, size in enumerate(memory_mb))
+
+
+def job(queue: str, at_ms: int, memory_mb: int, tasks: int = 1, seconds: int = 10, am_mb: int | None = None) -> JobSpec:
+    stage = StageSpec("work", (memory_mb, 0), [TaskSpec(seconds * 1000)] * tasks)
+    am = None if am_mb is None else (am_mb, 0)
+    return JobSpec(f"{queue}-{at_ms}-{memory_mb}", at_ms, [stage], queue=queue, am=am)
+
+
+def named(*jobs: JobSpec) -> list[JobSpec]:
+    """Jobs need names of their own."""
+    return [JobSpec(f"j{i}", one.submit_at_ms, one.stages, queue=one.queue, am=one.am) for i, one in enumerate(jobs)]
+
+
+# What goes first in a leaf, and in which leaf
+
+
+def each_queue_has_its_half_and_haste_inside() -> Example:
+    # 1000 MB; both queues have a job of 2 x 100 MB and, submitted after it, one of 2 x 200 MB. HaSTE's plan for the
+    # empty node: value is memory, all 1000 MB can be filled, with the fewest of the first class: 2 x 100, 4 x 200. The
+    # leaves take turns, a first: 100 each (planned, first by number; then the plan has no more of these), 200 each, 200
+    # each: 500 for both. The second tasks of 100 MB wait for 10 s.
+    # HaSTE over all would give the larger ones, then both of a's small ones: 600 and 400. First in, first out would let
+    # both small tasks of either queue run first.
+    jobs = named(job("root.a", 0, 100, 2), job("root.a", 0, 200, 2), job("root.b", 0, 100, 2), job("root.b", 0, 200, 2))
+    spans: Spans = {task: [(0, 10_000, FINISHED)] for task in (0, 2, 3, 4, 6, 7)}
+    spans |= {task: [(10_000, 20_000, FINISHED)] for task in (1, 5)}
+    policy = Policy(ordering=("haste", {}), queues=("capacity", {}))
+    return Example(build("halves", jobs), Cluster(nodes(1000), queues=(Queue("root"), *HALVES)), policy, spans, 20_000)
+
+
+def blocked(timing: Timing, queues: Lever, spans: Spans) -> Example:
+    # a: 600 MB run, 600 more fit nowhere (the second node has 300), 100 behind them may not overtake. b's 100 MB may.
+    # (The maximum is 1300: it does not keep 600 + 600 back.)
+    jobs = named(job("root.a", 0, 600), job("root.a", 0, 600), job("root.a", 0, 100), job("root.b", 1000, 100))
+    cluster = Cluster(nodes(1000, 300), queues=(Queue("root"), *HALVES), timing=timing)
+    return Example(build("blocked", jobs), cluster, Policy(queues=queues), spans, 30_000)
+
+
+def a_blocked_leaf_does_not_stop_the_other() -> Example:
+    spans: Spans = {
+        0: [(0, 10_000, FINISHED)],
+        1: [(10_000, 20_000, FINISHED)],
+        2: [(10_000, 20_000, FINISHED)],
+        3: [(1000, 11_000, FINISHED)],
+    }
+    return blocked(Timing(), ("capacity", {}), spans)
+
+
+def phase(node: int) -> int:
+    return int(draw(SEED, STREAM_NODE_HEARTBEAT, node)) % 1000
+
+
+def a_blocked_leaf_does_not_stop_the_other_by_heartbeats() -> Example:
+    # The same at heartbeats, without reservations. The first node: 600 MB at its first heartbeat, both others ten
+    # seconds later (the end comes first in that instant). The second node blocks a at every heartbeat, and serves b.
+    first, second = phase(0), phase(1)
+    spans: Spans = {
+        0: [(first, 10_000 + first, FINISHED)],
+        1: [(10_000 + first, 20_000 + first, FINISHED)],
+        2: [(10_000 + first, 20_000 + first, FINISHED)],
+        3: [(1000 + second, 11_000 + second, FINISHED)],
+    }
+    return blocked(Timing(node_heartbeat_ms=1000), ("capacity", {"reserve": 0}), spans)
+
+
+def packed(small_at_ms: int, reserve: int, starts: tuple[int, int, int]) -> Example:
+    """600 MB run, 800 come after 1 s, 300 later. Two small nodes raise the maximum: 600 + 800 <= 1500."""
+    jobs = named(job("root.a", 0, 600), job("root.a", 1000, 800), job("root.a", small_at_ms, 300))
+    cluster = Cluster(nodes(1000, 250, 250), queues=(Queue("root"), *HALVES), timing=Timing(node_heartbeat_ms=1000))
+    spans: Spans = {i: [(at + phase(0), at + phase(0) + 10_000, FINISHED)] for i, at in enumerate(starts)}
+    policy = Policy(ordering=("ffd-dp", {}), queues=("capacity", {"reserve": reserve}))
+    return Example(build("packed", jobs), cluster, policy, spans, 40_000)
+
+
+def a_node_is_reserved_when_nothing_of_the_leaf_can_go() -> Example:
+    # At the heartbeat of 1 s 800 MB are all there is, and do not fit: they reserve. 300 come at 2 s and would fit: they
+    # wait for 800 (10-20 s), and start at 20 s.
+    return packed(2000, 1, (0, 10_000, 20_000))
+
+
+def without_reservations_the_small_one_goes() -> Example:
+    # 300 at 2 s, to 12 s; then 800.
+    return packed(2000, 0, (0, 12_000, 2000))
+
+
+def what_fits_goes_before_anything_is_reserved() -> Example:
+    # At the heartbeat of 1 s both are there: 300 can go, so they do. Then nothing can, and 800 reserve. At 10 s 700 MB
+    # are free, at 11 s all of it.
+    return packed(1000, 1, (0, 11_000, 1000))
+
+
+# AM shares of a leaf
+
+
+def masters(other: list[JobSpec], permille: int, am_mb: int, starts: tuple[int, ...], increment: int = 1) -> Example:
+    """Three jobs of a: an AM, and a task as large, for 10 s. Their spans are those of their AMs."""
+    at_ms = min(1, len(other))
+    jobs = named(*other, *[job("root.a", at_ms, am_mb, am_mb=am_mb)] * 3)
+    first = sum(len(stage.tasks) for one in other for stage in one.stages)
+    spans: Spans = {first + 2 * i: [(at, at + 10_000, RELEASED)] for i, at in enumerate(starts)}
+    cluster = Cluster(nodes(1024), queues=(Queue("root"), *HALVES), increment=(increment, 1))
+    policy = Policy(("am-share", {"percent": permille / 1000}), ordering=("leaf-order", {}), queues=("capacity", {}))
+    return Example(build("masters", jobs), cluster, policy, spans, 40_000)
+
+
+def masters_beside_an_idle_queue() -> Example:
+    # a's current limit is all of 1024 MB: 20% are 205, two AMs of 100. The third when they are gone.
+    return masters([], 200, 100, (0, 0, 10_000))
+
+
+def masters_beside_a_busy_queue() -> Example:
+    # b holds 400 until 5 s: a's limit is 1024 - 400 = 624, 20% are 125: one AM. (Its own AM and task do not count: what
+    # a holds it may have.) From 5 s on 205: the second. The third when the first is gone, at 10.001 s.
+    return masters([job("root.b", 0, 100, 4, seconds=5)], 200, 100, (1, 5000, 10_001))
+
+
+def masters_of_a_queue_that_is_below_its_guarantee() -> Example:
+    # b holds 800 until 5 s: 224 MB are left, less than a's guarantee of 512, which counts then: 20% are 103: two AMs of
+    # 50 MB (of 224 it would be 45). Three make 150: from 5 s on (205).
+    return masters([job("root.b", 0, 100, 8, seconds=5)], 200, 50, (1, 1, 5000))
+
+
+def limits_of_masters_are_rounded_up() -> Example:
+    # 10% of 1024 are 103, which makes 256, the next multiple of the increment: two AMs of 100 MB.
+    return masters([], 100, 100, (0, 0, 10_000), increment=256)
+
+
+EXAMPLES = [
+    each_queue_has_its_half_and_haste_inside,
+    a_blocked_leaf_does_not_stop_the_other,
+    a_blocked_leaf_does_not_stop_the_other_by_heartbeats,
+    a_node_is_reserved_when_nothing_of_the_leaf_can_go,
+    without_reservations_the_small_one_goes,
+    what_fits_goes_before_anything_is_reserved,
+    masters_beside_an_idle_queue,
+    masters_beside_a_busy_queue,
+    masters_of_a_queue_that_is_below_its_guarantee,
+    limits_of_masters_are_rounded_up,
+]
