@@ -48,10 +48,13 @@ def each_queue_has_its_half_and_haste_inside() -> Example:
 
 
 def blocked(timing: Timing, queues: Lever, spans: Spans) -> Example:
-    # a: 600 MB run, 600 more fit nowhere (the second node has 300), 100 behind them may not overtake. b's 100 MB may.
-    # (The maximum is 1300: it does not keep 600 + 600 back.)
-    jobs = named(job("root.a", 0, 600), job("root.a", 0, 600), job("root.a", 0, 100), job("root.b", 1000, 100))
-    cluster = Cluster(nodes(1000, 300), queues=(Queue("root"), *HALVES), timing=timing)
+    # a: 600 MB run, 600 more fit nowhere (the other nodes have 300), 100 behind them may not overtake. b has 100 MB; 100
+    # more come after 1 s. They go, though a's turn is first: 600 of 1440 guaranteed against 100 of 160. (The maximum is
+    # 1600: it does not keep 600 + 600 + 200 back.)
+    in_a = job("root.a", 0, 600), job("root.a", 0, 600), job("root.a", 0, 100)
+    jobs = named(*in_a, job("root.b", 0, 100), job("root.b", 1000, 100))
+    tree = tuple(Queue(f"root.{q}", part, user_limit_factor_milli=4000) for q, part in (("a", 900), ("b", 100)))
+    cluster = Cluster(nodes(1000, 300, 300), queues=(Queue("root"), *tree), timing=timing)
     return Example(build("blocked", jobs), cluster, Policy(queues=queues), spans, 30_000)
 
 
@@ -60,7 +63,8 @@ def a_blocked_leaf_does_not_stop_the_other() -> Example:
         0: [(0, 10_000, FINISHED)],
         1: [(10_000, 20_000, FINISHED)],
         2: [(10_000, 20_000, FINISHED)],
-        3: [(1000, 11_000, FINISHED)],
+        3: [(0, 10_000, FINISHED)],
+        4: [(1000, 11_000, FINISHED)],
     }
     return blocked(Timing(), ("capacity", {}), spans)
 
@@ -71,13 +75,14 @@ def phase(node: int) -> int:
 
 def a_blocked_leaf_does_not_stop_the_other_by_heartbeats() -> Example:
     # The same at heartbeats, without reservations. The first node: 600 MB at its first heartbeat, both others ten
-    # seconds later (the end comes first in that instant). The second node blocks a at every heartbeat, and serves b.
-    first, second = phase(0), phase(1)
+    # seconds later (the end comes first in that instant). The small nodes block a at every heartbeat, and serve b.
+    first, second = phase(0), min(phase(1), phase(2))
     spans: Spans = {
         0: [(first, 10_000 + first, FINISHED)],
         1: [(10_000 + first, 20_000 + first, FINISHED)],
         2: [(10_000 + first, 20_000 + first, FINISHED)],
-        3: [(1000 + second, 11_000 + second, FINISHED)],
+        3: [(second, 10_000 + second, FINISHED)],
+        4: [(1000 + second, 11_000 + second, FINISHED)],
     }
     return blocked(Timing(node_heartbeat_ms=1000), ("capacity", {"reserve": 0}), spans)
 
