@@ -48,8 +48,8 @@ def each_queue_has_its_half_and_haste_inside() -> Example:
 
 
 def blocked(timing: Timing, queues: Lever, spans: Spans) -> Example:
-    # a: 600 MB run, 600 more fit nowhere (the other nodes have 300), 100 behind them may not overtake. b has 100 MB; 100
-    # more come after 1 s. They go, though a's turn is first: 600 of 1440 guaranteed against 100 of 160. (The maximum is
+    # a: 600 MB run, 600 more fit nowhere (the other nodes have 300), 100 behind may not overtake. b has 100 MB, and
+    # 100 more after 1 s. They go, though a's turn is first: 600 of 1440 guaranteed against 100 of 160. (The maximum is
     # 1600: it does not keep 600 + 600 + 200 back.)
     in_a = job("root.a", 0, 600), job("root.a", 0, 600), job("root.a", 0, 100)
     jobs = named(*in_a, job("root.b", 0, 100), job("root.b", 1000, 100))
