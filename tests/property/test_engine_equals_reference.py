@@ -41,6 +41,11 @@ FEATURES = {
     ),
     "network-and-preemption": Features(heartbeats=True, dag=True, queues=True, preemption=True, network=True),
     "faulty-and-oversold": Features(heartbeats=True, use=True, background=True, faults=True),
+    "queues-that-follow": Features(heartbeats=True, ams=True, queues=True, use=True, background=True, faults=True),
+    "ideal-queues-that-follow": Features(
+        ams=True, queues=True, preemption=True, use=True, background=True, faults=True
+    ),
+    "queues-of-map-reduce": Features(heartbeats=True, ams=True, dag=True, early_stages=True, queues=True, labels=True),
 }
 
 

@@ -24,6 +24,7 @@ FEATURES = {
     "plain": Features(ams=True),
     "oversold": Features(use=True, background=True, ams=True),
     "queues": Features(queues=True, ams=True),
+    "oversold-queues": Features(queues=True, use=True, background=True, ams=True, faults=True),
     "heartbeats": Features(heartbeats=True, ams=True, use=True, faults=True, background=True),
 }
 policies = st.builds(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from heddle.model.cluster import Cluster, Node, Queue
 from heddle.model.reasons import Outcome
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
@@ -53,12 +55,39 @@ def small_changes_are_not_posted() -> Example:
     return example(jobs, Policy(sizing=("borg-default", {"fraction": 0.8})), spans)
 
 
-def keys_become_priorities() -> Example:
+def by_size(policy: Policy) -> Example:
     # All wait at 0. First in, first out it would be x before y. By demand a and y come first (800), x is last (1600):
     # priorities 10, 9, 10. `a` runs first, being the first of 10; at 1.5 s it is y's turn, then x's.
     jobs = [job("a", 800, 1.5), job("x", 800, 1, tasks=2), job("y", 800, 1)]
     spans: Spans = {0: [(0, 1500, FINISHED)], 3: [(1500, 2500, FINISHED)], 1: [(2500, 3500, FINISHED)]}
-    return example(jobs, Policy(ordering=("smallest-first", {})), spans)
+    return example(jobs, policy, spans)
+
+
+def keys_become_priorities() -> Example:
+    return by_size(Policy(ordering=("smallest-first", {})))
+
+
+def keys_become_priorities_beside_queues_of_the_policy() -> Example:
+    return by_size(Policy(ordering=("smallest-first", {}), queues=("capacity", {})))
+
+
+def queues_of_the_policy_are_stock_yarns() -> Example:
+    # Fair, and nothing else: its leaves are ordered by what jobs hold, so x and y take turns at 0. (First in, first out
+    # would give x all four.)
+    jobs = [job("x", 250, 10, tasks=4), job("y", 250, 10, tasks=4)]
+    spans: Spans = {task: [(0, 10_000, FINISHED)] for task in (0, 1, 4, 5)}
+    fair = Policy(ordering=("leaf-order", {"default": "fair"}), queues=("fair", {}))
+    return example(jobs, fair, spans)
+
+
+def fair_brings_its_share_of_masters() -> Example:
+    # Both queues are active: fair shares of 500, half of which AMs may have: one of 200 in each queue. (Of what either
+    # may have at most, 1000, half would be room for two.) The others follow after 5 s.
+    jobs = [job(f"{q}{i}", 50, 5, am=(200, 0), queue=f"root.{q}") for q in "ab" for i in range(2)]
+    spans: Spans = {0: [(0, 5000, RELEASED)], 4: [(0, 5000, RELEASED)]}
+    spans |= {2: [(5000, 10_000, RELEASED)], 6: [(5000, 10_000, RELEASED)]}
+    policy = Policy(ordering=("leaf-order", {"default": "fair"}), queues=("fair", {}))
+    return example(jobs, policy, spans, Queue("root.a"), Queue("root.b"))
 
 
 def admission_becomes_an_am_share() -> Example:
@@ -67,6 +96,19 @@ def admission_becomes_an_am_share() -> Example:
     jobs = [job(name, 100, 5, am=(100, 0)) for name in ("a", "b", "c")]
     spans: Spans = {0: [(0, 5000, RELEASED)], 2: [(0, 5000, RELEASED)], 4: [(5000, 10_000, RELEASED)]}
     return example(jobs, Policy(admission=("max-running", {"jobs": 2})), spans)
+
+
+def an_am_share_is_of_what_the_leaf_may_have_now() -> Example:
+    # Three jobs may run: b's, which has no AM, and two of a's. 0 s: nothing is allocated, all 1000 MB are a's to have:
+    # 200 of AMs are 20%. But in the offer b has its first 100 before a's second AM is looked at: 20% of 900 are 180.
+    # 1 s: b holds 400, so a may have 600; 200 of AMs are 334 permille, rounded up, and 334 permille of 600 are 201. The
+    # second AM starts. 10 s: the first job is gone, the third AM takes its place: 334 permille again.
+    jobs = [job("b", 100, 60, tasks=4, queue="root.b")]
+    jobs += [job(f"a{i}", 100, 10, am=(100, 0), queue="root.a") for i in range(3)]
+    starts = {4: 0, 6: 1000, 8: 10_000}
+    spans: Spans = {task: [(at, at + 10_000, RELEASED)] for task, at in starts.items()}
+    halves = (Queue(f"root.{q}", 500, user_limit_factor_milli=2000) for q in "ab")
+    return example(jobs, Policy(admission=("max-running", {"jobs": 3})), spans, *halves)
 
 
 def pools_become_queues() -> Example:
@@ -81,12 +123,28 @@ def pools_become_queues() -> Example:
     return example(jobs, policy, spans, Queue("root.pool-0", 500), Queue("root.pool-1", 500))
 
 
+def a_posted_size_moves_a_leafs_maximum() -> Example:
+    # a may have half. Half of what is promised counts. 0 s: T = 1000: a five, b five. 1 s: 1500 is posted, T follows in
+    # the same instant: a may have 750, two more. 2 s: 1200 + 1000 - 600 = 1600 would be 100 more, less than 256: it is
+    # not posted. The next one starts when the first ones end.
+    jobs = [job("a", 100, 60, tasks=10, queue="root.a"), job("b", 100, 60, tasks=5, queue="root.b")]
+    spans: Spans = {4: [(0, 60_000, FINISHED)], 6: [(1000, 61_000, FINISHED)], 7: [(60_000, None, None)]}
+    queues = Queue("root.a", 500, 500), Queue("root.b", 500)
+    policy = Policy(sizing=("borg-default", {"fraction": 0.5}))
+    return replace(example(jobs, policy, spans, *queues), until_ms=61_000)
+
+
 EXAMPLES = [
     a_node_is_resized_at_ticks,
     a_knob_turns_late,
     the_policy_may_look_less_often,
     small_changes_are_not_posted,
     keys_become_priorities,
+    keys_become_priorities_beside_queues_of_the_policy,
+    queues_of_the_policy_are_stock_yarns,
+    fair_brings_its_share_of_masters,
     admission_becomes_an_am_share,
+    an_am_share_is_of_what_the_leaf_may_have_now,
     pools_become_queues,
+    a_posted_size_moves_a_leafs_maximum,
 ]
