@@ -16,6 +16,7 @@ class Sizing:
     """`reservation`: a container will use what it reserved."""
 
     reads_reports = False
+    resizes = False  # the allowance is promised to the last unit; else totals are rounded down to the increment
 
     def prediction(self, world: World, node: Node) -> Vector:
         return world.allocated_node(node)
@@ -33,7 +34,7 @@ class Sizing:
         allocated, promised = world.allocated_node(node), self.promised(world, node)
         total = []
         for r in range(world.n_resources):
-            allowance, increment = node.spec.allowance[r], world.cluster.increment[r]
+            allowance, increment = node.spec.allowance[r], world.cluster.increment[r] if self.resizes else 1
             whole = promised[r] // increment * increment
             total.append(max(allocated[r], allowance if r in world.exclusive else whole))
         return tuple(total)
@@ -47,7 +48,7 @@ class Sizing:
 
 
 class BorgDefault(Sizing):
-    reads_reports = True
+    reads_reports = resizes = True
 
     def __init__(self, fraction: float = 0.9) -> None:
         self.permille = round(1000 * fraction)
@@ -60,7 +61,7 @@ class BorgDefault(Sizing):
 class UsageFeedback(Sizing):
     """Paper 1: the estimate decays from what was reserved towards what is reported."""
 
-    reads_reports = True
+    reads_reports = resizes = True
 
     def __init__(
         self,
@@ -170,7 +171,7 @@ class UsageFeedback(Sizing):
 
 
 class NSigma(Sizing):
-    reads_reports = True
+    reads_reports = resizes = True
 
     def __init__(self, n: int = 5, samples: int = 24, every: int = 1) -> None:
         self.n, self.samples, self.every = n, samples, every
@@ -199,7 +200,7 @@ class NSigma(Sizing):
 
 
 class Percentile(Sizing):
-    reads_reports = True
+    reads_reports = resizes = True
 
     def __init__(self, percent: int = 95, samples: int = 24, every: int = 1) -> None:
         self.samples, self.every = samples, every
@@ -229,7 +230,7 @@ class Percentile(Sizing):
 
 
 class MaxPredictor(Sizing):
-    reads_reports = True
+    reads_reports = resizes = True
 
     def __init__(self, n: int = 5, percent: int = 95, samples: int = 24, every: int = 1) -> None:
         self.both = (NSigma(n, samples, every), Percentile(percent, samples, every))
@@ -245,6 +246,8 @@ class MaxPredictor(Sizing):
 
 class Oracle(Sizing):
     """Looks into the true future use of the containers that the node has."""
+
+    resizes = True
 
     def prediction(self, world: World, node: Node) -> Vector:
         runs = [run for run in world.runs if run.node is node]

@@ -25,6 +25,16 @@ def test_borg_default_promises_more_than_the_allowance() -> None:
     assert [attempt.started_at_ms for attempt in trace.attempts] == [0, 0, 0, 10_000]
 
 
+@pytest.mark.parametrize(("sizing", "at_once"), [("reservation", 10), ("borg-default", 7)])
+def test_only_what_a_lever_says_is_rounded_down(sizing: str, at_once: int) -> None:
+    # All that is reserved counts (fraction 1). 1000 MB are 3 * 256 = 768 and a rest, which only `reservation` promises.
+    parameters = {"fraction": 1.0} if sizing == "borg-default" else {}
+    jobs = [job("j", 0, (100, 0), *[TaskSpec(10_000)] * 10)]
+    cluster = Cluster((node(1000, 0),), increment=(256, 1))
+    trace = simulate(build("rest", jobs), cluster, Policy(sizing=(sizing, parameters)), seed=1, until_ms=5000)
+    assert len(trace.attempts) == at_once
+
+
 @pytest.mark.parametrize(("size", "starts_at"), [(400, 0), (401, 10_000)])
 def test_oracle_promises_up_to_the_future_peak(size: int, starts_at: int) -> None:
     # 300, later 600 of 1000 MB used: P = 600, total = 1000 + 1000 - 600, so 400 are free at once.

@@ -136,6 +136,20 @@ def pools_follow() -> Example:
     return lossy(jobs, Policy(partition=("small-pool", {"share": 0.3, "theta": 0.2})), spans, BACK + 1000)
 
 
+def pools_of_dress_follow() -> Example:
+    # delta = 0.3 of 2^20: 299 MB for small jobs, 701 for the others: seven tasks and both small ones. The tick of 24 s,
+    # in shares of 1000 MB: small jobs hold h = 0.2 = 209716, the others 0.7 = 734004, rounded up; free = 104856.
+    # delta = h + free = 314572 at most. G1 = delta - h = 104856, all of it spare (P1 = 0), G2 = 0, P2 = 0.3: delta falls to h:
+    # 200 MB for small jobs, 800 for the others, the eighth. Then all is held. With n0 back it is 1600.
+    # (In shares of 2000 MB G2 would be 0.35 and P2 0.15: nothing would move.)
+    jobs = [job("large", LOST + 1000, 10, 100), job("small", LOST + 1000, 2, 100)]
+    assert 23_000 < LOST + 1000 < 24_000
+    starts = [*[LOST + 1000] * 7, 24_000, BACK, BACK, LOST + 1000, LOST + 1000]
+    spans: Spans = {task: [(at, None, None)] for task, at in enumerate(starts)}
+    policy = Policy(partition=("dress-pools", {"theta": 0.2, "initial_share": 0.3}))
+    return lossy(jobs, policy, spans, BACK + 1000)
+
+
 def preemption_follows() -> Example:
     # By first fit b has n0, ten containers, and a eight on n1. Each is due 1000. n0 is lost; after a second b asks
     # again, and gets the 200 MB that n1 has left. Now T = 1000, each is due 500.
@@ -177,6 +191,7 @@ EXAMPLES = [
     a_lost_node_shrinks_root_under_drf,
     shares_of_masters_follow,
     pools_follow,
+    pools_of_dress_follow,
     preemption_follows,
     background_shrinks_root,
 ]
