@@ -21,6 +21,7 @@ from .worked_example import SEED, Example, Span
 FINISHED, PREEMPTED = Outcome.FINISHED, Outcome.PREEMPTED
 Spans = dict[int, list[Span]]
 CAPACITY = Policy(ordering=("leaf-order", {}), queues=("capacity", {}))
+DRF = Policy(ordering=("leaf-order", {"default": "drf"}), queues=("drf", {}))
 HALF_IS_USED = replace(CAPACITY, sizing=("borg-default", {"fraction": 0.5}))
 FAULTS = Faults(node_mtbf_s=20, node_repair_s=10)
 
@@ -114,7 +115,23 @@ def a_lost_node_shrinks_root() -> Example:
 
 
 def a_lost_node_shrinks_root_under_drf() -> Example:
-    return root_shrinks_and_grows(Policy(ordering=("leaf-order", {"default": "drf"}), queues=("drf", {})))
+    return root_shrinks_and_grows(DRF)
+
+
+def turns_under_drf_follow() -> Example:
+    # n0, with 9000 MB and one core, is lost; n1 has 1000 MB and nine. A container of a, 100 MB, is 1/10 of that, one
+    # of b, 50 MB and a core, is 1/9: they take turns, and when a has 7 and b 6 of them the memory is full. (Of both
+    # nodes, 10000 MB and ten cores, it would be 1/100 and 1/10: a would have 9, b 2.) n0 is back: room for all of a,
+    # one core for b.
+    def twelve(name: str, shape: tuple[int, int]) -> JobSpec:
+        return JobSpec(name, LOST + 1000, [StageSpec("s", shape, [TaskSpec(100_000)] * 12)], queue=f"root.{name}")
+
+    nodes = tuple(Node(f"n{i}", size, size) for i, size in enumerate(((9000, 1000), (1000, 9000))))
+    cluster = Cluster(nodes, queues=(Queue("root"), Queue("root.a"), Queue("root.b")), faults=FAULTS)
+    starts = {6: LOST + 1000, 7: BACK, 11: BACK, 17: LOST + 1000, 18: BACK}
+    spans: Spans = {task: [(at, None, None)] for task, at in starts.items()} | {19: []}
+    workload = build("turns", [twelve("a", (100, 0)), twelve("b", (50, 1000))])
+    return Example(workload, cluster, DRF, spans, BACK + 1000)
 
 
 def shares_of_masters_follow() -> Example:
@@ -137,10 +154,10 @@ def pools_follow() -> Example:
 
 
 def pools_of_dress_follow() -> Example:
-    # delta = 0.3 of 2^20: 299 MB for small jobs, 701 for the others: seven tasks and both small ones. The tick of 24 s,
-    # in shares of 1000 MB: small jobs hold h = 0.2 = 209716, the others 0.7 = 734004, rounded up; free = 104856.
-    # delta = h + free = 314572 at most. G1 = delta - h = 104856, all of it spare (P1 = 0), G2 = 0, P2 = 0.3: delta falls to h:
-    # 200 MB for small jobs, 800 for the others, the eighth. Then all is held. With n0 back it is 1600.
+    # delta = 0.3 of 2^20: 299 MB for small jobs, 701 for the others: seven tasks and both small ones. The tick of 24
+    # s, in shares of 1000 MB: small jobs hold h = 0.2 = 209716, the others 0.7 = 734004, rounded up; free = 104856.
+    # delta = h + free = 314572 at most. G1 = delta - h = 104856, all of it spare (P1 = 0), G2 = 0, P2 = 0.3: delta
+    # falls to h: 200 MB for small jobs, 800 for the others, the eighth. Then all is held. With n0 back it is 1600.
     # (In shares of 2000 MB G2 would be 0.35 and P2 0.15: nothing would move.)
     jobs = [job("large", LOST + 1000, 10, 100), job("small", LOST + 1000, 2, 100)]
     assert 23_000 < LOST + 1000 < 24_000
@@ -189,6 +206,7 @@ EXAMPLES = [
     a_resized_node_moves_the_guarantee,
     a_lost_node_shrinks_root,
     a_lost_node_shrinks_root_under_drf,
+    turns_under_drf_follow,
     shares_of_masters_follow,
     pools_follow,
     pools_of_dress_follow,
