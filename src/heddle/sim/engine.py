@@ -97,7 +97,10 @@ def _next_instant(sim, until_ms):
             polled = min(polled, next_multiple(now, setting["tick_ms"][0]))
         control["idle"][0] = polled < at
         at = min(at, polled)
-    return min(at, control["look_at_ms"][0])
+    if control["look_at_ms"][0] < at:
+        control["idle"][0] = 1  # unless whoever looks turns a knob
+        at = control["look_at_ms"][0]
+    return at
 
 
 @inlined

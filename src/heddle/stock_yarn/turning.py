@@ -73,6 +73,7 @@ class SimulatedKnobs:
         if self._resized or len(self._log) > self._before:
             sim.control["news"] = 1
             sim.control["epoch"] += 1
+            sim.control["idle"] = 0
             sim.control["shares_moved"] = 1
             self._engine.share_out(self._handle)
         self._before, self._resized = len(self._log), False

@@ -42,7 +42,7 @@ def share_out(sim):
     # Who was held back may go now; less to share helps nobody, except that an AM limit may count from another base.
     if grew or sim.setting["has_gate"][0]:
         control["epoch"][0] += 1
-        control["news"][0] |= sim.setting["has_gate"][0]
+        control["news"][0] = 1
     return 1
 
 
