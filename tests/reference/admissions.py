@@ -54,17 +54,9 @@ def current_limit(world: World, queue: QueueState) -> Vector:
     )
 
 
-class OfYarn(Admission):
-    """What YARN has itself: the AMs of a leaf have a share of something."""
-
+class AmShare(Admission):
     admits_all = False
 
-    def base(self, world: World, leaf: QueueState) -> Vector:
-        """Of what."""
-        raise NotImplementedError
-
-
-class AmShare(OfYarn):
     def __init__(self, percent: float = 0.1) -> None:
         self.permille = round(1000 * percent)
 
@@ -95,7 +87,9 @@ class AmShare(OfYarn):
         return any(other.stages[0].tasks[0].run is not None for other in leaf_jobs)
 
 
-class FairAmShare(OfYarn):
+class FairAmShare(Admission):
+    admits_all = False
+
     def __init__(self, percent: float = 0.5, shares: str = "memory") -> None:
         self.permille, self.every_resource = round(1000 * percent), shares == "dominant"
 

@@ -10,7 +10,7 @@ from heddle.model.reasons import JobOutcome, Outcome
 from heddle.model.resources import MEMORY, VCORES
 from heddle.model.workload import INNER
 
-from .admissions import OfYarn, make_admission
+from .admissions import AmShare, make_admission
 from .every_ordering import make_ordering
 from .orderings import Key
 from .partitions import ASKED_FOR, make_partition
@@ -50,7 +50,8 @@ def stock(policy: Policy) -> Policy:
     """What decides between two ticks. Its sizing is a PostedSize."""
     queues: Lever = policy.queues if make_queues(*policy.queues).walks else ("capacity", {})
     admission = policy.admission if policy.admission[0] in OF_YARN else ADMISSION_OF[queues[0]]
-    ordering: Lever = ("leaf-order", {"default": LEAF_ORDER_OF[queues[0]]})
+    default = {"fifo": "fifo", "leaf-order": policy.ordering[1].get("default", "fifo")}
+    ordering: Lever = ("leaf-order", {"default": default.get(policy.ordering[0], LEAF_ORDER_OF[queues[0]])})
     placement = policy.placement if policy.placement[0] == "delay-locality" else ("most-free", {})
     return Policy(admission, ("reservation", {}), ("shared", {}), ordering, placement, queues)
 
@@ -77,9 +78,6 @@ class Knobs:
         self.sizes_nodes = policy.sizing[0] != "reservation"
         self.ranks_jobs = policy.ordering[0] not in ("fifo", "leaf-order")
         self.holds_back = policy.admission[0] not in ("admit-all", *OF_YARN)
-        of_yarn = make_admission(*stock(policy).admission)
-        assert isinstance(of_yarn, OfYarn)
-        self.of_yarn = of_yarn
         self.pools: list[QueueState] = []
         if policy.partition[0] != "shared":
             self.pools = [queue for i in range(2) for queue in world.queues if queue.spec.name == f"root.pool-{i}"]
@@ -217,7 +215,7 @@ class Knobs:
         world, said_yes = self.world, []
         before = list(world.runs)
         leaves = [queue for queue in world.queues if not queue.children]
-        bases = {leaf: self.of_yarn.base(world, leaf) for leaf in leaves}
+        bases = {leaf: AmShare().base(world, leaf) for leaf in leaves}
         for job in sorted(live, key=lambda job: (-job.priority, job.number)):
             if not job.admitted and self.admission.says_yes(world, job):
                 said_yes.append(job)

@@ -22,11 +22,10 @@ class Promises:
 
     def add_up(self) -> None:
         alive = [node for node in self.world.nodes if node.alive]
-        if alive:  # else it stays as it was
-            total = self.world.zero
-            for node in alive:
-                total = add(total, self.sizing.total(self.world, node))
-            self.world.total_sum = total
+        total = self.world.zero
+        for node in alive:
+            total = add(total, self.sizing.total(self.world, node))
+        self.world.total_sum = total if alive else self.world.capacity_sum
         share_out(self.world)
 
 
