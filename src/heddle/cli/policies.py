@@ -23,8 +23,8 @@ def policies(
 ) -> None:
     """List the policies, explain one, or certify one.
 
-    A policy is one lever for each of five questions (admission, sizing, partition, ordering, placement), joined by +;
-    what is left out has its default, and the right-most wins on the same question. Your own: ./mine.py:my_lever.
+    A policy is one lever for each of six questions (queues, ordering, admission, sizing, partition, placement), joined
+    by +; what is left out has its default, and the right-most wins on the same question. Your own: ./mine.py:my_lever.
 
     \b
     Examples:

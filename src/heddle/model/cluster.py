@@ -50,7 +50,7 @@ class Queue:
     maximum_permille: int = 1000
     weight_milli: int = 1000
     min_share: tuple[int, ...] = ()  # Fair's minimum share; () = none
-    am_share_permille: int = -1  # of the leaf's maximum; -1 = what the admission lever says
+    am_share_permille: int = -1  # of what the leaf could have now; -1 = what the admission lever says
     user_limit_percent: int = 100  # Capacity's minimum-user-limit-percent
     user_limit_factor_milli: int = 1000
     max_running_jobs: int = -1

@@ -1,1 +1,1 @@
-"""Policies: five levers, presets that name them, and the grammar that combines them."""
+"""Policies: six levers, presets that name them, and the grammar that combines them."""
