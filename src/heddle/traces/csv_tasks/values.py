@@ -11,7 +11,8 @@ import polars as pl
 from heddle.traces.assemble import DEFAULT_STAGE
 from heddle.traces.csv_tasks.columns import COLUMNS, NAMES, REQUIRED, SEPARATORS, Column
 from heddle.traces.csv_tasks.verdicts import Said, Verdicts
-from heddle.traces.imports.columns import ROW, read_table
+from heddle.traces.imports.columns import ROW
+from heddle.traces.imports.header_tables import read_table
 from heddle.traces.imports.source import Source
 from heddle.traces.sizes import megabytes
 
