@@ -66,7 +66,7 @@ def test_quoted_tables_are_read_at_once_as_record_by_record(tmp_path: Path, rows
     quick_source, careful_source = Source(str(path), "t"), Source(str(path), "t")
     quick = _read_quoted_at_once(quick_source, quick_source.lines(), ",")
     if quick is not None:
-        careful = _read_quoted(careful_source, careful_source.lines(), "fill", ",")
+        careful = _read_quoted(careful_source, careful_source.lines(), "even out", ",")
         assert quick.header == careful.header
         assert quick.frame.select("a", "b", "c", "row").rows() == careful.frame.select("a", "b", "c", "row").rows()
         assert quick_source.rows.counts() == careful_source.rows.counts()

@@ -22,7 +22,7 @@ _NOT_UTF8: Final = "\ufffd"
 
 def read_values(source: Source, verdicts: Verdicts, theirs: Mapping[str, str]) -> pl.DataFrame:
     """Heddle's columns as far as the file has them, null where empty; `theirs` says which have other names there."""
-    table = read_table(source, "fill", tuple(SEPARATORS))
+    table = read_table(source, "even out", tuple(SEPARATORS))
     if table.separator != ",":
         source.remarks[f"is separated by {SEPARATORS[table.separator]}"] = None
     in_file = {name: theirs.get(name, name) for name in NAMES}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +16,9 @@ from heddle.model.errors import BadInput
 from heddle.traces.imports.columns import ROW, drop_empty, fields_of, set_aside_where
 from heddle.traces.imports.source import Lines, Source
 
-ShortRows = Literal["set aside", "fill"]
+# Rows with fewer or more fields than the header. Evened out, what a row lacks is empty, and empty fields beyond the
+# header are nothing; fields with content there cannot be.
+Ragged = Literal["set aside", "even out"]
 
 
 @dataclass(frozen=True)
@@ -32,15 +35,15 @@ class HeaderTable:
 
 def read_header_table(source: Source, required: Collection[str]) -> pl.DataFrame:
     """A CSV that must have these columns, as columns of text; rows with too few or too many fields are set aside."""
-    table = read_table(source, short_rows="set aside")
+    table = read_table(source, ragged="set aside")
     missing = [name for name in required if name not in table.frame.columns]
     if missing:
         raise BadInput.of(source.name, f"missing column: {', '.join(missing)}", row=1)
     return table.frame
 
 
-def read_table(source: Source, short_rows: ShortRows, separators: Sequence[str] = ",") -> HeaderTable:
-    """A CSV with a header; header and empty lines are metadata. What a short row lacks can count as empty.
+def read_table(source: Source, ragged: Ragged, separators: Sequence[str] = ",") -> HeaderTable:
+    """A CSV with a header; header and empty lines are metadata.
 
     Of several separators it is the one that stands most often in the header, the first of them where none does.
     """
@@ -51,14 +54,17 @@ def read_table(source: Source, short_rows: ShortRows, separators: Sequence[str] 
     quoted = bool(lines.text.str.contains('"', literal=True).any())
     separator = max(separators, key=lines.text[0].count)
     if not quoted:
-        return _read_plain(source, lines, short_rows, separator)
-    # The quick way takes what short rows lack for empty.
-    quick = _read_quoted_at_once(source, lines, separator) if short_rows == "fill" else None
-    return quick or _read_quoted(source, lines, short_rows, separator)
+        return _read_plain(source, lines, ragged, separator)
+    # The quick way always evens out.
+    quick = _read_quoted_at_once(source, lines, separator) if ragged == "even out" else None
+    return quick or _read_quoted(source, lines, ragged, separator)
 
 
 def _read_quoted_at_once(source: Source, lines: Lines, separator: str) -> HeaderTable | None:
-    """By the CSV parser, where each record is one line; None where anything is odd."""
+    """By the CSV parser, where each record is one line and cleanly quoted; None where anything is odd."""
+    field = rf'(?:"(?:[^"]|"")*"|[^"{re.escape(separator)}]*)'
+    if not lines.text.str.contains(rf"^{field}(?:{re.escape(separator)}{field})*$").all():
+        return None
     text = "\n".join(lines.text).encode()
     try:
         frame = pl.read_csv(io.BytesIO(text), separator=separator, infer_schema=False)
@@ -69,26 +75,29 @@ def _read_quoted_at_once(source: Source, lines: Lines, separator: str) -> Header
         return None
     frame.columns = names = _unique(header)
     source.rows.metadata(lines.rows[:1], "header")
-    empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    empty = lines.text[1:] == ""
     source.rows.metadata(lines.rows[1:][empty.to_numpy()], "empty lines")
     frame = frame.with_columns(pl.Series(ROW, lines.rows[1:])).filter(~empty)
     return HeaderTable(header, _trimmed(frame, names), separator)
 
 
-def _read_plain(source: Source, lines: Lines, short_rows: ShortRows, separator: str) -> HeaderTable:
+def _read_plain(source: Source, lines: Lines, ragged: Ragged, separator: str) -> HeaderTable:
     header = [name.strip() for name in lines.text[0].split(separator)]
     names = _unique(header)
     source.rows.metadata(lines.rows[:1], "header")
     body = drop_empty(source, Lines(lines.text[1:], lines.rows[1:], 2), strip=False)  # a tab may be a separator
     frame = fields_of(body, separator, names)
     last = pl.col(names[-1])
-    frame = set_aside_where(source, frame, pl.col("more").is_not_null(), "more fields than the header")
-    if len(names) > 1 and short_rows == "set aside":
+    more = pl.col("more").is_not_null()
+    if ragged == "even out":
+        more &= pl.col("more").str.contains(rf"[^\s{re.escape(separator)}]").fill_null(False)
+    frame = set_aside_where(source, frame, more, "more fields than the header")
+    if len(names) > 1 and ragged == "set aside":
         frame = set_aside_where(source, frame, last.is_null(), "fewer fields than the header")
     return HeaderTable(header, _trimmed(frame.drop("more"), names), separator)
 
 
-def _read_quoted(source: Source, lines: Lines, short_rows: ShortRows, separator: str) -> HeaderTable:
+def _read_quoted(source: Source, lines: Lines, ragged: Ragged, separator: str) -> HeaderTable:
     """Records may run over several lines; a record's row is that of its first line, the others belong to it."""
     reader = csv.reader(io.StringIO("\n".join(lines.text)), delimiter=separator, strict=False)
     records: list[list[str]] = []
@@ -114,12 +123,15 @@ def _read_quoted(source: Source, lines: Lines, short_rows: ShortRows, separator:
     source.rows.metadata(lines.rows[first[is_empty]], "empty lines")
     short, long = (n_fields < len(names)) & ~is_empty, n_fields > len(names)
     short[0] = long[0] = False
-    if short_rows == "set aside":
+    if ragged == "set aside":
         source.rows.set_aside(lines.rows[first[short]], "fewer fields than the header")
     else:
-        for place in np.flatnonzero(short).tolist():
+        for place in np.flatnonzero(short | long).tolist():
             records[place] += [""] * (len(names) - len(records[place]))
-            n_fields[place] = len(names)
+            if not any(field.strip() for field in records[place][len(names) :]):
+                n_fields[place] = len(names)
+        long = n_fields > len(names)
+        long[0] = False
     source.rows.set_aside(lines.rows[first[long]], "more fields than the header")
     good = np.flatnonzero(n_fields == len(names))[1:]
     columns = {name: [records[place][number] for place in good] for number, name in enumerate(names)}
