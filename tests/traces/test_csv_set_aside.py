@@ -31,7 +31,7 @@ def lines_set_aside(result: ImportResult) -> list[int]:
 
 def test_reasons_name_the_column(tmp_path: Path) -> None:
     lines = [f"{HEADER},queue,am_vcores,am_memory_mb,input_mb", "a,0,1,1,5,x,,,", ",0,1,1,5,,,,", "b,-1,1,1,5,,,,"]
-    lines += ["c,0,1,two,5,,,,", "d,0,1,1", "a,0,1,1,5,y,,,", "e,0,1,1,5,,1,,", "f,0,1,1,5,,,,9", "g,0,1,1,5,,,,,,"]
+    lines += ["c,0,1,two,5,,,,", "d,0,1,1", "a,0,1,1,5,y,,,", "e,0,1,1,5,,1,,", "f,0,1,1,5,,,,9", "g,0,1,1,5,,,,,z"]
     result = imported(tmp_path, *lines)
     assert set_aside(result) == {
         "more fields than the header": 1,

@@ -98,6 +98,15 @@ def test_what_a_short_row_lacks_is_empty(tmp_path: Path) -> None:
         assert (workload.queues, workload.users) == (("root.x", "root.default"), ("nobody",))
 
 
+def test_empty_fields_beyond_the_header_are_nothing(tmp_path: Path) -> None:
+    for job in ("a", '"a"'):
+        for separator in (",", ";", "\t"):
+            text = f"{HEADER}\n{job},0,1,1,5,\nb,0,1,1,5, ,\n".replace(",", separator)
+            assert read_csv_tasks(write(tmp_path, text)).n_tasks == 2
+            text = f"{HEADER}\n{job},0,1,1,5,,9\n".replace(",", separator)
+            assert problems_of(tmp_path, text) == ["2: more fields than the header"]
+
+
 def test_row_numbers_are_lines_of_the_file(tmp_path: Path) -> None:
     assert problems_of(tmp_path, f'{HEADER}\n\n"a\nb",0,1,1,5\n,,,,\nc,0,1,x,5\n') == ["6: vcores: not a number: x"]
 

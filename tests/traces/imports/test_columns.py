@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from heddle.model.errors import BadInput
-from heddle.traces.imports.columns import read_header_table, rows_of, typed_blocks
+from heddle.traces.imports.columns import rows_of, typed_blocks
+from heddle.traces.imports.header_tables import _read_quoted, _read_quoted_at_once, read_header_table
 from heddle.traces.imports.source import Source
 
 TYPES = {"a": pl.Int64, "b": pl.Float64, "c": pl.String, "d": pl.Int64}
@@ -50,6 +51,34 @@ def test_records_over_several_lines_are_one_row(tmp_path: Path) -> None:
     assert frame.select("a", "b").rows() == [("1", "two\nlines"), ("3", "4")]
     assert [source.rows.line(int(row)) for row in rows_of(frame)] == [2, 4]
     assert source.rows.set_aside_rows().keys() == {"fewer fields than the header", "more fields than the header"}
+
+
+_fields = st.sampled_from(
+    ["x", "", '"y"', '"a,b"', '""', '"say ""hi"""', 'mid"dle', ' "blank"', '"open', '"two\nlines"', "é"]
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(_fields, min_size=1, max_size=4), min_size=1, max_size=6))
+def test_quoted_tables_are_read_at_once_as_record_by_record(tmp_path: Path, rows: list[list[str]]) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(['"a",b,c', *map(",".join, rows)]), encoding="utf-8")
+    quick_source, careful_source = Source(str(path), "t"), Source(str(path), "t")
+    quick = _read_quoted_at_once(quick_source, quick_source.lines(), ",")
+    if quick is not None:
+        careful = _read_quoted(careful_source, careful_source.lines(), "even out", ",")
+        assert quick.header == careful.header
+        assert quick.frame.select("a", "b", "c", "row").rows() == careful.frame.select("a", "b", "c", "row").rows()
+        assert quick_source.rows.counts() == careful_source.rows.counts()
+
+
+def test_clean_quotes_take_the_quick_way(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('"a","b","c"\n"1","x, y",3\n\n"2"\n')
+    source = Source(str(path), "t")
+    table = _read_quoted_at_once(source, source.lines(), ",")
+    assert table is not None
+    assert table.frame.rows() == [("1", "x, y", "3", 1), ("2", None, None, 3)]
 
 
 def test_a_missing_column_is_named(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """A CSV of tasks: `job,submit_ms,duration_ms,vcores,memory_mb` and optional columns (docs/formats.md).
 
-Whole columns at a time: no row is touched by Python unless it is wrong or something in the file is quoted.
+Whole columns at a time: no row is touched by Python unless it is wrong or oddly quoted.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ import polars as pl
 from heddle.traces.assemble import DEFAULT_STAGE
 from heddle.traces.csv_tasks.columns import COLUMNS, NAMES, REQUIRED, SEPARATORS, Column
 from heddle.traces.csv_tasks.verdicts import Said, Verdicts
-from heddle.traces.imports.columns import ROW, read_table
+from heddle.traces.imports.columns import ROW
+from heddle.traces.imports.header_tables import read_table
 from heddle.traces.imports.source import Source
 from heddle.traces.sizes import megabytes
 
@@ -21,7 +22,7 @@ _NOT_UTF8: Final = "\ufffd"
 
 def read_values(source: Source, verdicts: Verdicts, theirs: Mapping[str, str]) -> pl.DataFrame:
     """Heddle's columns as far as the file has them, null where empty; `theirs` says which have other names there."""
-    table = read_table(source, "fill", tuple(SEPARATORS))
+    table = read_table(source, "even out", tuple(SEPARATORS))
     if table.separator != ",":
         source.remarks[f"is separated by {SEPARATORS[table.separator]}"] = None
     in_file = {name: theirs.get(name, name) for name in NAMES}

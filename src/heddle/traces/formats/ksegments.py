@@ -9,8 +9,9 @@ import polars as pl
 from heddle.model.errors import BadInput
 from heddle.model.resources import MILLI
 from heddle.traces.assemble import TaskTable, assemble
-from heddle.traces.imports.columns import number, read_header_table, rows_of, set_aside_where, whole
+from heddle.traces.imports.columns import number, rows_of, set_aside_where, whole
 from heddle.traces.imports.format import Assumption, Files, Format, Given, Imported, about
+from heddle.traces.imports.header_tables import read_header_table
 from heddle.traces.imports.levels import levels_of_samples
 from heddle.traces.imports.source import Head, Source
 

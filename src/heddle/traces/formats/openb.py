@@ -10,9 +10,10 @@ from heddle.model.cluster import Cluster, Node
 from heddle.model.errors import BadInput
 from heddle.model.resources import BASE_RESOURCES
 from heddle.traces.assemble import TaskTable, assemble
-from heddle.traces.imports.columns import read_header_table, rows_of, set_aside_where, whole
+from heddle.traces.imports.columns import rows_of, set_aside_where, whole
 from heddle.traces.imports.fits import LARGER_THAN_ANY, fits_some
 from heddle.traces.imports.format import Files, Format, Given, Imported, about
+from heddle.traces.imports.header_tables import read_header_table
 from heddle.traces.imports.source import Head, Source
 
 GPU: Final = "gpu_milli"

@@ -9,8 +9,9 @@ import polars as pl
 from heddle.model.errors import BadInput
 from heddle.model.resources import BASE_RESOURCES, MILLI
 from heddle.traces.assemble import TaskTable, assemble
-from heddle.traces.imports.columns import number, read_header_table, rows_of, set_aside_where, whole
+from heddle.traces.imports.columns import number, rows_of, set_aside_where, whole
 from heddle.traces.imports.format import Assumption, Files, Format, Given, Imported, about
+from heddle.traces.imports.header_tables import read_header_table
 from heddle.traces.imports.source import Head, Source
 
 _COLUMNS: Final = ("timestamp", "duration", "num_gpus", "gpu_time", "cluster")

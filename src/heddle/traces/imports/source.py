@@ -6,7 +6,6 @@ another dependency.
 
 from __future__ import annotations
 
-import codecs
 import io
 import lzma
 from collections.abc import Iterator
@@ -23,20 +22,12 @@ import pyarrow.parquet as pq
 
 from heddle.model.errors import BadInput
 from heddle.traces.imports.rows import Rows
+from heddle.traces.imports.unpacking import PACKED_SUFFIXES, unpacked
 
 _HEAD_BYTES: Final = 1 << 16
 _FIRST_BYTES: Final = 1 << 17
 _CHUNK_BYTES: Final = 16 << 20  # of text at once, so that a file larger than memory streams
-_MAGIC: Final = {
-    b"\x1f\x8b": "gzip",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    b"\x04\x22\x4d\x18": "lz4",
-    b"BZh": "bz2",
-    b"\xfd7zXZ": "xz",
-}
 _SEPARATOR: Final = b"\x01"
-_SPARK_LZ4: Final = b"LZ4Block"
-_PACKED_SUFFIXES: Final = (".gz", ".zstd", ".zst", ".lz4", ".bz2", ".xz")
 # What a damaged or foreign file makes the readers raise.
 UNREADABLE: Final = (pa.ArrowException, OSError, EOFError, ValueError, lzma.LZMAError)
 
@@ -58,7 +49,7 @@ class Source:
     def stem(self) -> str:
         """The name without what says how it is packed and of what kind it is."""
         name = self.name
-        for suffix in _PACKED_SUFFIXES:
+        for suffix in PACKED_SUFFIXES:
             name = name.removesuffix(suffix)
         return Path(name).stem
 
@@ -66,26 +57,10 @@ class Source:
         return open(self.path, "rb") if self.places is None else self.places.open_input_file(self.path)
 
     def opened(self) -> BinaryIO:
-        """The content, decompressed, as a stream."""
-        raw = self._raw()
-        magic = raw.read(8)
-        raw.seek(0)
-        if magic.startswith(_SPARK_LZ4):
-            raise BadInput.of(
-                self.name, "Spark's own lz4 blocks are not read: unpack it, or compress it as .zstd or .gz"
-            )
-        packing = next((codec for start, codec in _MAGIC.items() if magic.startswith(start)), None)
-        stream: Any = raw
-        if packing is not None:
-            if not self.name.endswith(_PACKED_SUFFIXES):
-                self.remarks[f"is packed ({packing}), which its name does not say"] = None
-            packed = _Xz(raw) if packing == "xz" else _Unpacked(pa.CompressedInputStream(raw, packing))
-            stream = io.BufferedReader(packed, 1 << 20)
-            magic = stream.peek(2)
-        if magic.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            self.remarks["is UTF-16"] = None
-            stream = io.BufferedReader(_FromUtf16(stream), 1 << 20)
-        return cast(BinaryIO, stream)
+        """The content as a stream: unpacked, and UTF-8 where it is text."""
+        stream, remarks = unpacked(self._raw(), self.name)
+        self.remarks.update(dict.fromkeys(remarks))
+        return stream
 
     def content(self) -> bytes:
         """All of it. For formats whose files are small."""
@@ -221,63 +196,6 @@ class Lines:
     def collapsed(self) -> Lines:
         """With one blank where any white space stood."""
         return replace(self, text=self.text.str.strip_chars().str.replace_all(r"\s+", " "))
-
-
-class _Unpacked(io.RawIOBase):
-    """pyarrow's stream as a raw Python stream, so that it can be buffered and walked line by line."""
-
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        block = self.stream.read(len(buffer))
-        buffer[: len(block)] = block
-        return len(block)
-
-    def close(self) -> None:
-        self.stream.close()
-        super().close()
-
-
-class _FromUtf16(io.RawIOBase):
-    """Text in UTF-16 as UTF-8; what is no text becomes U+FFFD, as everywhere."""
-
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
-        self.decoder = codecs.getincrementaldecoder("utf-16")("replace")
-        self.rest = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self.rest:
-            block = self.stream.read(1 << 20)
-            self.rest = self.decoder.decode(block, final=not block).encode()
-            if not block:
-                break
-        size = min(len(buffer), len(self.rest))
-        buffer[:size], self.rest = self.rest[:size], self.rest[size:]
-        return size
-
-    def close(self) -> None:
-        self.stream.close()
-        super().close()
-
-
-class _Xz(lzma.LZMAFile):
-    """Closes the file below it, too."""
-
-    def __init__(self, raw: Any) -> None:
-        self.raw_file = raw
-        super().__init__(raw)
-
-    def close(self) -> None:
-        super().close()
-        self.raw_file.close()
 
 
 def find_sources(paths: list[str]) -> list[Source]:
