@@ -36,7 +36,7 @@ def test_json_is_one_document_and_has_what_was_promised(tasks: str, capsys: pyte
 def test_a_table_without_json(tasks: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["simulate", tasks, "--cluster", "1x2048x2", "--check"]) == 0
     shown = capsys.readouterr()
-    assert "1.5 s" in shown.out
+    assert "1.50 s" in shown.out
     assert "every invariant holds" in shown.err
 
 

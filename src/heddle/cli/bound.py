@@ -86,4 +86,6 @@ def _optimum_row(one: Optimum) -> tuple[str, str, str, str]:
 
 
 def _s(seconds: float) -> str:
-    return f"{seconds:,.1f} s"
+    from heddle.report.wording import write_s
+
+    return write_s(seconds)

@@ -107,14 +107,12 @@ def _print_changes(found: Changes, json: bool) -> None:
     if json:
         print_json(asdict(found))
         return
+    from heddle.report.wording import write_s
+
     shown = sorted(found.jobs, key=lambda one: one.taken_s[-1] - one.taken_s[-2])
-    rows = [(one.name, *map(_seconds, one.taken_s), _percent(one.taken_s)) for one in shown]
-    rows += [(what, *map(_seconds, sums), _percent(sums)) for what, sums in found.sums.items()]
+    rows = [(one.name, *map(write_s, one.taken_s), _percent(one.taken_s)) for one in shown]
+    rows += [(what, *map(write_s, sums), _percent(sums)) for what, sums in found.sums.items()]
     print_tables([table(("job", *found.policies, "change"), rows, title="what would have changed, the most first")])
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:,.1f} s"
 
 
 def _percent(of: Sequence[float]) -> str:
@@ -189,4 +187,6 @@ def _difference(life: Explained, other: Explained) -> str:
 
 
 def _s(ms: int) -> str:
-    return f"{ms / 1000:,.1f} s"
+    from heddle.report.wording import write_s
+
+    return write_s(ms / 1000)

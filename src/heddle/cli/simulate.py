@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -95,48 +96,50 @@ def _write_report(path: Path, run: Run, workload: Workload, cluster: Cluster) ->
 
 def _table(metrics: dict[str, Any]) -> Table:
     """What is known of the run; lines about what is not are left out."""
+    from heddle.report.wording import number, write_s
+
     counts = ("finished", "failed", "unfinished")
     ended = metrics["outcome"] + (f": {metrics['reason']}" if metrics["reason"] else "")
-    speed = f" ({_number(metrics['tasks_per_s'])} tasks/s)" if metrics["tasks_per_s"] else ""
+    speed = f" ({number(metrics['tasks_per_s'])} tasks/s)" if metrics["tasks_per_s"] else ""
     rows = [
         ("policy", metrics["policy"]),
         ("outcome", ended),
         ("jobs", ", ".join(f"{metrics[f'{word}_jobs']} {word}" for word in counts)),
         ("tasks", str(metrics["tasks"])),
-        ("makespan", _number(metrics["makespan_s"], " s")),
-        ("completion of jobs", _spread(metrics["jct_s"], " s")),
-        ("wait of jobs", _spread(metrics["wait_s"], " s")),
-        ("slowdown", _spread(metrics["slowdown"], "")),
+        ("makespan", "" if metrics["makespan_s"] is None else write_s(metrics["makespan_s"])),
+        ("completion of jobs", _spread(metrics["jct_s"], write_s)),
+        ("wait of jobs", _spread(metrics["wait_s"], write_s)),
+        ("slowdown", _spread(metrics["slowdown"], number)),
         *((f"{name} of capacity", _levels(levels)) for name, levels in metrics["utilisation"].items()),
         ("moved between nodes", _moved(metrics["network"])),
         ("tasks crashed", str(metrics["crashed_tasks"])),
         ("tasks killed", str(metrics["killed_tasks"])),
         ("tasks retried", str(metrics["retried_tasks"])),
-        ("Jain's fairness", _number(metrics["fairness"]["jain"], "")),
-        ("simulated in", _number(metrics["simulate_s"], " s") + speed),
+        ("Jain's fairness", "" if metrics["fairness"]["jain"] is None else number(metrics["fairness"]["jain"])),
+        ("simulated in", _wall_clock(metrics["simulate_s"]) + speed),
     ]
     title = f"{metrics['workload']} on cluster {metrics['cluster'] or metrics['cluster_hash']}, seed {metrics['seed']}"
     return table(("", ""), [row for row in rows if row[1]], title=title)
 
 
-def _number(value: float | None, unit: str = "") -> str:
-    if value is None:
-        return ""
-    return (f"{value:,.0f}" if value >= 1000 else f"{value:.3g}") + unit
+def _wall_clock(seconds: float) -> str:
+    from heddle.report.wording import number, write_s
+
+    return write_s(seconds) if seconds >= 1 else f"{number(1000 * seconds)} ms"
 
 
-def _spread(values: dict[str, float | None], unit: str) -> str:
-    return ", ".join(f"{name} {_number(value, unit)}" for name, value in values.items() if value is not None)
+def _spread(values: dict[str, float | None], write: Callable[[float], str]) -> str:
+    return ", ".join(f"{name} {write(value)}" for name, value in values.items() if value is not None)
 
 
 def _moved(network: dict[str, float] | None) -> str:
     """Empty where no bandwidth is declared, or nothing was to be moved."""
     if network is None or network["moved_gb"] + network["local_gb"] == 0:
         return ""
-    across, local = _number(network["cross_rack_gb"], " GB"), _number(network["local_gb"], " GB")
-    fetching = _number(network["fetching_s"], " s")
-    moved = _number(network["moved_gb"], " GB")
-    return f"{moved}, {across} across racks ({local} read locally); {fetching} of fetching"
+    from heddle.report.wording import number, write_s
+
+    moved, across, local = (f"{number(network[key])} GB" for key in ("moved_gb", "cross_rack_gb", "local_gb"))
+    return f"{moved}, {across} across racks ({local} read locally); {write_s(network['fetching_s'])} of fetching"
 
 
 def _levels(levels: dict[str, float | None]) -> str:
