@@ -47,7 +47,7 @@ GUARDS: Final = (
         "controller hung and goes on", "Session.step", f"{STEERING}/session.py",
         "        if self._now_s() - self._beat_s > self._terms.lease_s:\n            self._say(",
         "        if False:\n            self._say(",
-        (f"{FAKE}/test_whole_session.py::test_a_step_that_takes_longer_than_the_lease",),
+        (f"{FAKE}/test_whole_session.py::test_a_last_change_that_takes_longer_than_the_lease",),
     ),
     Guard(
         "controller hung within a step and goes on", "Session._remember", f"{STEERING}/session.py",

@@ -171,6 +171,26 @@ def test_a_step_that_takes_longer_than_the_lease(world: FakeWorld, cluster: Fake
     assert as_found(cluster)
 
 
+def test_a_last_change_that_takes_longer_than_the_lease(world: FakeWorld, cluster: FakeCluster) -> None:
+    """The step is done and was answered, but what it changed was put back before its end."""
+    said: list[str] = []
+    with at_work(world, said) as session:
+
+        def hang_once(method: str, target: str) -> None:
+            if method == "POST" and "b:1" in target:
+                world.before_request = lambda method, target: None
+                world.pass_s(LEASE_S + 1)
+
+        world.before_request = hang_once
+        assert session.step() is not None
+        assert session.step() is not None
+        assert said == [
+            "out of action for longer than the lease: putting everything back, beginning anew",
+            "began anew",
+        ]
+    assert as_found(cluster)
+
+
 def test_an_rm_that_is_away_when_the_controller_dies(world: FakeWorld, cluster: FakeCluster) -> None:
     opened = ExitStack()
     step(world, opened.enter_context(at_work(world, [])))
