@@ -22,7 +22,7 @@ def one_task(memory_mb: int = 1000, use_mb: int | None = None) -> StageSpec:
 
 
 def test_application_masters_that_fill_the_cluster() -> None:
-    for policy in ("fifo", "fair", "drf"):
+    for policy in ("fifo", "fair+admit-all", "drf+admit-all"):
         run = simulate(make_workload("am-storm", 0), suggested_cluster("am-storm"), policy, check=True)
         assert run.manifest["reason"] == "am-deadlock: 32 application masters hold 65536 of 65536 MB and no task fits"
     assert run.jobs["outcome"].unique().to_list() == ["unfinished"]
