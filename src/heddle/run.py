@@ -111,6 +111,7 @@ def _queue_limits(workload: Workload, cluster: Cluster) -> dict[str, Any]:
         queue.name: {
             "parent": None if parent < 0 else tree.names[parent],
             "maximum_permille": queue.maximum_permille,
+            "maximum": list(queue.maximum) or None,
             "am_share_permille": queue.am_share_permille,
         }
         for queue, parent in zip(tree.queues, tree.parent, strict=True)

@@ -84,6 +84,19 @@ def test_what_capacity_cannot_take_over_is_listed(tmp_path: Path) -> None:
     assert left["brand-new"] == "not modelled"
 
 
+def test_amounts_are_taken_over_as_they_are(tmp_path: Path) -> None:
+    found = capacity(
+        tmp_path, root__queues="a,b", root__a__capacity="[memory=10240,vcores=12]",
+        root__b__capacity="[memory=2Gi, vcores=3]", root__b__maximum_capacity="[memory=4G,vcores=6]",
+    )  # fmt: skip
+    assert not found.left
+    assert queue(found, "root.a").guarantee == (10240, 12000)
+    assert queue(found, "root.b").guarantee == (2048, 3000)
+    assert queue(found, "root.b").maximum == (3814, 6000)
+    with pytest.raises(BadInput, match="is not like"):
+        capacity(tmp_path, root__queues="a", root__a__capacity="[memory=lots,vcores=12]")
+
+
 def test_rounding_is_told(tmp_path: Path) -> None:
     found = capacity(tmp_path, root__queues="a,b", root__a__capacity="66.67", root__b__capacity="33.33")
     assert [one.why for one in found.left] == [

@@ -43,11 +43,16 @@ class Node:
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue of the tree. Shares are permille of the parent's; -1 means unlimited or not set."""
+    """A queue of the tree. Shares are permille of the parent's; -1 means unlimited or not set.
+
+    Amounts stand in place of shares and do not follow root; the children of one parent have one or the other.
+    """
 
     name: str  # full name: "root", "root.prod"
     guarantee_permille: int = 1000
     maximum_permille: int = 1000
+    guarantee: tuple[int, ...] = ()  # an amount of each resource; () = guarantee_permille counts
+    maximum: tuple[int, ...] = ()  # () = maximum_permille counts
     weight_milli: int = 1000
     min_share: tuple[int, ...] = ()  # Fair's minimum share; () = none
     am_share_permille: int = -1  # of what the leaf could have now; -1 = what the admission lever says

@@ -67,7 +67,8 @@ MANIFEST: Final = (
     ManifestField("cluster.nodes", "integer", "how many nodes it has", _count),
     ManifestField("cluster.resources", "list of text", "its resources, as in `resources`", _list_of(_text)),
     ManifestField("cluster.queues", "object",
-                  "of each queue `parent`, `maximum_permille`, `am_share_permille` (-1: the policy's); may be missing",
+                  "of each queue `parent`, `maximum_permille` (or, where not null, `maximum`: amounts), "
+                  "`am_share_permille` (-1: the policy's); may be missing",
                   lambda value: isinstance(value, dict), optional=True),
     ManifestField("cluster.background", "object",
                   "for each node with load of others, by number, lists of [ms, [use per resource]]; may be missing",

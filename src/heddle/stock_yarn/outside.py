@@ -55,6 +55,9 @@ def refuse_without_knobs(policy: Policy, workload: Workload, cluster: Cluster) -
         missing.append(f"{unseen}: a controller outside sees memory and vcores only")
     names = QueueTree.of(cluster, workload).names
     leaves = [name for name in pool_leaves(policy) if name not in names]
+    amounts = [queue.name for queue in cluster.queues if queue.name in pool_leaves(policy) and queue.guarantee]
+    if amounts:
+        missing.append(f"{' and '.join(amounts)} must have a share, not an amount: pools are shares of the cluster")
     if leaves:
         partition = policy.by_question[Question.PARTITION].name
         missing.append(f"{partition} needs the queues {' and '.join(leaves)}, which the cluster does not have")

@@ -83,9 +83,7 @@ def test_the_limit_of_application_masters_is_told_where_the_queue_has_one() -> N
     done = run(jobs, cluster, "capacity")
     life = explain(done, find_job(done, "second"))
     assert life.spans[0].reason is Reason.AM_SHARE
-    assert detail(done, life, life.spans[0]) == (
-        "of 2 GB, 2 vcores for application masters, those of queue root.a held 2 GB, 1 vcore in 1 jobs"
-    )
+    assert detail(done, life, life.spans[0]) == ("the application masters of queue root.a held 2 GB, 1 vcore in 1 jobs")
 
 
 def test_part_of_it_runs_while_the_rest_waits() -> None:

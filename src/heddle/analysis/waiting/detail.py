@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from heddle.analysis.waiting.explain import Explained, Span
-from heddle.analysis.waiting.holdings import am_limit, amounts, at_queue_limit, holding
+from heddle.analysis.waiting.holdings import amounts, at_queue_limit, holding, promised
 from heddle.model.reasons import Reason
 from heddle.model.workload import AM, INNER
 from heddle.record.run import Run
@@ -43,15 +43,7 @@ def _shape(run: Run, stage: int) -> npt.NDArray[np.int64]:
 
 def _free(run: Run, at_ms: int) -> npt.NDArray[np.int64]:
     """[nodes, resources]: what could still be promised on each node."""
-    free = run.nodes.sort("node").select([f"allowance_{name}" for name in run.resources]).to_numpy().copy()
-    if run.events is not None:
-        before = run.events.filter(pl.col("at_ms") <= at_ms)
-        for r, name in enumerate(run.resources):
-            sizes = before.filter(pl.col("kind") == f"size_{name}").group_by("node").agg(pl.col("value").last())
-            free[sizes["node"].to_numpy(), r] = sizes["value"].to_numpy()
-        moves = before.filter(pl.col("kind").is_in(["node_lost", "node_returned"]))
-        gone = moves.group_by("node").agg(pl.col("kind").last()).filter(pl.col("kind") == "node_lost")
-        free[gone["node"].to_numpy()] = 0
+    free = promised(run, at_ms)
     held = holding(run, at_ms).group_by("node").agg(pl.col(name).sum() for name in run.resources)
     free[held["node"].to_numpy()] -= held.select(run.resources).to_numpy()
     return free
@@ -78,8 +70,6 @@ def _held(run: Run, explained: Explained, span: Span) -> str:
     if span.reason is Reason.AM_SHARE:
         held, who = held.filter(pl.col("kind") == AM), f"the application masters of {who}"
     total = [int(held[name].sum()) for name in run.resources]
-    if span.reason is Reason.AM_SHARE and (most := am_limit(run, explained.queue, span.from_ms)) is not None:
-        who = f"of {amounts(most, run.resources)} for application masters, those of queue {explained.queue}"
     return f"{who} held {amounts(np.array(total), run.resources)} in {held['job'].n_unique()} jobs"
 
 

@@ -38,6 +38,21 @@ def holding(run: Run, at_ms: int) -> pl.DataFrame:
     )
 
 
+def promised(run: Run, at_ms: int) -> npt.NDArray[np.int64]:
+    """[nodes, resources]: what each node might promise, nothing where it was lost."""
+    sizes: npt.NDArray[np.int64]
+    sizes = run.nodes.sort("node").select([f"allowance_{name}" for name in run.resources]).to_numpy().copy()
+    if run.events is not None:
+        before = run.events.filter(pl.col("at_ms") <= at_ms)
+        for r, name in enumerate(run.resources):
+            last = before.filter(pl.col("kind") == f"size_{name}").group_by("node").agg(pl.col("value").last())
+            sizes[last["node"].to_numpy(), r] = last["value"].to_numpy()
+        moves = before.filter(pl.col("kind").is_in(["node_lost", "node_returned"]))
+        gone = moves.group_by("node").agg(pl.col("kind").last()).filter(pl.col("kind") == "node_lost")
+        sizes[gone["node"].to_numpy()] = 0
+    return sizes
+
+
 def at_queue_limit(run: Run, leaf: str, at_ms: int, need: Amounts) -> str:
     """Which queue of the leaf's line was full, with numbers: the root is the cluster. Empty where none can be told."""
     held = holding(run, at_ms).join(run.jobs.select("job", "queue"), on="job", how="left")
@@ -56,37 +71,32 @@ def at_queue_limit(run: Run, leaf: str, at_ms: int, need: Amounts) -> str:
     return ""
 
 
-def am_limit(run: Run, leaf: str, at_ms: int) -> Amounts | None:
-    """What application masters of a leaf may hold; None where the policy decides it, or the record has no limits."""
-    share = _limits(run, "am_share", at_ms).get(leaf, {}).get("am_share_permille", -1)
-    return None if share < 0 else _maxima(run, leaf, at_ms)[leaf] * share // 1000
-
-
 def _below(queue: str) -> pl.Expr:
     return (pl.col("queue") == queue) | pl.col("queue").str.starts_with(f"{queue}.")
 
 
 def _maxima(run: Run, leaf: str, at_ms: int) -> dict[str, Amounts]:
     """The queues from the leaf up to the root with what each may hold; only the root where the record has no limits."""
-    limits = _limits(run, "maximum", at_ms)
+    limits = _limits(run, at_ms)
     line: list[str] = []
     queue: str | None = leaf if leaf in limits else "root"
     while queue is not None:
         line.append(queue)
         queue = limits[queue]["parent"] if queue in limits else None
-    most = {"root": np.array(run.manifest["allowance_total"], np.int64)}
+    most: dict[str, Amounts] = {"root": promised(run, at_ms).sum(axis=0)}
     for name in reversed(line):
         if name != "root":
-            most[name] = most[limits[name]["parent"]] * limits[name]["maximum_permille"] // 1000
+            above, amount_of = most[limits[name]["parent"]], limits[name].get("maximum")
+            most[name] = np.minimum(above, amount_of or above * limits[name]["maximum_permille"] // 1000)
     return {name: most[name] for name in line}
 
 
-def _limits(run: Run, what: str, at_ms: int) -> Mapping[str, Any]:
-    """The limits of queues at an instant: those of the start, and what was set since."""
+def _limits(run: Run, at_ms: int) -> Mapping[str, Any]:
+    """The maxima of queues at an instant: those of the start, and what was set since."""
     limits = {name: dict(limit) for name, limit in run.manifest["cluster"].get("queues", {}).items()}
     if run.events is not None:
-        changes = run.events.filter((pl.col("kind") == f"queue_{what}") & (pl.col("at_ms") <= at_ms))
+        changes = run.events.filter((pl.col("kind") == "queue_maximum") & (pl.col("at_ms") <= at_ms))
         for queue, value in changes.select("queue", "value").iter_rows():
             if queue in limits:
-                limits[queue][f"{what}_permille"] = value
+                limits[queue] |= {"maximum_permille": value, "maximum": None}
     return limits

@@ -43,10 +43,13 @@ class Want(Row):
 
 
 class QueueShare(Row):
-    """What part of its parent's guarantee and maximum a queue has; scheduling/promises.py makes amounts of it."""
+    """What a queue is to have, as an amount or as a share of its parent's; scheduling/promises.py adds it up."""
 
+    guarantee: Vector = of_run(lambda run: run.queues.amounts("guarantee", run.n_resources))  # SHARE: the next counts
     guarantee_permille: Int64 = of_run(lambda run: run.queues.permille("guarantee_permille"))
+    maximum: Vector = of_run(lambda run: run.queues.amounts("maximum", run.n_resources))
     maximum_permille: Int64 = of_run(lambda run: run.queues.permille("maximum_permille"))
+    amounts_below: Vector = of_run(lambda run: run.queues.amounts_below(run.n_resources))  # guaranteed to its children
 
 
 class Dues(Row):

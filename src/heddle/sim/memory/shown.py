@@ -30,6 +30,11 @@ def _seen(
     return name, Table(dtype, per, initial=initial, fill=fill, fixed=fixed)
 
 
+def _queues(run: RunInputs, rows: Array) -> None:
+    run.queues.fill(rows)
+    run.queues.share_out(rows, run.total_allowance, run.counted)
+
+
 SHOWN: Final[dict[str, Table]] = dict(
     [
         _seen(
@@ -56,7 +61,7 @@ SHOWN: Final[dict[str, Table]] = dict(
             reserved_for=-1,
             alive=1,
         ),
-        _seen("queue", lambda n: n.queues, fill=lambda run, queue: run.queues.fill(queue, run.total_allowance)),
+        _seen("queue", lambda n: n.queues, fill=_queues),
         _seen(
             "member",
             lambda n: n.members,

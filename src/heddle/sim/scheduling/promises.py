@@ -6,6 +6,7 @@ The sum over the nodes that are alive is kept as they change; queues are told on
 from __future__ import annotations
 
 from heddle.model.compiled import inlined
+from heddle.sim.memory.queue_tree import SHARE
 from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.reports import catch_up_reports, resize
 
@@ -16,6 +17,37 @@ def count_node(sim, n, sign):
     sim.control["n_alive"][0] += sign
     for r in range(sim.shown.node["total"].shape[1]):
         sim.control["promised"][0, r] += sign * sim.shown.node["total"][n, r]
+
+
+@inlined
+def _children_fit(sim, parent):
+    """Whether the amounts that children are guaranteed fit into what the parent is; 0 amounts always do."""
+    view, share = sim.shown, sim.queue_share
+    for r in range(view.shape["demand"].shape[1]):
+        if view.clock["counts"][0, r] and share["amounts_below"][parent, r] > view.queue["guarantee"][parent, r]:
+            return False
+    return True
+
+
+@inlined
+def _share_among_children(sim, parent):
+    """Shares are of the parent's. Amounts are what they are; where they do not fit, they fill it, in proportion."""
+    queue, share = sim.shown.queue, sim.queue_share
+    fit = _children_fit(sim, parent)
+    child = queue["first_child"][parent]
+    while child >= 0:
+        for r in range(queue["guarantee"].shape[1]):
+            amount, of_all = share["guarantee"][child, r], share["amounts_below"][parent, r]
+            if amount == SHARE:
+                amount = queue["guarantee"][parent, r] * share["guarantee_permille"][child] // 1000
+            elif not fit and of_all > 0:
+                amount = amount * queue["guarantee"][parent, r] // of_all
+            queue["guarantee"][child, r] = amount
+            most = share["maximum"][child, r]
+            if most == SHARE:
+                most = queue["maximum"][parent, r] * share["maximum_permille"][child] // 1000
+            queue["maximum"][child, r] = min(most, queue["maximum"][parent, r])
+        child = queue["next_sibling"][child]
 
 
 @unit
@@ -32,13 +64,10 @@ def share_out(sim):
     if changed == 0 and control["shares_moved"][0] == 0:
         return 0
     control["shares_moved"][0] = 0
-    queue, share = view.queue, sim.queue_share
     for r in range(view.shape["demand"].shape[1]):
-        queue["guarantee"][0, r] = queue["maximum"][0, r] = view.clock["total"][0, r]
-        for q in range(1, queue.shape[0]):  # parents come before their children
-            above = queue["parent"][q]
-            queue["guarantee"][q, r] = queue["guarantee"][above, r] * share["guarantee_permille"][q] // 1000
-            queue["maximum"][q, r] = queue["maximum"][above, r] * share["maximum_permille"][q] // 1000
+        view.queue["guarantee"][0, r] = view.queue["maximum"][0, r] = view.clock["total"][0, r]
+    for parent in range(view.queue.shape[0]):  # parents come before their children
+        _share_among_children(sim, parent)
     # Who was held back may go now; less to share helps nobody, except that an AM limit may count from another base.
     if grew or sim.setting["has_gate"][0]:
         control["epoch"][0] += 1

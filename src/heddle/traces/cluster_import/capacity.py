@@ -8,11 +8,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from heddle.model.cluster import Calculator, Queue
+from heddle.model.resources import MILLI
 from heddle.traces.cluster_import.imported import ImportedQueues, Leftovers
 from heddle.traces.problems import Problems
 
 PREFIX: Final = "yarn.scheduler.capacity."
 _WEIGHT: Final = re.compile(r"(\d+(?:\.\d+)?)w")
+_MEMORY: Final = re.compile(r"(\d+)(|[MGT]i?)")  # an amount of memory and YARN's unit; without one, MB
+_BYTES: Final = {"": 2**20, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "M": 10**6, "G": 10**9, "T": 10**12}
 CALCULATOR: Final = "resource-calculator"
 OFF_SWITCH: Final = "per-node-heartbeat.maximum-offswitch-assignments"
 DEFAULT_OFF_SWITCH: Final = 1
@@ -152,8 +155,13 @@ def _read_shares(reader: _Reader, queues: dict[str, Queue]) -> None:
         for path in children:
             name, text = f"{path}.capacity", texts[path]
             if text is not None and text.startswith("["):
-                reader.taken.add(name)
-                reader.left.add(PREFIX + name, text, "an absolute capacity: say its share of the parent by hand")
+                if all((other or "").startswith("[") for other in texts.values()):
+                    queues[path] = replace(queues[path], guarantee=_amounts(reader, name, text))
+                else:
+                    reader.taken.add(name)
+                    reader.left.add(
+                        PREFIX + name, text, "an amount beside siblings that have shares: say its share by hand"
+                    )
             elif path in weights:
                 reader.taken.add(name)
                 share = weights[path] / sum(weights.values())
@@ -168,8 +176,9 @@ def _read_shares(reader: _Reader, queues: dict[str, Queue]) -> None:
                 reader.problems.add("missing: what does this queue have of its parent?", field=PREFIX + name)
         for path in children:
             name = f"{path}.maximum-capacity"
-            if reader.own.get(name, "").startswith("["):
-                continue  # listed with the rest
+            if (text := reader.own.get(name, "")).startswith("["):
+                queues[path] = replace(queues[path], maximum=_amounts(reader, name, text))
+                continue
             permille = reader.number(name, lambda value: round(10 * value) if value >= 0 else 1000, -1, 100)
             if permille is not None:
                 queues[path] = replace(queues[path], maximum_permille=permille)
@@ -177,6 +186,22 @@ def _read_shares(reader: _Reader, queues: dict[str, Queue]) -> None:
     for name in ("root.capacity", "root.maximum-capacity"):
         if reader.own.get(name) in ("100", "100.0", "-1"):
             reader.taken.add(name)
+
+
+def _amounts(reader: _Reader, name: str, text: str) -> tuple[int, ...]:
+    """`[memory=10240,vcores=12]` or `[memory=10Gi,vcores=12]`, in MB and millicores."""
+    reader.taken.add(name)
+    found = {key.strip(): value.strip() for key, _, value in (part.partition("=") for part in text[1:-1].split(","))}
+    if not {"memory", "vcores"} <= found.keys():
+        reader.left.add(PREFIX + name, text, "names not both of memory and vcores")
+        return ()
+    memory, vcores = _MEMORY.fullmatch(found.pop("memory")), found.pop("vcores")
+    if not text.endswith("]") or memory is None or not vcores.isdigit():
+        reader.problems.add(f"{text!r} is not like [memory=10240,vcores=12]", field=PREFIX + name)
+        return ()
+    for other in found:
+        reader.left.add(PREFIX + name, text, f"{other} is not counted: memory and vcores are taken")
+    return int(memory[1]) * _BYTES[memory[2]] // 2**20, MILLI * int(vcores)
 
 
 def _note_rounding(reader: _Reader, name: str, permille: int) -> None:

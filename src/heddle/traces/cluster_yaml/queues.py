@@ -24,11 +24,16 @@ _NUMBERS = (
     ("max_running_jobs", "max_running_jobs", 1, scaled(high=10**9)),
 )
 
+# key of the file, attribute of the model
+_AMOUNTS = (("share", "guarantee"), ("maximum", "maximum"), ("min_share", "min_share"))
+
 
 def read_queues(top: Keys, resources: Sequence[str]) -> tuple[Queue, ...]:
     """Root first, parents before children. `root:` itself may carry settings of its own."""
     root = top.below("root")
     queues = [_read_queue(root, "root", resources)]
+    if queues[0].guarantee or queues[0].maximum:
+        root.report("", "has all that the nodes promise: neither `share` nor `maximum` can be an amount")
     root.done()
     _read_children(top, "root", resources, queues)
     return tuple(queues)
@@ -44,17 +49,30 @@ def _read_children(parent: Keys, parent_name: str, resources: Sequence[str], que
         queues.append(_read_queue(keys, name, resources))
         _read_children(keys, name, resources, queues)
         keys.done()
+    siblings = [queue for queue in queues if queue.name.rpartition(".")[0] == parent_name]
+    if len({bool(queue.guarantee) for queue in siblings}) > 1:
+        parent.report(
+            "queues", "some have `share`, an amount, and some a share of the parent; YARN takes one or the other"
+        )
 
 
 def _read_queue(keys: Keys, name: str, resources: Sequence[str]) -> Queue:
     numbers = {
         attribute: keys.take(key, convert, getattr(_PLAIN, attribute)) for key, attribute, _, convert in _NUMBERS
     }
-    minimum = keys.below("min_share")
-    amounts = read_vector(minimum, resources, (0,) * len(resources))
-    minimum.done()
+    share, maximum, min_share = (_read_amounts(keys, key, resources) for key, _ in _AMOUNTS)
+    for key, instead in (("share", "share_percent"), ("maximum", "maximum_percent")):
+        if keys.has(key) and keys.has(instead):
+            keys.report(key, f"beside {instead}: a queue has an amount or a share")
     order = keys.take("order", one_of(LEAF_ORDERS), _PLAIN.order)
-    return Queue(name=name, min_share=amounts if keys.has("min_share") else (), order=order, **numbers)
+    return Queue(name, guarantee=share, maximum=maximum, min_share=min_share, order=order, **numbers)
+
+
+def _read_amounts(keys: Keys, key: str, resources: Sequence[str]) -> tuple[int, ...]:
+    below = keys.below(key)
+    amounts = read_vector(below, resources, (0,) * len(resources))
+    below.done()
+    return amounts if keys.has(key) else ()
 
 
 def show_root(queues: Sequence[Queue], resources: Sequence[str]) -> dict[str, Any]:
@@ -80,8 +98,9 @@ def _show_queue(queue: Queue, resources: Sequence[str]) -> dict[str, Any]:
         for key, attribute, scale, _ in _NUMBERS
         if getattr(queue, attribute) != getattr(_PLAIN, attribute)
     }
-    if queue.min_share:
-        shown["min_share"] = show_vector(queue.min_share, resources)
+    for key, attribute in _AMOUNTS:
+        if amounts := getattr(queue, attribute):
+            shown[key] = show_vector(amounts, resources)
     if queue.order:
         shown["order"] = queue.order
     return shown

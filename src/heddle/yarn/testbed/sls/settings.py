@@ -43,6 +43,11 @@ def write_settings(folder: Path, cluster: Cluster, scheduler: Scheduler, heartbe
     (folder / "log4j.properties").write_text(LOG4J.replace("=INFO,", "=WARN,"))
 
 
+def _amount(size: tuple[int, ...]) -> str:
+    """As the Capacity scheduler reads amounts; nothing where there is none."""
+    return f"[memory={size[MEMORY]},vcores={size[VCORES] // MILLI}]" if size else ""
+
+
 def _yarn(folder: Path, cluster: Cluster, scheduler: Scheduler) -> dict[str, str]:
     at_any_port = f"{HOST}:0"
     most = cluster.off_switch_per_heartbeat
@@ -85,8 +90,8 @@ def _capacity(cluster: Cluster) -> dict[str, str]:
         if queue.name == "root":
             continue
         settings |= {
-            f"{own}.capacity": str(queue.guarantee_permille / 10),
-            f"{own}.maximum-capacity": str(queue.maximum_permille / 10),
+            f"{own}.capacity": _amount(queue.guarantee) or str(queue.guarantee_permille / 10),
+            f"{own}.maximum-capacity": _amount(queue.maximum) or str(queue.maximum_permille / 10),
             f"{own}.minimum-user-limit-percent": str(queue.user_limit_percent),
             f"{own}.user-limit-factor": str(queue.user_limit_factor_milli / MILLI),
         }
