@@ -21,14 +21,25 @@ def key(view, state, params, queue):
 
 
 @callable_too
+def is_guaranteed(view, queue):
+    """Whether the queue is guaranteed anything that counts."""
+    for r in range(view.shape["demand"].shape[1]):
+        if view.clock["counts"][0, r] and view.queue["guarantee"][queue, r] > 0:
+            return True
+    return False
+
+
+@callable_too
 def above_user_limit(view, stage):
     """USER_LIMIT if the job's user has more than a user's share of the leaf; else 0.
 
-    The leaf is split among active users: each gets at least the minimum, and at most the factor.
+    The leaf is split among active users: each gets at least the minimum, and at most the factor of the guarantee or,
+    where nothing is guaranteed, the leaf's maximum.
     """
     job = view.stage_spec["job"][stage]
     queue, member = view.job["queue"][job], view.job["member"][job]
     shape = view.stage_spec["shape"][stage]
+    guaranteed = is_guaranteed(view, queue)
     for r in range(view.shape["demand"].shape[1]):
         if view.clock["counts"][0, r]:
             guarantee = view.queue["guarantee"][queue, r]
@@ -37,7 +48,9 @@ def above_user_limit(view, stage):
                 current = view.queue["allocated"][queue, r] + view.shape["demand"][shape, r]
             split = current // max(1, view.queue["active_users"][queue])
             least = current * view.queue["user_limit_percent"][queue] // 100
-            most = guarantee * view.queue["user_limit_factor_milli"][queue] // 1000
+            most = view.queue["maximum"][queue, r]
+            if guaranteed:
+                most = guarantee * view.queue["user_limit_factor_milli"][queue] // 1000
             if view.member["allocated"][member, r] > min(max(split, least), most):
                 return USER_LIMIT
     return 0
