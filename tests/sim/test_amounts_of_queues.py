@@ -21,7 +21,7 @@ NODES = tuple(Node(f"node-{i}", (10_000, 10_000), (10_000, 10_000)) for i in ran
 
 def final_queues(queues: tuple[Queue, ...], policy: str, leaf: str = "root.a") -> npt.NDArray[Any]:
     """As the engine left them: with what was there when requests last waited."""
-    tasks = [TaskSpec(9000)] * 6
+    tasks = [TaskSpec(5000 + 1000 * i) for i in range(6)]  # some run on while others wait
     jobs = [JobSpec(f"job-{i}", 0, [StageSpec("s", (4000, 1000), tasks)], queue=leaf) for i in range(2)]
     cluster = Cluster(NODES, queues=queues)
     rows: npt.NDArray[Any] = run_engine(build("amounts", jobs), cluster, parse_policy(policy), 1, False).sim.shown.queue

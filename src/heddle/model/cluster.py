@@ -51,8 +51,6 @@ class Queue:
     name: str  # full name: "root", "root.prod"
     guarantee_permille: int = 1000
     maximum_permille: int = 1000
-    guarantee: tuple[int, ...] = ()  # an amount of each resource; () = guarantee_permille counts
-    maximum: tuple[int, ...] = ()  # () = maximum_permille counts
     weight_milli: int = 1000
     min_share: tuple[int, ...] = ()  # Fair's minimum share; () = none
     am_share_permille: int = -1  # of what the leaf could have now; -1 = what the admission lever says
@@ -60,6 +58,8 @@ class Queue:
     user_limit_factor_milli: int = 1000
     max_running_jobs: int = -1
     order: LeafOrder = ""  # inside a leaf; "" = the policy's own
+    guarantee: tuple[int, ...] = ()  # an amount of each resource; () = guarantee_permille counts
+    maximum: tuple[int, ...] = ()  # () = maximum_permille counts
 
 
 @dataclass(frozen=True)
