@@ -38,7 +38,9 @@ def test_amounts_that_fit_stay_as_they_are() -> None:
     found = final_queues(queues, "capacity+admit-all+borg-default(fraction=0.5)")
     assert found["guarantee"][1].tolist() == [6000, 3000]
     assert found["guarantee"][2].tolist() == [2000, 1000]
-    assert found["maximum"][1].tolist() == [9000, 20_000]  # a maximum above root's is root's
+    root = found["maximum"][0]
+    assert (root > 20_000).all()
+    assert found["maximum"][1].tolist() == [9000, root[1]]  # a maximum above root's is root's
 
 
 def test_amounts_that_do_not_fit_fill_their_parent_in_every_resource() -> None:
