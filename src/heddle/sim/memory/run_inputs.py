@@ -156,6 +156,10 @@ class RunInputs:
         return nodes.racks(self.cluster)
 
     @cached_property
+    def has_network(self) -> bool:
+        return self.cluster.has_network
+
+    @cached_property
     def links(self) -> Links:
         return Links.of(self.cluster, self.racks)
 

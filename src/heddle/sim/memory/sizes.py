@@ -81,15 +81,15 @@ class Sizes:
 
     @property
     def slots_if_network(self) -> int:
-        return self.slots if self.run.cluster.has_network else 0
+        return self.slots if self.run.has_network else 0
 
     @property
     def nodes_if_network(self) -> int:
-        return self.nodes if self.run.cluster.has_network else 0
+        return self.nodes if self.run.has_network else 0
 
     @property
     def tasks_if_network(self) -> int:
-        return self.tasks if self.run.cluster.has_network else 0
+        return self.tasks if self.run.has_network else 0
 
     @property
     def links(self) -> int:
