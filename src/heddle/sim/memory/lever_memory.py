@@ -10,7 +10,7 @@ from heddle.model.view import LeverState, View
 from heddle.policy.lever import Lever, Question
 from heddle.policy.policy import Setup
 from heddle.sim.memory.declaring import Table
-from heddle.sim.memory.places import declared
+from heddle.sim.memory.given.places import declared
 from heddle.sim.memory.run_inputs import RunInputs
 from heddle.sim.memory.sizes import Sizes
 

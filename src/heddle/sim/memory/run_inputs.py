@@ -15,15 +15,15 @@ from heddle.model.view import EVENT_REPORTED
 from heddle.model.workload import AM, EXECUTORS, Workload
 from heddle.policy.lever import Lever, Question
 from heddle.policy.policy import Policy
-from heddle.sim.memory import node_start
-from heddle.sim.memory.csr import Csr, followers
-from heddle.sim.memory.lanes import Lanes
-from heddle.sim.memory.links import Links
-from heddle.sim.memory.members import Members
-from heddle.sim.memory.node_start import Background
-from heddle.sim.memory.places import Preferred
+from heddle.sim.memory.given import nodes
+from heddle.sim.memory.given.csr import Csr, followers
+from heddle.sim.memory.given.lanes import Lanes
+from heddle.sim.memory.given.links import Links
+from heddle.sim.memory.given.members import Members
+from heddle.sim.memory.given.nodes import Background
+from heddle.sim.memory.given.places import Preferred
+from heddle.sim.memory.given.running import Running
 from heddle.sim.memory.queue_tree import QueueTree
-from heddle.sim.memory.running import Running
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,11 @@ class RunInputs:
 
     @cached_property
     def racks(self) -> npt.NDArray[np.int32]:
-        return node_start.racks(self.cluster)
+        return nodes.racks(self.cluster)
+
+    @cached_property
+    def has_network(self) -> bool:
+        return self.cluster.has_network
 
     @cached_property
     def links(self) -> Links:
@@ -170,19 +174,19 @@ class RunInputs:
 
     @property
     def labels(self) -> npt.NDArray[np.int32]:
-        return node_start.labels(self.cluster, self.workload.labels)
+        return nodes.labels(self.cluster, self.workload.labels)
 
     @property
     def speeds(self) -> npt.NDArray[np.int64]:
-        return node_start.speeds(self.cluster, self.seed)
+        return nodes.speeds(self.cluster, self.seed)
 
     @cached_property
     def background(self) -> Background:
-        return node_start.background(self.cluster, self.n_resources)
+        return nodes.background(self.cluster, self.n_resources)
 
     @property
     def first_nodes_of_tree(self) -> npt.NDArray[np.int64]:
-        return node_start.first_nodes_of_tree(self.cluster.n_nodes)
+        return nodes.first_nodes_of_tree(self.cluster.n_nodes)
 
     # Heartbeats and reports.
 
@@ -193,16 +197,16 @@ class RunInputs:
     @cached_property
     def heartbeat_phases(self) -> npt.NDArray[np.int64]:
         interval_ms = self.cluster.timing.node_heartbeat_ms
-        return node_start.phases(self.seed, STREAM_NODE_HEARTBEAT, interval_ms, self.cluster.n_nodes)
+        return nodes.phases(self.seed, STREAM_NODE_HEARTBEAT, interval_ms, self.cluster.n_nodes)
 
     @property
     def first_heartbeats(self) -> npt.NDArray[np.int32]:
-        return node_start.first_of_phase(self.heartbeat_phases, self.cluster.timing.node_heartbeat_ms)
+        return nodes.first_of_phase(self.heartbeat_phases, self.cluster.timing.node_heartbeat_ms)
 
     @cached_property
     def report_phases(self) -> npt.NDArray[np.int64]:
         interval_ms = self.cluster.timing.usage_report_ms
-        return node_start.phases(self.seed, STREAM_USAGE_REPORT, interval_ms, self.cluster.n_nodes)
+        return nodes.phases(self.seed, STREAM_USAGE_REPORT, interval_ms, self.cluster.n_nodes)
 
     @property
     def first_report_ms(self) -> int:

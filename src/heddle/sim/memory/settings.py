@@ -104,10 +104,10 @@ class Setting(Row):
     memory_dues: Int64 = of_run(lambda run: run.walk.dues_in == "memory")
 
     # Network.
-    network: Int64 = of_run(lambda run: run.cluster.has_network)
+    network: Int64 = of_run(lambda run: run.has_network)
     traffic_permille: Int64 = of_run(lambda run: run.cluster.network.traffic_permille)
     traffic_ms: Int64 = of_run(lambda run: run.cluster.network.traffic_ms)
-    not_plain: Int64 = of_run(lambda run: run.preempts or run.cluster.has_network)
+    not_plain: Int64 = of_run(lambda run: run.preempts or run.has_network)
 
     # The most that one step of the engine can take: with less left, it asks for more.
     slot_margin: Int64 = of_sizes(lambda n: n.slot_margin)

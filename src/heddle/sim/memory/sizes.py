@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from heddle.model.workload import EXECUTORS, Workload
-from heddle.sim.memory import node_start
+from heddle.sim.memory.given import nodes
 from heddle.sim.memory.run_inputs import RunInputs
 
 FIRST_FLOWS = 1024  # doubled as often as needed
@@ -81,15 +81,15 @@ class Sizes:
 
     @property
     def slots_if_network(self) -> int:
-        return self.slots if self.run.cluster.has_network else 0
+        return self.slots if self.run.has_network else 0
 
     @property
     def nodes_if_network(self) -> int:
-        return self.nodes if self.run.cluster.has_network else 0
+        return self.nodes if self.run.has_network else 0
 
     @property
     def tasks_if_network(self) -> int:
-        return self.tasks if self.run.cluster.has_network else 0
+        return self.tasks if self.run.has_network else 0
 
     @property
     def links(self) -> int:
@@ -109,7 +109,7 @@ class Sizes:
 
     @property
     def tree(self) -> int:
-        return 2 * node_start.leaves_of_tree(self.nodes)
+        return 2 * nodes.leaves_of_tree(self.nodes)
 
     @property
     def jobs(self) -> int:

@@ -13,10 +13,10 @@ import numpy as np
 
 from heddle.model.view import View
 from heddle.model.workload import TASK, segment_dtype
-from heddle.sim.memory import node_start
 from heddle.sim.memory.container_tables import Called, JobRun, Slot, StageRun, TaskRun
 from heddle.sim.memory.control import Control
 from heddle.sim.memory.declaring import Array, Table, array, dtype_of, fixed, one_row, rows
+from heddle.sim.memory.given import nodes
 from heddle.sim.memory.lever_memory import Levers
 from heddle.sim.memory.log_tables import Attempt, LogRow
 from heddle.sim.memory.network_tables import Flow, Link, Route
@@ -85,9 +85,9 @@ class Sim:
     increment: Array = fixed(I64, lambda run: np.array(run.cluster.increment, np.int64))  # per resource
     node_run: Array = rows(NodeRun, lambda n: n.nodes)
     tree: Array = rows(TreeRow, lambda n: n.tree)  # over the nodes
-    heartbeat_order: Array = fixed(I32, lambda run: node_start.by_phase(run.heartbeat_phases))
+    heartbeat_order: Array = fixed(I32, lambda run: nodes.by_phase(run.heartbeat_phases))
     heartbeat_first: Array = fixed(I32, lambda run: run.first_heartbeats)
-    report_order: Array = fixed(I32, lambda run: node_start.by_phase(run.report_phases))
+    report_order: Array = fixed(I32, lambda run: nodes.by_phase(run.report_phases))
     level_first: Array = fixed(I32, lambda run: run.background.first)  # CSR: background levels of a node
     level: Array = fixed(I64, lambda run: run.background.level, axes=2)
     # Reports on their way (observation.py), and what they say of each container.

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from heddle.model.cluster import Cluster
 from heddle.model.workload import NOT_RUNNING, Workload
-from heddle.sim.memory.places import nodes_of
+from heddle.sim.memory.given.places import nodes_of
 
 
 class Running(NamedTuple):

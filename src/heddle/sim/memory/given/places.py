@@ -10,7 +10,7 @@ import numpy.typing as npt
 from heddle.model.cluster import MOST_MBPS, Cluster
 from heddle.model.workload import NO_PREFERENCE, Workload
 from heddle.policy.policy import Declared
-from heddle.sim.memory.csr import by_owner
+from heddle.sim.memory.given.csr import by_owner
 from heddle.sim.memory.network_tables import BYTES_PER_MS_OF_MBPS
 
 

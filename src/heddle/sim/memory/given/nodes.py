@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from heddle.model.cluster import Cluster
 from heddle.model.draw import STREAM_SLOW_NODE, draw
-from heddle.sim.memory.csr import by_owner
+from heddle.sim.memory.given.csr import by_owner
 
 
 def racks(cluster: Cluster) -> npt.NDArray[np.int32]:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from heddle.model.workload import Workload
 from heddle.policy.lever import Lever
-from heddle.sim.memory.csr import by_owner
-from heddle.sim.memory.members import Members
+from heddle.sim.memory.given.csr import by_owner
+from heddle.sim.memory.given.members import Members
 
 
 class _Bases(NamedTuple):
