@@ -260,8 +260,14 @@ class Knobs:
         """Whether anything is different now."""
         before = self._settings()
         for queue, (guarantee, maximum) in turns.queue_permille.items():
-            shares = {"guarantee_permille": guarantee, "maximum_permille": maximum}
-            queue.spec = replace(queue.spec, weight_milli=max(1, guarantee), **shares)
+            queue.spec = replace(
+                queue.spec,
+                guarantee_permille=guarantee,
+                maximum_permille=maximum,
+                guarantee=(),  # amounts that the cluster has given it make way
+                maximum=(),
+                weight_milli=max(1, guarantee),
+            )
         for job, leaf in turns.leaf.items():
             job.queue = leaf
         for queue, permille in turns.am_share_permille.items():

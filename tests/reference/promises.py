@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .sizings import Sizing
-from .state import Vector, World, add
+from .state import QueueState, Vector, World, add
 
 
 class Promises:
@@ -31,12 +31,33 @@ class Promises:
 
 def share_out(world: World) -> None:
     """Every queue's guarantee and maximum, from root down."""
-    root, *others = world.queues
+    root = world.queues[0]
     root.guarantee = root.maximum = world.total_sum
-    for queue in others:  # parents come before their children
-        assert queue.parent is not None
-        queue.guarantee = part_of(queue.parent.guarantee, queue.spec.guarantee_permille)
-        queue.maximum = part_of(queue.parent.maximum, queue.spec.maximum_permille)
+    for parent in world.queues:  # parents come before their children
+        amounts = amounts_within(world, parent)
+        for child in parent.children:
+            child.guarantee = amounts.get(child) or part_of(parent.guarantee, child.spec.guarantee_permille)
+            child.maximum = part_of(parent.maximum, child.spec.maximum_permille)
+            if child.spec.maximum:
+                pairs = zip(child.spec.maximum, parent.maximum, strict=True)
+                child.maximum = tuple(min(amount, above) for amount, above in pairs)
+
+
+def amounts_within(world: World, parent: QueueState) -> dict[QueueState, Vector]:
+    """The guarantees of those children that have amounts: as they are, or so that they fill their parent."""
+    amounts = {child: child.spec.guarantee for child in parent.children if child.spec.guarantee}
+    together = world.zero
+    for amount in amounts.values():
+        together = add(together, amount)
+    if all(together[r] <= parent.guarantee[r] for r in world.counting):
+        return amounts
+    return {
+        child: tuple(
+            x * there // wanted if wanted else x
+            for x, there, wanted in zip(amount, parent.guarantee, together, strict=True)
+        )
+        for child, amount in amounts.items()
+    }
 
 
 def part_of(vector: Vector, permille: int) -> Vector:

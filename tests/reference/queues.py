@@ -94,16 +94,21 @@ class Capacity(Queues):
             for other in world.stages
             if other.job.queue is leaf and other.kind != INNER and other.waiting()
         }
+        cap = user_cap(world, leaf)
         for r in world.counting:
             guarantee = leaf.guarantee[r]
             current = guarantee if allocated[r] < guarantee else allocated[r] + stage.shape[r]
-            limit = min(
-                max(current // len(asking), current * leaf.spec.user_limit_percent // 100),
-                guarantee * leaf.spec.user_limit_factor_milli // 1000,
-            )
-            if of_user[r] > limit:
+            limit = max(current // len(asking), current * leaf.spec.user_limit_percent // 100)
+            if of_user[r] > min(limit, cap[r]):
                 return False
         return True
+
+
+def user_cap(world: World, leaf: QueueState) -> Vector:
+    """What one user may have at most; a leaf that is guaranteed nothing lends all that it may borrow."""
+    if not any(leaf.guarantee[r] for r in world.counting):
+        return leaf.maximum
+    return tuple(x * leaf.spec.user_limit_factor_milli // 1000 for x in leaf.guarantee)
 
 
 QUEUES: dict[str, type[Queues]] = {"one-leaf": Queues, "fair": Fair, "drf": Drf, "capacity": Capacity}

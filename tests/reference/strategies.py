@@ -34,6 +34,7 @@ from .trace import Lever, Observation, Policy
 
 MEMORY_MB = (0, 256, 512, 1024, 1024, 2048)
 VCORES_MILLI = (0, 500, 1000, 1000, 2000, 3000)
+MAXIMA: tuple[Vector, ...] = ((2048, 2000, 2), (1500, 8000, 1), (6000, 3000, 2), (50_000, 50_000, 9))  # of queues
 DURATIONS_MS = st.one_of(
     st.sampled_from((0, 500, 1000, 1000, 2000, 2500, 5000, 10_000, 20_000)), st.integers(0, 20_000)
 )
@@ -132,12 +133,27 @@ def _nodes(draw: st.DrawFn, features: Features, number: int) -> Node:
 @st.composite
 def _queues(draw: st.DrawFn, n_resources: int) -> tuple[Queue, ...]:
     names = ["root.a", "root.b", "root.c.d"][: draw(st.integers(2, 3))]
-    parents = [Queue("root.c", draw(st.sampled_from((300, 1000))))] if "root.c.d" in names else []
+    # Siblings all have amounts for guarantees, or all shares.
+    parents_with_amounts = draw(st.sampled_from(((), (), ("root",), ("root.c",), ("root", "root.c"))))
+
+    def guarantee(name: str) -> Vector:
+        return draw(_amounts(n_resources)) if name.rpartition(".")[0] in parents_with_amounts else ()
+
+    def maximum(name: str) -> Vector:
+        is_limited = name != "root.a" and draw(st.integers(0, 3)) == 0
+        return draw(st.sampled_from(MAXIMA))[:n_resources] if is_limited else ()
+
+    parents = []
+    if "root.c.d" in names:
+        permille = draw(st.sampled_from((300, 1000)))
+        parents = [Queue("root.c", permille, guarantee=guarantee("root.c"), maximum=maximum("root.c"))]
     leaves = [
         Queue(
             name,
-            guarantee_permille=draw(st.sampled_from((200, 500, 1000))),
+            guarantee_permille=draw(st.sampled_from((200, 500, 1000, 200, 500, 1000, 0))),
             maximum_permille=1000 if name == "root.a" else draw(st.sampled_from((1000, 1000, 700))),
+            guarantee=guarantee(name),
+            maximum=maximum(name),
             weight_milli=draw(st.sampled_from((500, 1000, 1000, 3000))),
             min_share=draw(st.sampled_from(((), (0,) * n_resources, (1024, 1000, 0)[:n_resources]))),
             am_share_permille=draw(st.sampled_from((-1, -1, 300))),
@@ -149,6 +165,16 @@ def _queues(draw: st.DrawFn, n_resources: int) -> tuple[Queue, ...]:
         for name in names
     ]
     return (Queue("root"), *parents, *leaves)
+
+
+@st.composite
+def _amounts(draw: st.DrawFn, n_resources: int) -> Vector:
+    """Sometimes too much for any cluster; often of one resource only, so that the other one is scaled up."""
+    if draw(st.integers(0, 5)) == 5:
+        return (0,) * n_resources
+    memory = draw(st.sampled_from((1024, 512, 700, 2048, 20_000)))
+    vcores = draw(st.sampled_from((1000, 500, 700, 2000, 20_000)))
+    return (memory, vcores, draw(st.sampled_from((0, 1, 2))))[:n_resources]
 
 
 @st.composite

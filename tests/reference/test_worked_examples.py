@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from . import (
+    worked_amounts,
     worked_executors,
     worked_heartbeats,
     worked_knobs,
@@ -22,6 +23,7 @@ from .knobs import priority_of
 from .worked_example import Example
 
 EXAMPLES = [
+    *worked_amounts.EXAMPLES,
     *worked_executors.EXAMPLES,
     *worked_heartbeats.EXAMPLES,
     *worked_knobs.EXAMPLES,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from heddle.model.cluster import Cluster, Node, Queue, Timing
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, draw
 from heddle.model.reasons import Outcome
@@ -113,6 +115,33 @@ def what_fits_goes_before_anything_is_reserved() -> Example:
     return packed(1000, 1, (0, 11_000, 1000))
 
 
+# A leaf that is guaranteed nothing
+
+
+def a_leaf_that_is_guaranteed_nothing_borrows() -> Example:
+    # All 1000 MB are b's, a may have 600 of them. Its user's cap is that maximum: the AM and five tasks of 100 MB, the
+    # other two when those end. (Four times nothing would be nothing: the AM would wait for its tasks for good.)
+    queues = Queue("root.a", 0, 600, user_limit_factor_milli=4000), Queue("root.b")
+    spans: Spans = {0: [(0, 20_000, RELEASED)]}
+    spans |= {task: [(0, 10_000, FINISHED)] for task in range(1, 6)}
+    spans |= {task: [(10_000, 20_000, FINISHED)] for task in (6, 7)}
+    workload = build("borrowed", [job("root.a", 0, 100, 7, am_mb=100)])
+    cluster = Cluster(nodes(1000), queues=(Queue("root"), *queues))
+    return Example(workload, cluster, Policy(queues=("capacity", {})), spans, 30_000)
+
+
+def two_users_of_a_leaf_that_is_guaranteed_nothing() -> Example:
+    # The same leaf without AMs. A user's limit is (allocated + 100) // 2; ann goes first, unless she is above it. She
+    # has 0 of 50, 100 of 100, and is above it with 200 of 150: bob. 200 of 200: ann; 300 of 250: bob; 300 of 300: ann.
+    # That is 600, the maximum: ann has four, bob two. When they end, all others fit.
+    queues = Queue("root.a", 0, 600, user_limit_percent=50), Queue("root.b")
+    jobs = [replace(job("root.a", 0, 100, 5), name=user, user=user) for user in ("ann", "bob")]
+    spans: Spans = {task: [(0, 10_000, FINISHED)] for task in (0, 1, 2, 3, 5, 6)}
+    spans |= {task: [(10_000, 20_000, FINISHED)] for task in (4, 7, 8, 9)}
+    cluster = Cluster(nodes(1000), queues=(Queue("root"), *queues))
+    return Example(build("two-users", jobs), cluster, Policy(queues=("capacity", {})), spans, 30_000)
+
+
 # AM shares of a leaf
 
 
@@ -156,6 +185,8 @@ EXAMPLES = [
     a_node_is_reserved_when_nothing_of_the_leaf_can_go,
     without_reservations_the_small_one_goes,
     what_fits_goes_before_anything_is_reserved,
+    a_leaf_that_is_guaranteed_nothing_borrows,
+    two_users_of_a_leaf_that_is_guaranteed_nothing,
     masters_beside_an_idle_queue,
     masters_beside_a_busy_queue,
     masters_of_a_queue_that_is_below_its_guarantee,
