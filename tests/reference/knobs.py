@@ -225,10 +225,15 @@ class Knobs:
                     am = job.stages[0].tasks[0]
                     am.run = Run(am, node, None, 0, Attempt(am.number, 0, node.number, world.now), None, 0)
                     world.runs.append(am.run)
+        submitted_to = {job: job.queue for job in turns.leaf}
+        for job, leaf in turns.leaf.items():  # where its AM will be
+            job.queue = leaf
         for leaf, base in bases.items():
             held = world.allocated_queue(leaf, only_ams=True)
             parts = [-(-1000 * held[r] // base[r]) for r in world.counting if base[r] > 0]
             turns.am_share_permille[leaf] = min(1000, max(parts, default=0))
+        for job, leaf in submitted_to.items():
+            job.queue = leaf
         world.runs = before
         for job in said_yes:
             job.admitted = False

@@ -105,6 +105,7 @@ class Lever:
     # Queues only.
     # Keeps a node for a request that does not fit yet, and a leaf for one that the queue's maximum keeps back.
     reserves: bool | str = False
+    settings_fixed: bool = False  # nobody can change its queues' settings, or priorities, while YARN runs
     by_user: bool = False  # its limits look at users: requests of different users are kept apart
     # What of a queue preemption may not take; "none": there is no preemption.
     dues: Literal["none", "guarantee", "fair-share"] = "none"

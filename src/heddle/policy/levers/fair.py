@@ -39,6 +39,7 @@ FAIR = Lever(
     summary="YARN's Fair scheduler: the queue with the least memory per weight first",
     hooks={"key": fair_key, "allows": limits},
     dues="fair-share",
+    settings_fixed=True,
     dues_in="memory",
     of_yarn=True,
 )
@@ -49,5 +50,6 @@ DRF = Lever(
     summary="dominant resource fairness: the queue with the smallest dominant share per weight first",
     hooks={"key": drf_key, "allows": limits},
     dues="fair-share",
+    settings_fixed=True,
     of_yarn=True,
 )

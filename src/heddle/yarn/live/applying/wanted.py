@@ -45,6 +45,13 @@ def without_knob(policy: Policy) -> list[str]:
         missing.append(f"{ordering.name} chooses a request for each node, which YARN lets nobody outside do")
     if queues.by_queue and not queues.of_yarn:
         missing.append(f"{queues.name} orders queues, which YARN's own scheduler does")
+    if queues.settings_fixed:
+        turned = (levers[q] for q in (Question.ORDERING, Question.ADMISSION, Question.PARTITION))
+        missing += [
+            f"{lever.name} sets queues or priorities, which nobody can change while the Fair scheduler runs"
+            for lever in turned
+            if has_opinion(lever)
+        ]
     if not placement.of_yarn:
         missing.append(f"{placement.name} chooses nodes, which YARN lets nobody outside do")
     return missing
@@ -69,7 +76,7 @@ def has_opinion(lever: Lever) -> bool:
 def wanted_by(plan: Plan, live: LiveView) -> Standing:
     """Where a plan wants the knobs, given the view that it was made of. What it has no opinion about is empty."""
     leaves, shares = _pools(plan, live)
-    queues = _settings(shares, _am_shares(plan, live))
+    queues = _settings(shares, _am_shares(plan, live, leaves))
     return Standing(_sizes(plan, live), queues, _priorities(plan, live), leaves)
 
 
@@ -97,16 +104,21 @@ def _pools(plan: Plan, live: LiveView) -> tuple[dict[str, str], dict[str, tuple[
     return {app: pool_leaf(plan.job_pools[job]) for app, job in live.job_row.items() if asked[job]}, shares
 
 
-def _am_shares(plan: Plan, live: LiveView) -> dict[str, int]:
-    """As much as the AMs need that run already and those of the jobs that may start."""
+def _am_shares(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dict[str, int]:
+    """As much as the AMs need that run already, in the leaves where they will be, and those of jobs that may start."""
     if plan.admission is None:
         return {}
-    view = live.view
+    view, rows = live.view, live.leaves()
     held = view.queue["am_allocated"].copy()
+    for app, leaf in leaves.items():
+        job = live.job_row[app]
+        if view.job_spec["has_am"][job] and view.stage["held"][view.job_spec["first_stage"][job]]:
+            held[view.job["queue"][job]] -= live.am_demand(job)
+            held[rows[leaf]] += live.am_demand(job)
     for job in plan.admitted():
         held[view.job["queue"][job]] += live.am_demand(job)
     shares = {}
-    for name, row in live.leaves().items():
+    for name, row in rows.items():
         base = _am_base(view, row)
         counts = (view.clock["counts"][0] > 0) & (base > 0)
         shares[name] = int(min(MILLI, (-(-MILLI * held[row][counts] // base[counts])).max(initial=0)))
