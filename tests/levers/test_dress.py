@@ -216,8 +216,9 @@ def test_predicted_release_is_counted() -> None:
 
 
 def test_the_preset_orders_too_and_the_right_most_wins() -> None:
-    assert str(parse_policy("dress")) == "smallest-first+admit-all+reservation+dress-pools+most-free"
-    assert str(parse_policy("dress(theta=0.2)+drf")).startswith("drf+admit-all+reservation+dress-pools(theta=0.2)")
+    assert str(parse_policy("dress")) == "one-leaf+smallest-first+admit-all+reservation+dress-pools+most-free"
+    with_drf = "drf+leaf-order(default=drf)+fair-am-share(shares=dominant)+reservation+dress-pools(theta=0.2)+most-free"
+    assert str(parse_policy("dress(theta=0.2)+drf")) == with_drf
 
 
 @pytest.mark.parametrize("policy", ["dress", "dress-pools+fifo", "dress(basis=available)"])

@@ -101,7 +101,7 @@ def simulated(world: World) -> tuple[list[list[tuple[object, ...]]], bool]:
     cluster = Cluster(nodes, queues=queues)
     job = JobSpec("job", 0, [StageSpec("s", (1024, 1000), [TaskSpec(1000)] * 60)], queue=QUEUES[0])
     workload, stock = build("w", [job]), stock_policy(parse_policy("capacity+usage-feedback"))
-    knobs = SimulatedKnobs(QueueTree.of(cluster, workload), stock.by_question[Question.ORDERING])
+    knobs = SimulatedKnobs(QueueTree.of(cluster, workload), stock.by_question[Question.QUEUES])
     turning = Turning(knobs, "application_0_0000", world)
     run_engine(workload, cluster, stock, 0, True, outside=turning)
     assert turning.became is not None

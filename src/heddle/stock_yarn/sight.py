@@ -72,9 +72,9 @@ class Sight:
 
     def _node(self, sim: Sim, n: int) -> NodeSeen:
         node = sim.shown.node[n]
-        total = _size(node["total"])
+        total = _size(sim.levers.sizing.node[n])
         # A NodeManager counts its containers' CPU in vcores of its present size, not in the machine's.
-        vcores = node["containers_used"][VCORES] / MILLI * total[VCORES] / max(1, node["capacity"][VCORES])
+        vcores = node["containers_used"][VCORES] / MILLI * max(1, total[VCORES]) / max(1, node["capacity"][VCORES])
         return NodeSeen(
             id=node_id(n),
             host=node_id(n),

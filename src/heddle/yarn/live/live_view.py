@@ -73,6 +73,7 @@ class LiveView:
         self._clock = np.zeros(1, dtypes.clock)
         self._clock["report_ms"] = report_ms
         self._clock["counts"] = (1, calculator == "dominant")
+        self._clock["increment"] = 1  # what requests are rounded up to, no RM tells
         self._node, self._container = Growing(dtypes.node), Growing(dtypes.container)
         self._job_spec, self._job, self._am_held = Growing(JOB), Growing(dtypes.job), Growing(np.int64, N_RESOURCES)
         self._pool = np.zeros(n_pools, dtypes.pool)
@@ -123,7 +124,7 @@ class LiveView:
             if seen.id not in self.node_row:
                 self._new_node(seen)
             self._node.rows["total"][self.node_row[seen.id]] = seen.total
-        alive = [seen.total for seen in snapshot.nodes.values() if seen.alive]
+        alive = [np.maximum(seen.total, seen.allocated) for seen in snapshot.nodes.values() if seen.alive]
         self._clock["total"] = np.sum(alive, axis=0) if alive else self._clock["allowance"]
         self._queues.update(snapshot.queues, self._clock["total"][0])
         # NodeManagers of one host each report the whole host's use: only their containers' use tells them apart.
