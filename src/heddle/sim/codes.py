@@ -65,6 +65,9 @@ ASKS: Final = 5
 OFFERS: Final = 6
 CRASHES: Final = 7
 
+# Of an instant at which nothing is due but reports: it is idle unless a node that is there makes one.
+ONLY_REPORTS: Final = 2
+
 # Why advance() came back.
 RUNNING: Final = 0
 FINISHED: Final = 1

@@ -28,6 +28,7 @@ from heddle.sim.codes import (
     NEXT,
     NODES,
     OFFERS,
+    ONLY_REPORTS,
     PAUSED,
     SLOTS_FULL,
     STALLED,
@@ -80,26 +81,29 @@ def _next_instant(sim, until_ms):
         at = min(at, sim.shown.job_spec["submit_at_ms"][control["next_arrival"][0]])
     if control["n_untold"][0] > 0:
         at = now + 1
+    idle = 0
     if control["waiting"][0] > 0:
         if setting["node_heartbeat_ms"][0] > 0:
             at = min(at, next_heartbeat(sim, now))
         elif setting["reports_matter"][0]:
+            other = at
             if at < FOREVER:
                 at = next_report_that_matters(sim, min(at, until_ms + 1, control["look_at_ms"][0]))
             else:  # perhaps nothing will ever come: the clock must see every report to find that out
                 at = max(now + 1, control["next_report_ms"][0])
-    control["idle"][0] = 0
+            if setting["shares_out"][0] and at < other:
+                idle = ONLY_REPORTS
     if control["waiting"][0] > 0:  # else nobody is called for, and no lever hears of time
         polled = FOREVER
         if setting["preemption_every_ms"][0] > 0:
             polled = next_multiple(now, setting["preemption_every_ms"][0])
         if setting["tick_ms"][0] > 0:
             polled = min(polled, next_multiple(now, setting["tick_ms"][0]))
-        control["idle"][0] = polled < at
-        at = min(at, polled)
+        if polled < at:
+            idle, at = 1, polled
     if control["look_at_ms"][0] < at:
-        control["idle"][0] = 1  # unless whoever looks turns a knob
-        at = control["look_at_ms"][0]
+        idle, at = 1, control["look_at_ms"][0]  # unless whoever looks turns a knob
+    control["idle"][0] = idle
     return at
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heddle.model.compiled import inlined
 from heddle.model.view import EVENT_REPORTED
-from heddle.sim.codes import OFFERS
+from heddle.sim.codes import OFFERS, ONLY_REPORTS
 from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
 
@@ -45,6 +45,8 @@ def tell_levers(sim, kind, node, stage, container, value):
 @inlined
 def tell_reported(sim, n, count):
     """Node n reported its use, so many times in a row the same. Only sizing and partition hear of it."""
+    if sim.control["idle"][0] == ONLY_REPORTS:
+        sim.control["idle"][0] = 0
     if sim.setting["sizing_listens"][0] >> EVENT_REPORTED & 1:
         hooks.sizing_event(sim, EVENT_REPORTED, n, -1, -1, count)
     if (
