@@ -24,7 +24,7 @@ _PLAN: Final = "sweep.json"  # the name of the sweep, its file as it was, and th
 _TYPES: Final[dict[str, pl.DataType]] = {
     "key": pl.String(), "workload": pl.String(), "workload_template": pl.String(), "load": pl.Float64(),
     "cluster": pl.String(), "nodes": pl.Int64(), "policy": pl.String(), "policy_template": pl.String(),
-    "seed": pl.Int64(), "sampling": pl.String(), "blocks": pl.Int64(), "block_s": pl.Float64(),
+    "executor": pl.String(), "seed": pl.Int64(), "sampling": pl.String(), "blocks": pl.Int64(), "block_s": pl.Float64(),
     "too_short": pl.String(), "outcome": pl.String(), "reason": pl.String(), "jobs": pl.Int64(), "tasks": pl.Int64(),
     "workload_hash": pl.String(), "cluster_hash": pl.String(), "heddle_version": pl.String(),
     "simulate_s": pl.Float64(),
