@@ -72,7 +72,7 @@ def run_sweep(
         raise BadInput.of(str(file), "no such file")
     sweep = read_sweep(file)
     store = SweepStore(output)
-    store.open_for(sweep, file)
+    store.open_for(sweep, file.read_text())
     done = store.done()
     left = [one for one in sweep.runs if one.key not in done]
     before = len(sweep.runs) - len(left)

@@ -37,9 +37,9 @@ class SweepStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def open_for(self, sweep: Sweep, file: Path) -> None:
-        """Make the folder ready, or take it up again; BadInput if it is something else."""
-        plan = {"name": sweep.name, "file": file.read_text(), "keys": [one.key for one in sweep.runs]}
+    def open_for(self, sweep: Sweep, described: str) -> None:
+        """Make the folder ready, or take it up again; BadInput if it is something else. `described`: by its file."""
+        plan = {"name": sweep.name, "file": described, "keys": [one.key for one in sweep.runs]}
         with or_bad_input(self.folder):
             if self.folder.exists() and any(self.folder.iterdir()) and not (self.folder / _PLAN).exists():
                 raise BadInput.of(str(self.folder), "is not empty and not a sweep's folder; nothing was written")
