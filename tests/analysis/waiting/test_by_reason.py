@@ -22,6 +22,9 @@ def test_reasons_are_those_that_explain_gives() -> None:
     waiting = {cause: ms for cause, ms in causes.items() if "waits" in cause}
     assert sum(waits.ms.values()) == sum(waiting.values()) > 0
     assert waits.ms["the queue's AM share is used up"] == sum(ms for why, ms in waiting.items() if "AM share" in why)
+    behind = {why: ms for why, ms in waits.ms.items() if why.startswith("behind others:") or why == "others come first"}
+    assert sum(behind.values()) == sum(ms for why, ms in waiting.items() if "others come first" in why)
+    assert max(behind, key=lambda why: behind[why]) == "behind others: the queue's AM share is used up"
     assert waits.jobs == 20
     assert sum(waits.shares.values()) == pytest.approx(1.0)
 
