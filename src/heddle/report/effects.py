@@ -18,8 +18,9 @@ LEAST_SHARE: Final = 0.03  # reasons with less of the waiting on both sides are 
 
 # What a lever asks for and the knobs of YARN cannot give, where both executors differ by more than they should.
 LACKING: Final = {
-    "dress": "a queue that an application is in twice: moved to its pool's leaf, it leaves its own queue with the "
-    "limits there, and it is moved only once its AM has asked for containers",
+    "dress": "pools across queues: an application moved to its pool's leaf leaves its own queue and the limits there, "
+    "so that its AM no longer counts in the AM share of those who wait, and it is moved only once its AM has asked for "
+    "containers",
     "admission-control": "a way to name the applications that may start: an AM share lets in as many, in the "
     "scheduler's own order, and is counted per leaf",
     "usage-feedback": "sizes between two looks: nodes are resized once a second, in whole vcores, and not by less than "
@@ -133,6 +134,10 @@ def agreement_sentence(effects: Effects) -> str:
 
 
 def behind_sentence(effects: Effects) -> str:
+    if not effects.has_intervals:
+        return "One seed has no intervals: whether a combination is worse than its best part cannot be told from it" + (
+            f", but {len(effects.behind)} stall where that part does not." if effects.behind else "."
+        )
     combined = [cell for cell in effects.cells if len(cell.scored.levers) > 1]
     return (
         f"{len(effects.behind)} of {len(combined)} combinations of two levers and more are worse than the best of "

@@ -54,16 +54,15 @@ def _lever_names(policy: str) -> str:
 
 
 def _stalls(matrix: Matrix) -> Iterator[str]:
-    stalled = [cell.scored for cell in matrix.effects.cells if cell.scored.stalled]
     yield "## Who stalls"
-    if not stalled:
+    if not matrix.effects.stalling:
         yield "No run stalled."
         return
     rows = [
-        (one.policy, one.workload, f"{len(one.stalled)} of {one.runs}", "; ".join(sorted(set(one.stalled))[:2]))
-        for one in stalled
+        (one.policy, one.workload, one.executor, f"{len(one.stalled)} of {one.runs}", sorted(one.stalled)[0])
+        for one in matrix.effects.stalling
     ]
-    yield markdown_table(("policy", "workload", "runs", "reasons (two at most)"), rows)
+    yield markdown_table(("policy", "workload", "executor", "runs", "one of the reasons"), rows)
 
 
 def _behind(matrix: Matrix) -> Iterator[str]:
@@ -74,7 +73,7 @@ def _behind(matrix: Matrix) -> Iterator[str]:
         "runs of the first seeds, as `heddle explain` does it: the share of all waiting, and seconds per job."
     )
     if not effects.behind:
-        yield "There is none."
+        yield "There is none." if effects.has_intervals else behind_sentence(effects)
     for one in effects.behind:
         yield f"### {one.policy} on {one.workload}"
         yield behind_words(one) + "."

@@ -106,5 +106,16 @@ def test_waits_of_several_runs_are_added_up() -> None:
     assert len(waits_rows([Waits(1, {"a": 99_000, "b": 1_000}), Waits(1, {"a": 10_000})])) == 2  # b is too small
 
 
+def test_who_stalls_is_told_under_either_executor_and_one_seed_proves_nothing() -> None:
+    found = effects(
+        rows("capacity", [100.0]), rows(DRESS, [99.0]), rows(DRESS, [None], "yarn-knobs"), rows(FEEDBACK, [50.0]),
+        rows(BOTH, [80.0]),
+    )  # fmt: skip
+    page = effects_markdown(Matrix(found, {}, (), "heddle effects"))
+    assert f"| {DRESS} | mix | yarn-knobs | 1 of 1 | am-deadlock |" in page
+    assert "One seed has no intervals" in page
+    assert found.behind == []
+
+
 def test_short_names() -> None:
     assert [short_name(policy) for policy in ("fair", FEEDBACK, BOTH)] == ["bare", "U", "DU"]

@@ -121,6 +121,16 @@ class Effects:
         return [self.cell(workload, policy) for workload, policy, executor in self._scored if executor == NATIVE]
 
     @cached_property
+    def stalling(self) -> list[Scored]:
+        """Under either executor."""
+        return [one for one in self._scored.values() if one.stalled]
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether it can be told from chance that a combination is worse than its best part."""
+        return any(cell.change.interval is not None for cell in self.cells)
+
+    @cached_property
     def behind(self) -> list[Behind]:
         found = []
         for cell in self.cells:

@@ -56,7 +56,8 @@ def plan_effects(extent: Extent) -> Sweep:
                 for executor in EXECUTORS
                 if executor == "native" or not without_knob(parse_policy(policy))
             ]  # fmt: skip
-    runs.sort(key=lambda one: EXECUTORS.index(one.executor))  # a run by knobs takes as long as dozens of others
+    # A run by knobs takes as long as dozens of others; and of a matrix that is broken off whole seeds are worth most.
+    runs.sort(key=lambda one: (EXECUTORS.index(one.executor), one.seed))
     policies = [parse_policy(text) for text in dict.fromkeys(one.policy for one in runs)]
     return Sweep("effects", tuple(runs), tuple(policies))
 
