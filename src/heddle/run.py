@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterable
 from importlib.metadata import version
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from heddle.analysis.soundness.happenings import in_order
 from heddle.analysis.soundness.invariants import broken_invariants, sums_left
@@ -15,6 +15,7 @@ from heddle.model.cluster import Cluster
 from heddle.model.compiled import engine_folder
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.model.resources import MAX_RESOURCES
+from heddle.model.suggestion import did_you_mean
 from heddle.model.workload import Workload
 from heddle.policy.compile import hooks_of
 from heddle.policy.parse import parse_policy
@@ -34,6 +35,7 @@ from heddle.traces.check import check_fits
 from heddle.traces.identity import cluster_hash, workload_hash
 
 Executor = Literal["native", "yarn-knobs"]
+EXECUTORS: Final[tuple[Executor, ...]] = get_args(Executor)
 MAX_SEED: Final = 2**63 - 1
 
 
@@ -139,7 +141,10 @@ def peak_rss_mb() -> float:
 
 
 def check_executor(policies: Iterable[Policy], workload: Workload, cluster: Cluster, executor: Executor) -> None:
-    """RunRefused if the executor cannot do what these policies want."""
+    """BadInput if there is no such executor; RunRefused if it cannot do what these policies want."""
+    if executor not in EXECUTORS:
+        hint = did_you_mean(str(executor), EXECUTORS) or f"; known: {', '.join(EXECUTORS)}"
+        raise BadInput.of("--executor", f"{executor} is not known{hint}")
     if executor == "yarn-knobs":
         for policy in policies:
             refuse_without_knobs(policy, workload, cluster)

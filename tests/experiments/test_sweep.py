@@ -93,13 +93,13 @@ def test_runs_are_kept_one_by_one_as_one_data_set(tmp_path: Path) -> None:
     path = written(tmp_path, GOOD)
     sweep = read_sweep(path)
     store = SweepStore(tmp_path / "out")
-    store.open_for(sweep, path)
+    store.open_for(sweep, path.read_text())
     types = parameter_types(sweep.runs)
     for one in sweep.runs[:5]:
         store.put(run_row(one), types)
     left = tmp_path / "out" / "runs" / ".x.parquet.1-1.partial"
     left.write_bytes(b"half")
-    store.open_for(sweep, path)
+    store.open_for(sweep, path.read_text())
     assert not left.exists()
     assert store.done() == {one.key for one in sweep.runs[:5]}
     assert store.plan() == ("small", [one.key for one in sweep.runs])
@@ -115,7 +115,7 @@ def test_other_folders_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     path = written(tmp_path, GOOD)
     with pytest.raises(BadInput, match="not a sweep's folder"):
-        SweepStore(tmp_path / "mine").open_for(read_sweep(path), path)
+        SweepStore(tmp_path / "mine").open_for(read_sweep(path), path.read_text())
     with pytest.raises(BadInput, match="not a sweep's folder"):
         SweepStore(tmp_path / "nowhere").plan()
 

@@ -47,7 +47,7 @@ def swept(folder: Path, workload: str, cluster: str, more: str = "", seeds: int 
     text = f"workloads: ['{workload}']\npolicies: [{', '.join(POLICIES)}]\nclusters: ['{cluster}']\n"
     file.write_text(f"{text}seeds: {seeds}\n{more}")
     sweep, store = read_sweep(file), SweepStore(folder / "out")
-    store.open_for(sweep, file)
+    store.open_for(sweep, file.read_text())
     for one in sweep.runs:
         store.put(run_row(one), parameter_types(sweep.runs))
     return store.table(one.key for one in sweep.runs)

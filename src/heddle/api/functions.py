@@ -19,7 +19,7 @@ from heddle.model.errors import BadInput
 from heddle.model.workload import Workload
 from heddle.policy.policy import Policy
 from heddle.record.files import read_record as read_run
-from heddle.run import check_run
+from heddle.run import Executor, check_run
 from heddle.run import simulate as run_simulation
 from heddle.traces.align import in_resources_of
 from heddle.traces.catalogue import suggested_cluster
@@ -46,10 +46,15 @@ def simulate(
     seed: int = 0,
     record: bool = False,
     check: bool = False,
+    executor: Executor = "native",
 ) -> Result:
-    """One run. With `record` every attempt and the reason of every wait is kept, as `Result.explain` needs it."""
+    """One run. With `record` every attempt and the reason of every wait is kept, as `Result.explain` needs it.
+
+    Under the executor "yarn-knobs" a stock YARN decides, and the policy turns its knobs from outside.
+    """
     jobs = load_workload(workload, seed) if isinstance(workload, str) else workload
-    return Result(run_simulation(jobs, _cluster(workload, cluster), policy, seed=seed, record=record, check=check))
+    on = _cluster(workload, cluster)
+    return Result(run_simulation(jobs, on, policy, seed=seed, record=record, check=check, executor=executor))
 
 
 def compare(
@@ -65,11 +70,13 @@ def compare(
     block_s: float | None = None,
     processes: int = 1,
     record: bool = True,
+    executor: Executor = "native",
 ) -> ComparisonResult:
     """Policies against each other, paired over seeds, as `heddle compare` does it.
 
     A workload in memory is a trace like one from a file: it is resampled in time blocks. `record` keeps what the
     report's figures over time and reasons need. More than one of `processes` needs a script with a main guard.
+    `executor` is as in `simulate`, for all runs.
     """
     if isinstance(workload, Workload):
         with tempfile.TemporaryDirectory(prefix="heddle-") as folder:
@@ -80,6 +87,7 @@ def compare(
             return compare(
                 str(path), policies, cluster, seeds=seeds, baseline=baseline, warm_up_s=warm_up_s,
                 cool_down_s=cool_down_s, resample=resample, block_s=block_s, processes=processes, record=record,
+                executor=executor,
             )  # fmt: skip
     chosen = [cluster] if cluster is None or isinstance(cluster, str | Cluster) else list(cluster)
     plan = plan_comparison(
@@ -93,9 +101,11 @@ def compare(
         resample=resample,
         block_s=block_s,
         complete=record,
+        executor=executor,
     )
     done = dict(LocalProcesses(processes).run(run_one, plan.runs))
-    arguments = f"{workload!r}, {list(policies)!r}, seeds={seeds}, baseline={baseline!r}"
+    by = "" if executor == "native" else f", executor={executor!r}"
+    arguments = f"{workload!r}, {list(policies)!r}, seeds={seeds}, baseline={baseline!r}{by}"
     return ComparisonResult(plan.comparison(done, f"heddle.compare({arguments})"))
 
 

@@ -18,6 +18,7 @@ from heddle.cli import (
     cluster,
     compare,
     doctor,
+    effects,
     efficiency,
     explain,
     ledger,
@@ -67,6 +68,7 @@ app.command("advise")(advise.advise)
 app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)
 app.command("reproduce")(reproduce.reproduce)
+app.command("effects")(effects.effects)
 app.add_typer(yarn.app, name="yarn")
 
 

@@ -24,7 +24,7 @@ _SHOWN = 10  # candidates of a scenario
 
 app = typer.Typer(
     cls=CommandGroup,
-    help="Run a cross product of policies, parameters, workloads, loads, clusters and seeds.\n\n"
+    help="Run a cross product of policies, parameters, workloads, loads, clusters, executors and seeds.\n\n"
     "\b\nExamples:\n"
     "  heddle sweep run sizing.yaml -o results\n"
     "  heddle sweep show results --report sweep.html",
@@ -54,6 +54,7 @@ def run_sweep(
       policies: [fifo, "drf+n-sigma(n={n})"]
       clusters: [8x65536x24]            left out: what the workload suggests
       loads: [0.8, 1.0, 1.2]            how much faster jobs are submitted
+      executors: [native, yarn-knobs]   left out: native
       parameters: {jobs: [20, 40], n: [2, 3, 5]}
       seeds: 5
     \b
@@ -71,7 +72,7 @@ def run_sweep(
         raise BadInput.of(str(file), "no such file")
     sweep = read_sweep(file)
     store = SweepStore(output)
-    store.open_for(sweep, file)
+    store.open_for(sweep, file.read_text())
     done = store.done()
     left = [one for one in sweep.runs if one.key not in done]
     before = len(sweep.runs) - len(left)
@@ -97,8 +98,8 @@ def show_sweep(
 ) -> None:
     """Show what came out best, and how sure that is.
 
-    In each scenario (workload, load, cluster) the policies are compared on the same seeds. Intervals against the best
-    are corrected for having looked at all pairs: with many candidates, some are good by luck.
+    In each scenario (workload, load, cluster, executor) the policies are compared on the same seeds. Intervals against
+    the best are corrected for having looked at all pairs: with many candidates, some are good by luck.
 
     \b
     Examples:

@@ -5,6 +5,7 @@ policies: [fifo, "drf+n-sigma(n={n})"]
 clusters: [8x65536x24]                 # left out: what the workload suggests
 loads: [0.8, 1.0, 1.2]                 # how much faster jobs are submitted; left out: 1
 parameters: {jobs: [20, 40], n: [2, 3, 5]}
+executors: [native, yarn-knobs]        # left out: native
 seeds: 5                               # or a list of seeds
 """
 
@@ -26,12 +27,12 @@ from heddle.experiments.compare import Source, sampling_of
 from heddle.experiments.rearrange import at_load
 from heddle.experiments.sweep_run import SweepRun
 from heddle.model.cluster import Cluster
-from heddle.model.errors import BadInput, HeddleError, Problem
+from heddle.model.errors import BadInput, HeddleError, Problem, RunRefused
 from heddle.model.suggestion import did_you_mean
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
-from heddle.run import check_run
+from heddle.run import EXECUTORS, Executor, check_executor, check_run
 from heddle.traces.catalogue import suggested_cluster
 from heddle.traces.clusters import load_cluster
 from heddle.traces.imports.store import cluster_beside
@@ -40,7 +41,8 @@ from heddle.traces.problems import Problems
 
 Value = float | str
 _KEYS: Final = (
-    "name", "workloads", "policies", "clusters", "loads", "parameters", "seeds", "warm_up_s", "cool_down_s", "block_s",
+    "name", "workloads", "policies", "executors", "clusters", "loads", "parameters", "seeds", "warm_up_s",
+    "cool_down_s", "block_s",
 )  # fmt: skip
 MOST_RUNS: Final = 1_000_000
 
@@ -68,6 +70,7 @@ def read_sweep(path: Path) -> Sweep:
         if not texts[key] and key not in {found.field for found in problems.found}:
             problems.add("missing: at least one is needed", field=key)
     loads = _numbers(data, "loads", problems) or [1.0]
+    executors = _executors(data, problems)
     parameters = _parameters(data, problems)
     seeds = _seeds(data, problems)
     edges = Edges(_number(data, "warm_up_s", problems), _number(data, "cool_down_s", problems))
@@ -91,13 +94,17 @@ def read_sweep(path: Path) -> Sweep:
         on = _clusters_of(text, clusters, problems)
         for _, cluster in on:
             _try(problems, "workloads", lambda text=text, on=cluster: check_run(workloads[text], on, max(seeds)))
+        for (_, cluster), executor, (_, policy, _) in itertools.product(
+            on, executors, _filled(texts["policies"], parameters, chosen)
+        ):
+            _check_executor(policies[policy], executor, workloads[text], cluster, problems)
         for load in loads if on else ():
             sampling, block_ms = _sampling(text, at_load(workloads[text], load), on[0][1], seeds, block_s, problems)
-            for seed, (name, cluster), (policy_template, policy, more) in itertools.product(
-                seeds, on, _filled(texts["policies"], parameters, chosen)
+            for seed, (name, cluster), executor, (policy_template, policy, more) in itertools.product(
+                seeds, on, executors, _filled(texts["policies"], parameters, chosen)
             ):  # what runs the same jobs stands together: they are made once
                 one = SweepRun(
-                    Source(text, load, block_ms), cluster, policy, seed, edges, sampling,
+                    Source(text, load, block_ms), cluster, policy, executor, seed, edges, sampling,
                     template, policy_template, name, tuple(sorted((chosen | more).items())),
                 )  # fmt: skip
                 runs.setdefault(one.key, one)
@@ -139,6 +146,27 @@ def _texts(data: Mapping[str, Any], key: str, problems: Problems) -> list[str]:
     for one in sorted({one for one in listed if listed.count(one) > 1}):
         problems.add(f"{one} is given twice", field=key)
     return listed
+
+
+def _executors(data: Mapping[str, Any], problems: Problems) -> list[Executor]:
+    named = _texts(data, "executors", problems)
+    for one in named:
+        if one not in EXECUTORS:
+            hint = did_you_mean(one, EXECUTORS) or f"; known: {', '.join(EXECUTORS)}"
+            problems.add(f"{one} is not known{hint}", field="executors")
+    return [one for one in EXECUTORS if one in named] or ["native"]
+
+
+def _check_executor(
+    policy: Policy, executor: Executor, workload: Workload, cluster: Cluster, problems: Problems
+) -> None:
+    """What stock YARN cannot be made to do is said once, whichever workloads it was asked for."""
+    try:
+        check_executor([policy], workload, cluster, executor)
+    except RunRefused as refused:
+        what = f"{executor} cannot run {policy.name}: {refused}"
+        if what not in {found.what for found in problems.found}:
+            problems.add(what, field="executors")
 
 
 def _is_number(value: Any) -> bool:

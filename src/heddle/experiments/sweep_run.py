@@ -18,7 +18,7 @@ from heddle.experiments.compare import Source
 from heddle.model.cluster import Cluster
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
-from heddle.run import simulate
+from heddle.run import Executor, simulate
 from heddle.traces.identity import cluster_hash
 from heddle.traces.load import is_built_in
 
@@ -32,6 +32,7 @@ class SweepRun:
     source: Source
     cluster: Cluster
     policy: str
+    executor: Executor
     seed: int
     edges: Edges
     sampling: Sampling
@@ -52,6 +53,7 @@ class SweepRun:
             "sampling": self.sampling.as_json(),
             "cluster": cluster_hash(self.cluster),
             "policy": _policy_identity(self.policy),
+            "executor": self.executor,
             "seed": self.seed,
             "edges": [self.edges.warm_up_s, self.edges.cool_down_s],
             "place": [self.workload_template, self.policy_template, self.cluster_text, list(self.parameters)],
@@ -78,7 +80,7 @@ def _jobs(source: Source, seed: int) -> Workload:
 
 def run_row(one: SweepRun) -> dict[str, Any]:
     """The row of a run: where it stands, how it ended, and every compared metric."""
-    run = simulate(_jobs(one.source, one.seed), one.cluster, one.policy, seed=one.seed)
+    run = simulate(_jobs(one.source, one.seed), one.cluster, one.policy, seed=one.seed, executor=one.executor)
     metrics = run_metrics(run, one.edges)
     numbers = {column: metric_value(metrics, name) for name, column in METRIC_COLUMNS.items()}
     return {
@@ -90,6 +92,7 @@ def run_row(one: SweepRun) -> dict[str, Any]:
         "nodes": one.cluster.n_nodes,
         "policy": one.policy,
         "policy_template": one.policy_template,
+        "executor": one.executor,
         "seed": one.seed,
         "sampling": one.sampling.kind,
         "blocks": one.sampling.blocks,

@@ -24,7 +24,7 @@ _PLAN: Final = "sweep.json"  # the name of the sweep, its file as it was, and th
 _TYPES: Final[dict[str, pl.DataType]] = {
     "key": pl.String(), "workload": pl.String(), "workload_template": pl.String(), "load": pl.Float64(),
     "cluster": pl.String(), "nodes": pl.Int64(), "policy": pl.String(), "policy_template": pl.String(),
-    "seed": pl.Int64(), "sampling": pl.String(), "blocks": pl.Int64(), "block_s": pl.Float64(),
+    "executor": pl.String(), "seed": pl.Int64(), "sampling": pl.String(), "blocks": pl.Int64(), "block_s": pl.Float64(),
     "too_short": pl.String(), "outcome": pl.String(), "reason": pl.String(), "jobs": pl.Int64(), "tasks": pl.Int64(),
     "workload_hash": pl.String(), "cluster_hash": pl.String(), "heddle_version": pl.String(),
     "simulate_s": pl.Float64(),
@@ -37,9 +37,9 @@ class SweepStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def open_for(self, sweep: Sweep, file: Path) -> None:
-        """Make the folder ready, or take it up again; BadInput if it is something else."""
-        plan = {"name": sweep.name, "file": file.read_text(), "keys": [one.key for one in sweep.runs]}
+    def open_for(self, sweep: Sweep, described: str) -> None:
+        """Make the folder ready, or take it up again; BadInput if it is something else. `described`: by its file."""
+        plan = {"name": sweep.name, "file": described, "keys": [one.key for one in sweep.runs]}
         with or_bad_input(self.folder):
             if self.folder.exists() and any(self.folder.iterdir()) and not (self.folder / _PLAN).exists():
                 raise BadInput.of(str(self.folder), "is not empty and not a sweep's folder; nothing was written")

@@ -13,7 +13,7 @@ from heddle.analysis.comparison.best import STALLED, Best, Outcomes, find_best
 from heddle.analysis.comparison.compare import ComparedMetric
 
 PARAMETER: Final = "param_"
-_SCENARIO: Final = ("workload", "load", "cluster")
+_SCENARIO: Final = ("workload", "load", "cluster", "executor")
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,10 @@ def axis_name(column: str) -> str:
 def scenarios(table: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     """The rows that can be compared with each other, with the name of where they ran."""
     for key, rows in table.sort(*_SCENARIO, "seed").group_by(*_SCENARIO, maintain_order=True):
-        workload, load, cluster = key
+        workload, load, cluster, executor = key
         name = str(workload) + (f" at load {load:g}" if table["load"].n_unique() > 1 else "")
-        yield name + (f" on {cluster}" if table["cluster"].n_unique() > 1 else ""), rows
+        name += f" on {cluster}" if table["cluster"].n_unique() > 1 else ""
+        yield name + (f" by {executor}" if table["executor"].n_unique() > 1 else ""), rows
 
 
 def best_of(rows: pl.DataFrame, metric: ComparedMetric) -> Best:
@@ -90,7 +91,7 @@ def lines_over(table: pl.DataFrame, axis: str, metric: ComparedMetric) -> Iterat
     own = [name for name in table.columns if name.startswith(PARAMETER) and name != axis]
     in_workload = [name for name in own if _in_template(table, "workload_template", name)]
     in_policy = [name for name in own if name not in in_workload]
-    fixed = [name for name in ("workload_template", "cluster", "load", *in_workload) if name != axis]
+    fixed = [name for name in ("workload_template", "cluster", "executor", "load", *in_workload) if name != axis]
     for key, rows in table.sort(*fixed, "policy", "seed").group_by(fixed, maintain_order=True):
         lines = {}
         for label, some in rows.group_by("policy_template", *in_policy, maintain_order=True):
@@ -104,7 +105,7 @@ def lines_over(table: pl.DataFrame, axis: str, metric: ComparedMetric) -> Iterat
 def heat_maps(table: pl.DataFrame, across: str, down: str, metric: ComparedMetric) -> Iterator[HeatMap]:
     """One map for each setting of everything else, where both axes matter."""
     others = [name for name in table.columns if name.startswith(PARAMETER) and name not in (across, down)]
-    fixed = ["policy_template", "workload_template", "cluster", *others]
+    fixed = ["policy_template", "workload_template", "cluster", "executor", *others]
     fixed += ["load"] if "load" not in (across, down) else []
     known = table.filter(pl.col(across).is_not_null() & pl.col(down).is_not_null())
     for key, rows in known.sort(*fixed, "seed").group_by(fixed, maintain_order=True):
@@ -147,5 +148,7 @@ def _in_words(table: pl.DataFrame, fixed: dict[str, object]) -> str:
         if value is None or table[name].n_unique() == 1:
             continue
         shown = f"{value:g}" if isinstance(value, float) else str(value)
-        words.append(shown if name.endswith("template") or name == "cluster" else f"{axis_name(name)} {shown}")
+        words.append(
+            shown if name.endswith("template") or name in ("cluster", "executor") else f"{axis_name(name)} {shown}"
+        )
     return ", ".join(words)

@@ -1,0 +1,121 @@
+"""What combinations do together, from rows made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from heddle.analysis.comparison.effects import Effects
+from heddle.analysis.waiting.by_reason import Waits, together
+from heddle.report.effects import Matrix, cell_words, lacking, short_cell, short_name, waits_rows
+from heddle.report.effects_page import effects_markdown
+
+FEEDBACK, DRESS = "capacity+usage-feedback", "capacity+dress"
+BOTH = "capacity+dress+usage-feedback"
+
+
+def rows(policy: str, seconds: list[float | None], executor: str = "native", **more: Any) -> list[dict[str, Any]]:
+    """A run for each; None: it stalled."""
+    return [
+        {
+            "workload_template": "mix", "policy": policy, "executor": executor, "seed": seed,
+            "outcome": "stalled" if value is None else "finished", "reason": "am-deadlock" if value is None else None,
+            "jct_s_mean": value, "crashed_tasks": 0.0, "failed_jobs": 0.0, "sampling": "seeds", "blocks": 0,
+            "block_s": 0.0, "too_short": "",
+        } | more
+        for seed, value in enumerate(seconds)
+    ]  # fmt: skip
+
+
+def effects(*some: list[dict[str, Any]]) -> Effects:
+    return Effects(pl.DataFrame([row for one in some for row in one], infer_schema_length=None))
+
+
+BARE = rows("capacity", [100.0, 200.0, 300.0])
+PARTS = (rows(FEEDBACK, [50.0, 101.0, 149.0]), rows(DRESS, [99.0, 203.0, 298.0], crashed_tasks=2.0))
+
+
+def test_a_cell_is_the_paired_change_against_the_bare_queues() -> None:
+    found = effects(BARE, *PARTS)
+    cell = found.cell("mix", FEEDBACK)
+    assert cell.mean_s == pytest.approx(100.0)
+    assert cell.change.pct == pytest.approx((-50 - 49.5 - 100 * 151 / 300) / 3)
+    assert cell_words(cell).endswith("% better")
+    assert short_cell(found.cell("mix", "capacity")) == "200 s"
+    assert cell_words(found.cell("mix", DRESS)).endswith("no difference shown; 2 crashes")
+    assert short_cell(found.cell("mix", DRESS)).startswith("~")
+
+
+def test_a_combination_that_is_worse_than_its_best_part_is_found() -> None:
+    worse = effects(BARE, *PARTS, rows(BOTH, [60.0, 121.0, 180.0]))
+    (one,) = worse.behind
+    assert (one.policy, one.best_part) == (BOTH, FEEDBACK)
+    assert one.change.pct == pytest.approx((20 + 2000 / 101 + 3100 / 149) / 3)
+    assert effects(BARE, *PARTS, rows(BOTH, [40.0, 121.0, 149.0])).behind == []  # within its interval
+
+
+def test_a_combination_that_stalls_where_its_best_part_does_not_is_behind() -> None:
+    found = effects(BARE, *PARTS, rows(BOTH, [40.0, None, 140.0]))
+    (one,) = found.behind
+    assert (one.stalled_runs, one.change.pct) == (1, None)
+    assert short_cell(found.cell("mix", BOTH)) == "stalled 1 of 3"
+    stalling = (rows(FEEDBACK, [None] * 3), rows(DRESS, [None] * 3))
+    assert effects(BARE, *stalling, rows(BOTH, [None] * 3)).behind == []  # no part to be held against
+
+
+def test_executors_agree_within_five_percent_and_end_alike() -> None:
+    close, far = rows(FEEDBACK, [52.0, 105.0, 155.0], "yarn-knobs"), rows(FEEDBACK, [60.0, 110.0, 160.0], "yarn-knobs")
+    assert [one.agree for one in effects(BARE, *PARTS, close).beside] == [True]
+    assert [one.agree for one in effects(BARE, *PARTS, far).beside] == [False]
+    stalls = rows(FEEDBACK, [50.0, None, 149.0], "yarn-knobs")
+    (one,) = effects(BARE, *PARTS, stalls).beside
+    assert (one.agree, one.stalled_runs, one.knobs_s) == (False, (0, 1), None)
+
+
+def test_the_page_shows_both_sides_of_what_fell_behind_and_what_differs() -> None:
+    found = effects(BARE, *PARTS, rows(BOTH, [60.0, 121.0, 180.0]), rows(BOTH, [90.0, 140.0, 200.0], "yarn-knobs"))
+    waits = {
+        ("mix", BOTH, "native"): Waits(10, {"the pool's share is used up": 90_000, "no node has enough free": 10_000}),
+        ("mix", FEEDBACK, "native"): Waits(10, {"no node has enough free": 40_000}),
+        ("mix", BOTH, "yarn-knobs"): Waits(10, {"the queue is at its maximum": 120_000}),
+    }
+    page = effects_markdown(Matrix(found, waits, ("ksegments is left out",), "heddle effects"))
+    assert "| the pool's share is used up | 90 % (9.0 s) | 0 % (0.0 s) |" in page
+    assert "| the pool's share is used up | 90 % (9.0 s) | 0 % (0.0 s) |\n| no node has enough free" in page
+    assert "| the queue is at its maximum | 0 % (0.0 s) | 100 % (12.0 s) |" in page
+    for said in (
+        "1 of 1 combinations",
+        "0 of 1 combinations",
+        "ksegments is left out",
+        "No run stalled",
+        *lacking(BOTH),
+    ):
+        assert said in page
+    assert page.count("**no**") == 1
+
+
+def test_waits_of_several_runs_are_added_up() -> None:
+    both = together([Waits(2, {"a": 3000, "b": 1000}), Waits(2, {"b": 4000})])
+    assert both == Waits(4, {"a": 3000, "b": 5000})
+    assert list(both.shares) == ["b", "a"]
+    assert both.mean_s == 2.0
+    assert Waits(3, {}).shares == {}
+    assert waits_rows([Waits(1, {"a": 99_000, "b": 1_000}), Waits(1, {"a": 10_000})])[0][0] == "a"
+    assert len(waits_rows([Waits(1, {"a": 99_000, "b": 1_000}), Waits(1, {"a": 10_000})])) == 2  # b is too small
+
+
+def test_who_stalls_is_told_under_either_executor_and_one_seed_proves_nothing() -> None:
+    found = effects(
+        rows("capacity", [100.0]), rows(DRESS, [99.0]), rows(DRESS, [None], "yarn-knobs"), rows(FEEDBACK, [50.0]),
+        rows(BOTH, [80.0]),
+    )  # fmt: skip
+    page = effects_markdown(Matrix(found, {}, (), "heddle effects"))
+    assert f"| {DRESS} | mix | yarn-knobs | 1 of 1 | am-deadlock |" in page
+    assert "One seed has no intervals" in page
+    assert found.behind == []
+
+
+def test_short_names() -> None:
+    assert [short_name(policy) for policy in ("fair", FEEDBACK, BOTH)] == ["bare", "U", "DU"]

@@ -1,0 +1,94 @@
+"""`heddle effects`: the small matrix that CI runs, and how runs are kept and taken up again."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from heddle.cli.main import run
+from heddle.experiments.effects.plan import Extent, plan_effects, policies_of
+from heddle.experiments.effects.scenes import LONGEST_S, RECORDED, WINDOW_S, Scene, built_in, recorded
+from heddle.traces.load import load_workload
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "traces"
+FEEDBACK, ADMISSION = "capacity+usage-feedback", "capacity+admission-control"
+
+
+def test_all_combinations_are_joined_and_those_with_knobs_run_by_both_executors() -> None:
+    assert len(policies_of("fair", only_with_knobs=False)) == 32
+    with_knobs = policies_of("capacity", only_with_knobs=True)
+    assert len(with_knobs) == 8
+    assert with_knobs[0] == "capacity"
+    plan = plan_effects(Extent((built_in("mix(jobs=4)"),), ("capacity", "fair"), seeds=2, only_with_knobs=False))
+    natively = [one for one in plan.runs if one.executor == "native"]
+    assert len(natively) == 2 * 32 * 2
+    by_knobs = {one.policy for one in plan.runs if one.executor == "yarn-knobs"}
+    assert {one for one in by_knobs if one.startswith("capacity")} == set(with_knobs)
+    assert len({one.key for one in plan.runs}) == len(plan.runs) == 2 * (64 + 16)
+
+
+def test_the_quick_matrix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Eight policies, capacity, two workloads, one seed."""
+    page, folder = tmp_path / "effects.md", tmp_path / "runs"
+    command = ["effects", "--quick", "-j", "1", "-o", str(folder), "--markdown", str(page)]
+    assert run([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found["workloads"]) == ["mix", "am-storm"]
+    assert len(found["cells"]) == len(found["native_and_knobs"]) == 2 * 8
+    cells = {(one["workload"], one["policy"]): one for one in found["cells"]}
+    assert cells["mix", FEEDBACK]["change_pct"] < -20
+    assert cells["am-storm", ADMISSION]["change_pct"] < -40
+    beside = {(one["workload"], one["policy"]): one for one in found["native_and_knobs"]}
+    for workload in found["workloads"]:
+        for policy in ("capacity", FEEDBACK, ADMISSION, f"{ADMISSION}+usage-feedback"):
+            assert beside[workload, policy]["agree"], (workload, policy)
+    explained = {(one["workload"], one["policy"], one["executor"]) for one in found["waits"]}
+    for (workload, policy), one in beside.items():
+        assert one["agree"] or one["yarn_lacks"], (workload, policy)
+        both = {(workload, policy, "native"), (workload, policy, "yarn-knobs")}
+        assert one["agree"] or both <= explained
+    text = page.read_text()
+    assert "Written by `heddle effects --quick`" in text
+    assert all(f"| {policy} | mix |" in text for policy in policies_of("capacity", only_with_knobs=True))
+
+    assert run(command) == 0  # nothing runs again
+    shown = capsys.readouterr()
+    assert "32 runs, 32 are done" in shown.err
+    assert "once more" not in shown.err
+    assert "DAU" in shown.out
+    assert page.read_text() == text
+
+
+@pytest.mark.parametrize("arguments", [["-w", "nix"], ["--queues", "drf"], ["--traces", "nowhere"]])
+def test_what_is_not_of_the_matrix_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["effects", *arguments]) == 2
+    assert arguments[1] in capsys.readouterr().err
+
+
+def test_traces_that_are_not_here_are_left_out_with_a_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["effects", "-w", RECORDED[0].name, "--traces", str(tmp_path)]) == 2
+    assert f"{RECORDED[0].name} is left out: there is no {RECORDED[0].path}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("one", RECORDED, ids=lambda one: one.name)
+def test_an_hour_of_a_recorded_trace_can_be_resampled_and_knows_its_use(one: object, tmp_path: Path) -> None:
+    if not SHARED.is_dir():
+        reason = "no ../shared/traces here"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    (hour,) = [known for known in RECORDED if known is one]
+    scene = recorded(hour, SHARED, tmp_path)
+    assert isinstance(scene, Scene)
+    jobs = load_workload(scene.workload)
+    assert jobs.has_use
+    assert jobs.n_jobs > 200
+    assert jobs.jobs["submit_at_ms"].max() < 1000 * WINDOW_S
+    assert jobs.tasks["duration_ms"].max() <= 1000 * LONGEST_S
+    plan = plan_effects(Extent((scene,), ("capacity",), seeds=3, only_with_knobs=True))
+    assert {run.sampling.kind for run in plan.runs} == {"blocks"}
