@@ -96,6 +96,8 @@ def write_place(view, state, stage, node):
     table = state.table
     first = view.stage_spec["first_task"][stage]
     end = first + table[table[_PLACES] + stage]
+    if table[_PLACE_NODE] == table[_PLACE_TASKS]:  # nothing comes after anything: no places are kept
+        return first
     empty, place = end, first
     while place < end and table[table[_PLACE_NODE] + place] != node:
         if table[table[_PLACE_TASKS] + place] == 0:
