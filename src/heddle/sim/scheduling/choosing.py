@@ -83,6 +83,7 @@ def _is_hopeless(sim, b):
     if sim.want["no_room"][w] == 0:
         return False
     if gained_has_room(sim, w):
+        sim.want["tested"][w] = -1  # if something else keeps it back now, it must look everywhere in the next pass
         return False
     sim.want["tested"][w] = sim.control["passes"][0]
     wait(sim, sim.bucket["head"][b], WAIT_NO_ROOM)
