@@ -224,7 +224,10 @@ def test_restore_says_when_it_cannot_prove(rm: FakeRm, client: RmClient, desk: D
 
 
 def test_what_has_no_knob_is_named() -> None:
-    assert without_knob(parse_policy("drf+usage-feedback+max-running(jobs=3)")) == []
+    assert without_knob(parse_policy("capacity+usage-feedback+max-running(jobs=3)")) == []
+    assert without_knob(parse_policy("drf+usage-feedback")) == []
+    fixed = without_knob(parse_policy("drf+usage-feedback+max-running(jobs=3)+small-pool+smallest-first"))
+    assert [why.partition(" ")[0] for why in fixed] == ["smallest-first", "max-running", "small-pool"]
     missing = without_knob(parse_policy("tetris+usage-feedback+best-fit"))
     assert [why.partition(" ")[0] for why in missing] == ["tetris", "best-fit"]
 

@@ -112,7 +112,8 @@ def _am_shares(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dict[st
     held = view.queue["am_allocated"].copy()
     for app, leaf in leaves.items():
         job = live.job_row[app]
-        if view.job_spec["has_am"][job] and view.stage["held"][view.job_spec["first_stage"][job]]:
+        has_am = view.job_spec["has_am"][job] and view.stage["held"][view.job_spec["first_stage"][job]]
+        if has_am and leaf in rows:
             held[view.job["queue"][job]] -= live.am_demand(job)
             held[rows[leaf]] += live.am_demand(job)
     for job in plan.admitted():
