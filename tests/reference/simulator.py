@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from heddle.model.cluster import Cluster
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, STREAM_USAGE_REPORT, draw
@@ -45,6 +46,8 @@ def simulate(
 
     `running`: the tasks that have containers when the run begins.
     """
+    if executor == "yarn-knobs":  # sizes are as posted, and AM limits to the MB
+        cluster = replace(cluster, increment=(1,) * len(cluster.resources))
     simulator = Simulator(workload, cluster, policy, seed, observation, by_knobs=executor == "yarn-knobs")
     if running:
         simulator.lives.begin_with(running)
