@@ -129,7 +129,7 @@ def _am_shares(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dict[st
 def _am_base(view: View, leaf: int) -> npt.NDArray[np.int64]:
     """What the Capacity scheduler takes an AM share of: the leaf's current limit, or its guarantee where that is more.
 
-    The same as `am-share` (policy/levers/admission.py), which a test holds it against.
+    The same rule as `am-share` (policy/levers/admission.py); runs by knobs against the reference hold both.
     """
     queue, path = view.queue, [leaf]
     while queue["parent"][path[0]] >= 0:
