@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heddle.model.cluster import Cluster, Node, Timing
+from heddle.model.cluster import Cluster, Level, Node, Physics, Timing
 from heddle.model.reasons import Outcome
 from heddle.model.workload import EXECUTORS, INNER
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
@@ -65,10 +65,27 @@ def a_master_may_still_be_starting() -> Example:
     return Example(workload, cluster, Policy(), spans, 20_000, {0: Running(0, -1000), 1: Running(0, -500)})
 
 
+def background_was_there_before() -> Example:
+    # 400 MB of background and 300 + 300 + 200 of tasks on 700. The largest goes, of two the newer: task 1. That leaves
+    # 900, so the newest goes: task 2. Task 0 fits. (If the background came a phase later, the look before it would take
+    # task 1, and the one after it the largest of the two that are left: task 0.) The others come one by one.
+    node = Node("n0", (700, 0), (100, 0), background=(Level(0, (400, 0)), Level(1000, (0, 0))))
+    tasks = [TaskSpec(2000, constant(300, 0)), TaskSpec(2000, constant(300, 0)), TaskSpec(2000, constant(200, 0))]
+    workload = build("before", [JobSpec("j", 0, [StageSpec("s", (100, 0), tasks)])])
+    spans = {
+        0: [(-1, 1999, FINISHED)],
+        1: [(0, 0, CRASHED), (1999, 3999, FINISHED)],
+        2: [(0, 0, CRASHED), (3999, 5999, FINISHED)],
+    }
+    running = {0: Running(0, -1), 1: Running(0, 0), 2: Running(0, 0)}
+    return Example(workload, Cluster((node,), physics=Physics(oom="largest")), Policy(), spans, 20_000, running)
+
+
 EXAMPLES = [
     work_goes_on_where_it_stands,
     nothing_is_left_to_do,
     use_goes_on_where_it_stands,
     a_reduce_holds_from_the_beginning,
     a_master_may_still_be_starting,
+    background_was_there_before,
 ]

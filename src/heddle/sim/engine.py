@@ -51,7 +51,7 @@ from heddle.sim.cycles import next_multiple
 from heddle.sim.network.fair_rates import renew_flows
 from heddle.sim.network.fetching import begin_flows, end_fetching
 from heddle.sim.network.flows import end_flows
-from heddle.sim.nodes import node_event, plan_fault
+from heddle.sim.nodes import begin_background, node_event, plan_fault
 from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.allocating import allocate
 from heddle.sim.scheduling.asking import ask_now
@@ -439,8 +439,7 @@ def prepare_run(sim):
         if sim.setting["sizing_changes"][0]:
             resize(sim, n)
         node_changed(sim, n)
-        if sim.level_first[n] < sim.level_first[n + 1]:
-            timer_push(sim, sim.level[sim.level_first[n], 0], TIMER_BACKGROUND, n)
+        begin_background(sim, n)
         if sim.setting["node_mtbf_ms"][0] > 0:
             plan_fault(sim, n, 0)
     go_on_with_running(sim)

@@ -82,10 +82,7 @@ def node_event(sim, kind, n, now):
         plan_fault(sim, n, now)
     else:
         level = sim.node_run["level"][n]
-        for r in range(view.shape["demand"].shape[1]):
-            use = sim.level[level, r + 1]
-            sim.node_run["use"][n, r] += use - sim.node_run["background"][n, r]
-            sim.node_run["background"][n, r] = use
+        _set_background(sim, n, level)
         sim.node_run["level"][n] = level + 1
         if level + 1 < sim.level_first[n + 1]:
             timer_push(sim, sim.level[level + 1, 0], TIMER_BACKGROUND, n)
@@ -96,3 +93,21 @@ def node_event(sim, kind, n, now):
         resize(sim, n)
     node_changed(sim, n)
     return 0
+
+
+@compiled
+def begin_background(sim, n):
+    """A level that holds from 0 is there before phase 1; its event only finds it in force."""
+    level = sim.level_first[n]
+    if level < sim.level_first[n + 1]:
+        if sim.level[level, 0] == 0:
+            _set_background(sim, n, level)
+        timer_push(sim, sim.level[level, 0], TIMER_BACKGROUND, n)
+
+
+@compiled
+def _set_background(sim, n, level):
+    for r in range(sim.shown.shape["demand"].shape[1]):
+        use = sim.level[level, r + 1]
+        sim.node_run["use"][n, r] += use - sim.node_run["background"][n, r]
+        sim.node_run["background"][n, r] = use
