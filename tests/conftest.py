@@ -15,8 +15,8 @@ for shared in (TESTS, TESTS / "property"):
         sys.path.insert(0, str(shared))
 
 # Hypothesis mixes constants of our loaded modules into what it draws, and which are loaded depends on the tests that
-# ran before in the same process. A derandomized test would draw other examples in a whole run than alone, and what fails in
-# CI could not be seen again. Hypothesis has no setting for this.
+# ran before in the same process. A derandomized test would draw other examples in a whole run than alone, and what
+# fails in CI could not be seen again. Hypothesis has no setting for this.
 assert callable(providers._get_local_constants)
 providers._get_local_constants = lambda: providers._local_constants  # of no module: empty for good
 
