@@ -204,6 +204,7 @@ def choose(sim, n):
             return stage
         return ENOUGH
     leaf = 0
+    differs = False  # whether somebody was passed over who may go on another node
     while True:
         if setting["by_queue"][0]:
             leaf = _next_leaf(sim)
@@ -256,10 +257,11 @@ def choose(sim, n):
                 if setting["by_queue"][0]:
                     sim.queue_tried[leaf] = walk
                     continue
-                if n >= 0 and setting["reserves"][0] == 0 and sim.want["label"][w] == 0:
+                if n >= 0 and setting["reserves"][0] == 0 and sim.want["label"][w] == 0 and not differs:
                     control["blocked_epoch"][0] = control["epoch"][0]
                     control["blocked_want"][0] = w
                 return ENOUGH
+            differs = True
         wait(sim, stage, reason)
         sim.bucket["tried"][b] = walk
     return 0
