@@ -7,7 +7,7 @@ phase and then settles all that follows from it.
 from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
-from heddle.model.view import EVENT_TICK, JOB_AWAY
+from heddle.model.view import EVENT_TICK, JOB_AWAY, JOB_FINISHED
 from heddle.sim.books import end_later, start_later
 from heddle.sim.codes import (
     AM_READY,
@@ -42,7 +42,7 @@ from heddle.sim.codes import (
     TIMERS_FULL,
 )
 from heddle.sim.containers.early_stages import give_way_to_maps
-from heddle.sim.containers.ends import come_back
+from heddle.sim.containers.ends import come_back, comes_back
 from heddle.sim.containers.jobs import arrive, begin_job
 from heddle.sim.containers.physics import check_memory, renew_rates
 from heddle.sim.containers.starting_state import go_on_with_running
@@ -67,11 +67,37 @@ from heddle.sim.settle import settle
 from heddle.sim.timeline import due_clear, timer_pop, timer_push
 
 
+@compiled
+def _stage_of_task(stage_spec, task):
+    """Tasks are numbered through the stages, so the stage is found by bisection."""
+    low, high = 0, stage_spec.shape[0] - 1
+    while low < high:
+        middle = (low + high + 1) >> 1
+        if stage_spec["first_task"][middle] <= task:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@inlined
+def _is_void(sim):
+    """Whether the first timer is about a task that comes back no more, or about a job that has ended."""
+    kind, subject = sim.timer["kind"][0], sim.timer["subject"][0]
+    if kind == TIMER_RETRY:
+        return not comes_back(sim, subject, _stage_of_task(sim.shown.stage_spec, subject))
+    if kind in (TIMER_ASK, TIMER_STARVED):
+        return sim.shown.job["state"][sim.shown.stage_spec["job"][subject]] >= JOB_FINISHED
+    return False
+
+
 @inlined
 def _next_instant(sim, until_ms):
     control, setting = sim.control, sim.setting
     now = sim.shown.clock["now_ms"][0]
     at = FOREVER
+    while control["n_timers"][0] > 0 and _is_void(sim):
+        timer_pop(sim)  # nothing happens then, so there is no such instant, and no pass
     if control["n_due"][0] > 0:
         at = sim.due["at_ms"][0]
     if control["n_timers"][0] > 0:
@@ -143,19 +169,6 @@ def _due_now(sim):
         end_fetching(sim, s)
     else:
         pass_mark(sim, s)
-
-
-@compiled
-def _stage_of_task(stage_spec, task):
-    """Tasks are numbered through the stages, so the stage is found by bisection."""
-    low, high = 0, stage_spec.shape[0] - 1
-    while low < high:
-        middle = (low + high + 1) >> 1
-        if stage_spec["first_task"][middle] <= task:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 @inlined

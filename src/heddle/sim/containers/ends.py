@@ -68,15 +68,22 @@ def _retry(sim, job, task):
     timer_push(sim, at, TIMER_RETRY, task)
 
 
+@inlined
+def comes_back(sim, task, stage):
+    """Whether a retry still counts: not if the job has ended, or has no AM now (its next AM will ask for the task)."""
+    job = sim.shown.stage_spec["job"][stage]
+    if sim.task["state"][task] != RETURNING or sim.shown.job["state"][job] >= JOB_FINISHED:
+        return False
+    return sim.shown.stage_spec["kind"][stage] == AM or sim.job_run["begun"][job] != 0
+
+
 @unit
 def come_back(sim, task, stage):
-    """A retry is due: the task waits again, unless its job has ended or has no AM now (the next will ask for it)."""
+    """A retry is due: the task waits again."""
     view = sim.shown
     job = view.stage_spec["job"][stage]
     kind = view.stage_spec["kind"][stage]
-    if sim.task["state"][task] != RETURNING or view.job["state"][job] >= JOB_FINISHED:
-        return 0
-    if kind != AM and sim.job_run["begun"][job] == 0:
+    if not comes_back(sim, task, stage):
         return 0
     sim.task["state"][task] = ASKED
     sim.task["ended_at_ms"][task] = view.clock["now_ms"][0]

@@ -68,8 +68,8 @@ def share_out(sim):
         view.queue["guarantee"][0, r] = view.queue["maximum"][0, r] = view.clock["total"][0, r]
     for parent in range(view.queue.shape[0]):  # parents come before their children
         _share_among_children(sim, parent)
-    # Who was held back may go now. Less to share helps those behind: an AM limit may count from another base, and a head
-    # that blocks, or for which a node is kept, may now be over a limit instead.
+    # Who was held back may go now. Less to share may help too: an AM limit may count from another base, and a head that
+    # blocks, or for which a node is kept, may be over a limit instead.
     if grew or sim.setting["has_gate"][0] or sim.setting["blocking"][0] or sim.setting["reserves"][0]:
         control["epoch"][0] += 1
         control["news"][0] = 1

@@ -58,7 +58,14 @@ class Background(NamedTuple):
 
 
 def background(cluster: Cluster, n_resources: int) -> Background:
-    levels = [(i, level) for i, node in enumerate(cluster.nodes) for level in node.background]
+    """The levels that differ from the one before, which is nothing at first: others are no event."""
+    levels = []
+    for i, node in enumerate(cluster.nodes):
+        use: tuple[int, ...] = (0,) * n_resources
+        for level in node.background:
+            if tuple(level.use) != use:
+                levels.append((i, level))
+            use = tuple(level.use)
     first, _ = by_owner(np.array([i for i, _ in levels], np.int64), cluster.n_nodes)
     rows = np.array([(level.from_at_ms, *level.use) for _, level in levels], np.int64)
     return Background(first, rows.reshape(-1, 1 + n_resources))
