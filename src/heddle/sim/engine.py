@@ -91,6 +91,18 @@ def _is_void(sim):
     return False
 
 
+@compiled
+def _anybody_arrives(sim, at):
+    """Whether one of the jobs submitted at that time waits for no other job."""
+    job_run, spec = sim.job_run, sim.shown.job_spec
+    for i in range(sim.control["next_arrival"][0], spec.shape[0]):
+        if spec["submit_at_ms"][i] > at:
+            return False
+        if job_run["after_left"][i] == 0 or job_run["after_failed"][i] != 0:
+            return True
+    return False
+
+
 @inlined
 def _next_instant(sim, until_ms):
     control, setting = sim.control, sim.setting
@@ -103,11 +115,14 @@ def _next_instant(sim, until_ms):
     if control["n_timers"][0] > 0:
         at = min(at, sim.timer["at_ms"][0])
     at = min(at, control["next_flow_ms"][0])
+    idle = 0
     if control["next_arrival"][0] < sim.shown.job.shape[0]:
-        at = min(at, sim.shown.job_spec["submit_at_ms"][control["next_arrival"][0]])
+        submitted = sim.shown.job_spec["submit_at_ms"][control["next_arrival"][0]]
+        if submitted < at and setting["shares_out"][0] and not _anybody_arrives(sim, submitted):
+            idle = ONLY_REPORTS
+        at = min(at, submitted)
     if control["n_untold"][0] > 0:
         at = now + 1
-    idle = 0
     if control["waiting"][0] > 0:
         if setting["node_heartbeat_ms"][0] > 0:
             at = min(at, next_heartbeat(sim, now))
