@@ -43,4 +43,29 @@ def what_ends_after_the_offers_is_told_a_millisecond_later() -> Example:
     return Example(workload, Cluster((node,), timing=timing), Policy(), spans, 20_000)
 
 
-EXAMPLES = [told_by_the_next_heartbeat, told_at_once, what_ends_after_the_offers_is_told_a_millisecond_later]
+def a_head_blocks_only_where_it_may_go() -> Example:
+    # x has the red node, y the other. `red` waits for the red one; `wide`, behind it, for all of the other, where
+    # nobody may overtake it. When x ends at 10 s, that must not keep `red` from the red node, where `wide` never fits.
+    nodes = Node("n0", (1000, 0), (1000, 0), label="red"), Node("n1", (1200, 0), (1200, 0))
+    other = int(draw(SEED, STREAM_NODE_HEARTBEAT, 1)) % 1000
+
+    def job(name: str, memory_mb: int, seconds: int, label: str = "") -> JobSpec:
+        return JobSpec(name, 0, [StageSpec("s", (memory_mb, 0), [TaskSpec(seconds * 1000)], label=label)])
+
+    jobs = [job("x", 600, 10, "red"), job("y", 1100, 20), job("red", 600, 5, "red"), job("wide", 1200, 5)]
+    spans: dict[int, list[Span]] = {
+        0: [(PHASE, PHASE + 10_000, FINISHED)],
+        1: [(other, other + 20_000, FINISHED)],
+        2: [(PHASE + 10_000, PHASE + 15_000, FINISHED)],
+        3: [(other + 20_000, other + 25_000, FINISHED)],
+    }
+    timing = Timing(node_heartbeat_ms=1000)
+    return Example(build("labels", jobs), Cluster(nodes, timing=timing), Policy(), spans, 30_000)
+
+
+EXAMPLES = [
+    told_by_the_next_heartbeat,
+    told_at_once,
+    what_ends_after_the_offers_is_told_a_millisecond_later,
+    a_head_blocks_only_where_it_may_go,
+]

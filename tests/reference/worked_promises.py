@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from heddle.model.cluster import Cluster, Faults, Level, Node, Preemption, Queue
+from heddle.model.cluster import Cluster, Faults, Level, Node, Preemption, Queue, Timing
 from heddle.model.draw import STREAM_NODE_FAULT, STREAM_USAGE_REPORT, draw
 from heddle.model.reasons import Outcome
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
@@ -201,6 +201,23 @@ def background_shrinks_root() -> Example:
     return Example(build("background", [job("a", 0, 9, 10)]), cluster, HALF_IS_USED, spans, 25_000)
 
 
+def only_what_happens_is_an_instant() -> Example:
+    # a may have half. 0 s: T = 1000: five containers. Half of them counts, T = 500 + 1000 - 250 = 1250: a sixth may go
+    # as soon as anything happens. A level of background that is none (2 s) and the submission of a job that waits for
+    # another one (3 s) are nothing; the arrival of b's job (4 s) is. Reports come much later.
+    report_ms = 600_000
+    assert int(draw(SEED, STREAM_USAGE_REPORT, 0)) % report_ms > 10_000
+    node = Node("n0", (2000, 0), (1000, 0), background=(Level(2000, (0, 0)),))
+    cluster = Cluster(
+        (node,),
+        queues=(Queue("root"), Queue("root.a", 500, 500), Queue("root.b", 500)),
+        timing=Timing(usage_report_ms=report_ms),
+    )
+    jobs = [job("a", 0, 6, 60), replace(job("later", 3000, 1, 1), after=("a",)), job("b", 4000, 1, 1, "root.b")]
+    spans = together(0, [0] * 5, 60) | {5: [(4000, None, None)]}
+    return Example(build("happens", jobs), cluster, HALF_IS_USED, spans, 61_000)
+
+
 EXAMPLES = [
     a_resized_node_moves_the_maximum,
     a_resized_node_moves_the_guarantee,
@@ -212,4 +229,5 @@ EXAMPLES = [
     pools_of_dress_follow,
     preemption_follows,
     background_shrinks_root,
+    only_what_happens_is_an_instant,
 ]
