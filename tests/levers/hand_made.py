@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from heddle.model.cluster import Cluster, Node
-from heddle.model.view import EVENT_ALLOCATED, EVENT_ARRIVED, JOB_ADMITTED, JOB_ARRIVED, LeverState, View
+from heddle.model.view import EVENT_ALLOCATED, EVENT_ARRIVED, JOB_ADMITTED, JOB_ARRIVED, View
 from heddle.model.workload import AM, Workload
-from heddle.policy.compile import HOOKS, compile_hook
+from heddle.policy.compile import compile_hook, layout_of
 from heddle.policy.handles import ParamsHandle, StateHandle, ViewHandle
 from heddle.policy.lever import Question
 from heddle.policy.parse import parse_policy
@@ -28,14 +30,19 @@ class HandMade:
         sim = build_sim(RunInputs(self.workload, cluster, chosen, 0, False))
         self.lever, self.question = chosen.by_question[question], question
         self.view: View = sim.shown
-        self.state: LeverState = getattr(sim.levers, question)
-        self.params = getattr(sim.levers, f"{question}_params")
+        kept = sim.levers[question]
+        self.state, self.params = kept.state, kept.params
 
     def ask(self, hook: str, *about: int) -> int:
-        name = next(name for name, (q, key, _) in HOOKS.items() if q is self.question and key == hook)
-        compiled = compile_hook(self.lever.hooks[hook], name, len(self.workload.resources), True)
-        given = ViewHandle(self.view), StateHandle(self.state), ParamsHandle(self.params)
-        return int(compiled(*given, *about))
+        n_resources = len(self.workload.resources)
+        compiled, layout = compile_hook(self.lever, hook, n_resources), layout_of(self.lever, n_resources)
+        params = ParamsHandle(self.lever.parameter_names, self.params)
+        return int(compiled.function(ViewHandle(self.view), StateHandle(layout, self.state), params, *about))
+
+    @property
+    def named_params(self) -> SimpleNamespace:
+        """As hooks have them that run as plain Python."""
+        return SimpleNamespace(**dict(zip(self.lever.parameter_names, self.params.tolist(), strict=True)))
 
     def tell(self, kind: int, node: int = -1, stage: int = -1, container: int = -1, value: int = 0) -> int:
         return self.ask("on_event", kind, node, stage, container, value)

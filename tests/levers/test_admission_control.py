@@ -29,7 +29,7 @@ def asked(policy: str, jobs: list[JobSpec], vcores: int = 27, count: int = 1) ->
 
 def kept(made: HandMade, number: int) -> int:
     """RRP's reserve of vcores, in thousandths, when this job asks."""
-    return int(reserve(made.view, made.state, made.params, number, VCORES))
+    return int(reserve(made.view, made.state, made.named_params, number, VCORES))
 
 
 def test_equation_1_is_the_task_to_am_ratio_of_the_capacity() -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from heddle.model.resources import ONE
 from heddle.model.view import EVENT_FINISHED, EVENT_TICK
-from heddle.policy.lever import Question
+from heddle.policy.lever import Question, State
 from heddle.policy.levers import dress_phases as phases
-from heddle.policy.levers.dress import DELTA
 from heddle.policy.levers.partition import LARGE, SMALL
 from heddle.policy.parse import parse_policy
 from heddle.run import simulate
@@ -23,49 +21,49 @@ class Phases:
     """One job's containers, each of share 100."""
 
     def __init__(self) -> None:
-        self.job = np.zeros(phases.JOB_COLUMNS, np.int64)
+        self.jobs = State(job=phases.PHASES).zeroed("job", 1, n_resources=2)
 
     def start(self, *at_ms: int) -> list[int]:
-        return [int(phases.starts(self.job, 100, at, WINDOW_MS)) for at in at_ms]
+        return [int(phases.starts(self.jobs, 0, 100, at, WINDOW_MS)) for at in at_ms]
 
     def end(self, *at_ms: int, phase: int = 1) -> None:
         for at in at_ms:
-            phases.ends(self.job, phase, 100, at, WINDOW_MS)
+            phases.ends(self.jobs, 0, phase, 100, at, WINDOW_MS)
 
-    def of(self, phase: int, column: int) -> int:
-        return int(self.job[phase + column])
+    def of(self, phase: int, column: str) -> int:
+        return int(self.jobs[column][0, phase])
 
     def release(self, now_ms: int) -> int:
-        return int(phases.job_release(self.job, now_ms, WINDOW_MS))
+        return int(phases.job_release(self.jobs, 0, now_ms, WINDOW_MS))
 
 
 def test_algorithm_1_finds_the_start_variation() -> None:
     job = Phases()
     assert job.start(1000, 2000, 3000, 4000, 5000) == [1] * 5
-    assert not job.job[phases.SEEN]  # 5 are not more than t_s = 5
+    assert not job.jobs["seen"][0]  # 5 are not more than t_s = 5
     job.start(8000)
-    assert job.job[phases.SEEN]
-    assert job.of(phases.NEWEST, phases.LAST) - job.of(phases.NEWEST, phases.FIRST) == 7000  # d_ps = 8 - 1 s
+    assert job.jobs["seen"][0]
+    assert job.of(phases.NEWEST, "last") - job.of(phases.NEWEST, "first") == 7000  # d_ps = 8 - 1 s
     assert job.start(17_999, 27_999) == [1, 2]  # none for a whole window: another phase
 
 
 def test_starts_that_are_too_far_apart_are_not_seen() -> None:
     job = Phases()
     job.start(0, 2000, 4000, 6000, 8000, 10_000)  # the first of the six lies a whole window back
-    assert not job.job[phases.SEEN]
+    assert not job.jobs["seen"][0]
     job.start(11_999)  # six within 2 to 12 s
-    assert job.job[phases.SEEN]
+    assert job.jobs["seen"][0]
 
 
 def test_algorithm_2_leaves_out_heading_tasks() -> None:
     job = Phases()
     job.start(*range(0, 8000, 1000))  # 8 containers, d_ps = 7 s
     job.end(20_000)  # a heading task
-    assert job.of(phases.NEWEST, phases.GAMMA) == phases.NOT_YET
+    assert job.of(phases.NEWEST, "gamma") == phases.NOT_YET
     job.end(40_000, 41_000, 42_000, 43_000, 44_000)  # only five within a window
-    assert job.of(phases.NEWEST, phases.GAMMA) == phases.NOT_YET
+    assert job.of(phases.NEWEST, "gamma") == phases.NOT_YET
     job.end(45_000)
-    assert job.of(phases.NEWEST, phases.GAMMA) == 40_000  # the first of the six
+    assert job.of(phases.NEWEST, "gamma") == 40_000  # the first of the six
 
 
 def test_equation_3_counted_once() -> None:
@@ -101,10 +99,10 @@ def test_a_small_group_joins_the_next_phase() -> None:
     job = Phases()
     job.start(0, 1000)
     assert job.start(30_000) == [2]
-    assert (job.of(phases.NEWEST, phases.AMOUNT), job.of(phases.NEWEST, phases.COUNT)) == (300, 3)
-    assert job.of(phases.NEWEST, phases.FIRST) == 30_000
+    assert (job.of(phases.NEWEST, "amount"), job.of(phases.NEWEST, "count")) == (300, 3)
+    assert job.of(phases.NEWEST, "first") == 30_000
     job.end(31_000, phase=1)  # one of the first two: it counts to the phase that they joined
-    assert (job.of(phases.NEWEST, phases.LEFT), job.of(phases.NEWEST, phases.RELEASED)) == (2, 100)
+    assert (job.of(phases.NEWEST, "left"), job.of(phases.NEWEST, "released")) == (2, 100)
 
 
 def test_trailing_tasks_count_to_the_next_phase() -> None:
@@ -112,13 +110,13 @@ def test_trailing_tasks_count_to_the_next_phase() -> None:
     job.start(*[0] * 8)
     job.end(*[10_000] * 6)  # two trail
     job.start(*[12_000] * 6)  # ends lie within the window: the first phase is still a phase of its own
-    assert (job.of(phases.OLDER, phases.LEFT), job.of(phases.NEWEST, phases.LEFT)) == (2, 6)
-    phases.count_trailing(job.job, 19_999, WINDOW_MS)
-    assert job.of(phases.OLDER, phases.LEFT) == 2
-    phases.count_trailing(job.job, 20_000, WINDOW_MS)
-    assert (job.of(phases.OLDER, phases.LEFT), job.of(phases.NEWEST, phases.LEFT)) == (0, 8)
+    assert (job.of(phases.OLDER, "left"), job.of(phases.NEWEST, "left")) == (2, 6)
+    phases.count_trailing(job.jobs, 0, 19_999, WINDOW_MS)
+    assert job.of(phases.OLDER, "left") == 2
+    phases.count_trailing(job.jobs, 0, 20_000, WINDOW_MS)
+    assert (job.of(phases.OLDER, "left"), job.of(phases.NEWEST, "left")) == (0, 8)
     job.end(21_000, phase=1)
-    assert job.of(phases.NEWEST, phases.LEFT) == 7
+    assert job.of(phases.NEWEST, "left") == 7
 
 
 # Alg. 3. 128 containers of (10, 125) fit 8 nodes of (160, 2000); delta is told in containers.
@@ -149,7 +147,7 @@ def pools(*demands: int, delta: float = 0.125, held: tuple[int, int] = (0, 0)) -
 def delta_after_a_round(made: HandMade) -> float:
     made.at(made.view.clock["now_ms"][0] + 1000)
     made.tell(EVENT_TICK)
-    return 128 * int(made.state.table[DELTA]) / ONE
+    return 128 * int(made.state.table["delta"][0]) / ONE
 
 
 def test_a_job_is_small_if_it_asks_for_theta_of_the_containers() -> None:
@@ -210,7 +208,7 @@ def test_predicted_release_is_counted() -> None:
     for wanted, delta in ((10, 10), (20, 20), (32, 32), (33, 0)):
         made.view.pool["waiting"][SMALL] = (10 * wanted, 125 * wanted)
         made.view.job["waiting"][1] = made.view.stage["waiting"][1] = wanted
-        made.state.table[DELTA] = 0
+        made.state.table["delta"][0] = 0
         made.at(20_000)
         assert delta_after_a_round(made) == delta
 

@@ -7,7 +7,6 @@ import pytest
 from heddle.model.resources import ONE
 from heddle.policy.lever import Question
 from heddle.policy.levers.haste import AM_FIRST, PLANNED
-from heddle.policy.levers.haste_initial import PLAN
 from heddle.run import simulate
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from levers.hand_made import HandMade, nodes
@@ -152,7 +151,7 @@ def planned(*waiting: tuple[tuple[int, int], int], busy: tuple[int, int] = (0, 0
         made.view.stage["waiting"][stage] = made.view.job["waiting"][stage] = count
     made.ask("offer", 0)
     shapes = [int(made.view.stage_spec["shape"][stage]) for stage in range(len(waiting))]
-    return [int(made.state.table[PLAN + shape]) for shape in shapes]
+    return [int(made.state.plan[shape]) for shape in shapes]
 
 
 def test_the_knapsack_fills_both_resources() -> None:

@@ -18,7 +18,9 @@ def test_where_nothing_comes_after_anything_no_output_is_written_down() -> None:
     tasks = [[TaskSpec(1, None, f"n{i % 4}", 1000)] for i in range(8)]
     jobs = [JobSpec(f"j{i}", 0, [StageSpec("s", ONE, task)]) for i, task in enumerate(tasks)]
     made = HandMade("network-aware", Question.PLACEMENT, jobs, cluster)
-    before = made.state.table.copy()
+    before = {name: getattr(made.state, name).copy() for name in ("preferred", "first_preferred", "preferred_bytes")}
     for job in range(8):
         made.tell(EVENT_FINISHED, node=3, stage=job, container=0)
-    assert (made.state.table == before).all()
+    assert all((getattr(made.state, name) == kept).all() for name, kept in before.items())
+    assert len(made.state.place_node) == 0
+    assert made.state.places.sum() == 0

@@ -8,8 +8,10 @@ import pytest
 
 from heddle.model.cluster import IDEAL, YARN, Cluster, Faults, Network, Node, Timing
 from heddle.model.errors import RunRefused
-from heddle.policy.levers.network_load import FIRST_TRANSFER, PRIORITY, Layout, add_transfer, path_bandwidth
+from heddle.policy.lever import Question
+from heddle.policy.levers.network_load import add_transfer, path_bandwidth
 from heddle.policy.parse import parse_policy
+from heddle.policy.state import as_words
 from heddle.run import simulate
 from heddle.sim.codes import FINISHED
 from heddle.sim.memory.run_inputs import RunInputs
@@ -54,9 +56,7 @@ def test_levels_by_repeated_removal() -> None:
     stages = [stage("a", 1), stage("b", 1, ("a",)), stage("c", 1, ("a",)), stage("d", 1, ("b", "c", "e"))]
     stages += [stage("e", 1), stage("f", 1, ("d", "a"))]
     sim = build_sim(RunInputs(build("x", [JobSpec("j", 0, stages)]), racks(), parse_policy("network-aware"), 0, False))
-    table = sim.levers.placement.table
-    first = table[Layout.LEVEL]
-    assert table[first : first + 6].tolist() == [0, 1, 1, 2, 0, 3]
+    assert sim.levers[Question.PLACEMENT].state.level.tolist() == [0, 1, 1, 2, 0, 3]
 
 
 # Priority[i] = max over j of Trans[j][i] / BPre[j][i]
@@ -69,23 +69,23 @@ def test_ranking_by_transfers_over_bandwidth() -> None:
     )
     cluster = Cluster(nodes, network=Network(uplink_of_rack=(("a", 2),)))
     sim = build_sim(RunInputs(build("x", [alone("j", 1)]), cluster, parse_policy("network-aware"), 0, False))
-    view, state = sim.shown, sim.levers.placement
+    view, state = sim.shown, sim.levers[Question.PLACEMENT].state
     # In the rack the slower of the two links; between racks also a's uplink of 2 Mbit/s = 250 bytes a ms.
-    assert path_bandwidth(view, state.table, 1, 0) == 1000
-    assert path_bandwidth(view, state.table, 2, 0) == 250
+    assert path_bandwidth(view, state, 1, 0) == 1000
+    assert path_bandwidth(view, state, 2, 0) == 250
     add_transfer(view, state, 1, 0, 5000)
-    assert state.node[:, PRIORITY].tolist() == [5, 0, 0]
+    assert state.node["priority"].tolist() == [5, 0, 0]
     add_transfer(view, state, 2, 0, 2000)
-    assert state.node[:, PRIORITY].tolist() == [8, 0, 0]
+    assert state.node["priority"].tolist() == [8, 0, 0]
     add_transfer(view, state, 1, 0, 4000)  # 9000 / 1000
-    assert state.node[:, PRIORITY].tolist() == [9, 0, 0]
+    assert state.node["priority"].tolist() == [9, 0, 0]
     add_transfer(view, state, 1, 0, -9000)  # ended: the other is the maximum again
-    assert state.node[:, PRIORITY].tolist() == [8, 0, 0]
+    assert state.node["priority"].tolist() == [8, 0, 0]
     add_transfer(view, state, 2, 0, -2000)
-    assert state.node[:, PRIORITY].tolist() == [0, 0, 0]
-    assert state.node[:, FIRST_TRANSFER].tolist() == [0, 0, 0]
+    assert state.node["priority"].tolist() == [0, 0, 0]
+    assert state.node["first_transfer"].tolist() == [0, 0, 0]
     add_transfer(view, state, 0, 0, 7000)  # on the node itself nothing moves
-    assert state.node[:, PRIORITY].tolist() == [0, 0, 0]
+    assert state.node["priority"].tolist() == [0, 0, 0]
 
 
 # Late binding
@@ -197,4 +197,4 @@ def test_nothing_is_left_in_the_books(early: int, faults: Faults) -> None:
     policy = parse_policy(f"fifo(blocking=0)+network-aware(early={early})")
     ended = run_engine(workload, cluster, policy, 1, False)
     assert ended.status == FINISHED
-    assert not ended.sim.levers.placement.node.any()
+    assert not as_words(ended.sim.levers[Question.PLACEMENT].state.node).any()

@@ -18,9 +18,9 @@ from heddle.model.cluster import Cluster, Network, Node, Timing
 from heddle.model.view import View
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
+from heddle.policy.question import Question
 from heddle.sim import codes
 from heddle.sim.memory.declaring import Int64, OfRun, Row, Table, of_run, rows
-from heddle.sim.memory.lever_memory import Levers
 from heddle.sim.memory.making import lengthened, made
 from heddle.sim.memory.run_inputs import RunInputs
 from heddle.sim.memory.setup import build_sim, with_more_flows, with_more_slots
@@ -67,7 +67,7 @@ def inputs(policy: str = "usage-feedback") -> RunInputs:
 def test_the_view_is_declared_in_its_order_and_no_name_twice() -> None:
     """Hooks find the view's arrays by their place, compiled code of the engine every array by its name."""
     assert tuple(SHOWN) == View._fields
-    assert not set(OWN) & (set(SHOWN) | set(Levers._fields) | {"shown", "levers"})
+    assert not set(OWN) & (set(SHOWN) | {f"{question}_container" for question in Question} | {"shown", "levers"})
 
 
 def test_new_rows_hold_what_rows_hold_at_the_start() -> None:
@@ -85,7 +85,7 @@ def test_new_rows_hold_what_rows_hold_at_the_start() -> None:
                 old, new, wanted = (array[column] if column else array for array in (before, now, fresh[name]))
                 assert np.array_equal(new[: len(old)], old)
                 assert np.array_equal(new[len(old) :], wanted[len(old) :]), f"{name}.{column}"
-    assert len(grown.levers.sizing.container) == len(grown.slot)
+    assert len(grown.levers[Question.SIZING].containers) == len(grown.slot)
     assert grown.setting["log_margin"][0] == first.more_slots().log_margin > first.log_margin
 
 

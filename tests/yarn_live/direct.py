@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 
-from heddle.model.view import EVENT_ALLOCATED, EVENT_FINISHED, EVENT_REPORTED, LeverState, View, view_dtypes
+from heddle.model.view import EVENT_ALLOCATED, EVENT_FINISHED, EVENT_REPORTED, View, view_dtypes
 from heddle.model.workload import JOB, STAGE
-from heddle.policy.lever import Question
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Setup
+from heddle.policy.state import lever_state
 
 SIZES = ((1024, 1000), (2048, 1000), (512, 2000), (3072, 3000))  # one stage for each
 
@@ -17,7 +19,7 @@ class DirectSizing:
     """Nodes of one size; containers are known by name."""
 
     def __init__(self, policy: str, n_nodes: int, memory_mb: int, vcores: int, report_ms: int) -> None:
-        self.lever = parse_policy(policy).by_question[Question.SIZING]
+        self.lever = parse_policy(policy).sizing
         dtypes = view_dtypes(2)
         self.view = View(
             clock=np.zeros(1, dtypes.clock),
@@ -37,19 +39,16 @@ class DirectSizing:
         self.view.node["first_container"] = -1
         self.view.shape["demand"] = SIZES
         self.view.stage_spec["shape"] = np.arange(len(SIZES))
-        columns = self.lever.columns
-        self.state = LeverState(
-            np.zeros(0, np.int64),
-            np.zeros((n_nodes, columns.node), np.int64),
-            np.zeros((1, 0), np.int64),
-            np.zeros((256, columns.container), np.int64),
-        )
-        self.params = np.array(self.lever.in_thousandths(), np.int64)
+        state = self.lever.state
+        rows = {"node": n_nodes, "container": 256, "table": 1}
+        arrays = {part: state.zeroed(part, rows[part], 2) for part in state.parts}
         if self.lever.prepare is not None:
             nowhere = np.zeros(0, np.int64)
-            self.state = self.state._replace(
-                table=self.lever.prepare(Setup(self.lever, self.view, self.state, None, nowhere, nowhere))
-            )
+            setup = Setup(self.lever, self.view, lever_state(arrays), None, nowhere, nowhere)
+            arrays |= setup.prepared_lists()
+        self.state = lever_state(arrays)
+        values = zip(self.lever.parameter_names, self.lever.in_thousandths(), strict=True)
+        self.params = SimpleNamespace(**dict(values))
         self.reports = [0] * n_nodes
         self.held: dict[str, tuple[int, int, int, int]] = {}  # name -> node, stage, reports before, row
 
@@ -58,7 +57,8 @@ class DirectSizing:
         self.held[name] = node, stage, self.reports[node], row
         self.view.node["allocated"][node] += self.view.shape["demand"][stage]
         self.view.container["stage"][row] = stage
-        self.state.container[row] = 0
+        if self.lever.state.container:
+            self.state.container[row] = np.zeros((), self.state.container.dtype)
         self._chain(node)
         self._tell(EVENT_ALLOCATED, node, stage, row, 0)
 

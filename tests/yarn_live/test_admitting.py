@@ -70,7 +70,7 @@ def one_at_a_time(levers: LiveLevers, live: LiveView) -> dict[int, Reason]:
     waiting = [job for job in jobs.tolist() if view.job["state"][job] == JOB_ARRIVED]
     said = {}
     for job in sorted(waiting, key=lambda job: (-view.job["priority"][job], job)):
-        answer = levers._each("admits", question, levers._handles(question, view), np.array([job], np.int64))
+        answer = levers._each(question, "admits", view, np.array([job], np.int64))
         said[job] = Reason(int(answer[0]))
         if said[job] is not Reason.NONE:
             continue

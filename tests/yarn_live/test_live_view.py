@@ -189,7 +189,7 @@ def test_admission_and_pools_are_in_the_plan(rm: FakeRm, control: Callable[..., 
     assert controller.live.view.pool["allocated"][:, 0].tolist() == [512, 0]
 
 
-@placement(hooks={"allows": lambda view, state, params, node, stage: 12 if node == 1 else 0})
+@placement(allows=lambda view, state, params, node, stage: 12 if node == 1 else 0)
 def not_the_second(view, state, params, node, stage):  # type: ignore[no-untyped-def]
     """Any node but number 1."""
     return 0

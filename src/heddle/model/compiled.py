@@ -18,9 +18,13 @@ from typing import Any, Final
 
 import numba
 from numba import njit
+from numba.extending import overload
+
+from heddle.model.compilable import tell_of_marked
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent
-ENGINE_SOURCES: Final = ("model/*.py", "policy/*.py", "sim/**/*.py")
+_CALLING: Final = tuple(f"policy/{name}.py" for name in ("question", "delivery", "handles", "native"))
+ENGINE_SOURCES: Final = ("model/*.py", *_CALLING, "sim/**/*.py")
 LEVER_SOURCES: Final = ("model/*.py", "policy/**/*.py")
 
 
@@ -79,7 +83,16 @@ inlined: Final = njit(**ENGINE, forceinline=True)
 """For what is small and called for every task."""
 
 
-def callable_too(function: Callable[..., Any]) -> Any:
-    """For what levers share: compiled where the caller is, and callable from plain Python."""
-    with among_levers():
-        return njit(cache=True, _nrt=False, error_model="numpy")(function)
+def _tell_numba(function: Callable[..., Any], compiled_as: Callable[..., Any]) -> None:
+    def implementation(*_: Any, **__: Any) -> Callable[..., Any]:
+        return compiled_as
+
+    overload(function, jit_options={"_nrt": False, "error_model": "numpy"}, strict=False)(implementation)
+
+
+tell_of_marked(_tell_numba)
+
+
+def called_from_python(function: Callable[..., Any]) -> Any:
+    """For loops that Python itself calls."""
+    return njit(cache=True, _nrt=False, error_model="numpy")(function)

@@ -41,7 +41,7 @@ EVENT_NODE_LOST: Final = 6
 EVENT_NODE_RETURNED: Final = 7
 EVENT_INNER_FINISHED: Final = 8  # a task inside an executor, which no scheduler sees: for clairvoyant levers only
 EVENT_FETCHED: Final = 9  # the last of a task's input has come, and it begins to work
-EVENT_TICK: Final = 10  # time has passed: every `tick_ms` of the lever, as long as requests wait
+EVENT_TICK: Final = 10  # time has passed: every `every_ms` of the lever, as long as requests wait
 EVENT_NAMES: Final = (
     "arrived", "allocated", "started", "finished", "stopped", "reported", "node-lost", "node-returned",
     "inner-finished", "fetched", "tick",
@@ -62,15 +62,6 @@ class View(NamedTuple):
     job: Any
     stage_spec: Any
     stage: Any
-
-
-class LeverState(NamedTuple):
-    """What a lever remembers: whole numbers in columns that the host allocates, passes and snapshots."""
-
-    table: Any  # [k]: anything that is not per thing, such as a table of powers
-    node: Any  # [nodes, k]
-    job: Any  # [jobs, k]
-    container: Any  # [containers, k]; a row is cleared when a container takes it
 
 
 class Dtypes(NamedTuple):

@@ -1,74 +1,46 @@
-"""Compiles hooks, with one signature per kind, so that the engine compiles once for all levers."""
+"""Compiles hooks. Each is called by its address, one word for each argument, so that hosts compile once for all."""
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final
 
-from numba import njit, objmode, types
+from numba import njit, types
 from numba.core.errors import NumbaError
 
 from heddle.model.compiled import among_levers
 from heddle.model.errors import BadInput
-from heddle.policy.handles import AddressType, ParamsType, StateType, ViewType, as_python
-from heddle.policy.lever import Hook, Lever, Question
+from heddle.policy.declaration import Hook, Lever
+from heddle.policy.handles import ParamsType, StateType, ViewType
 from heddle.policy.native import address_of
+from heddle.policy.question import ALL_HOOKS, HOOKS, Question
+from heddle.policy.state import StateLayout
+from heddle.policy.stepping_out import SteppingOut
+
+RUNS_AS_PYTHON: Final = "runs_as_python"  # attribute of hooks that nobody tries to compile
 
 
 class SlowLeverWarning(UserWarning):
     """A lever could not be compiled and runs as plain Python."""
 
 
-class Hooks(NamedTuple):
-    """Every function the engine may call, in the order of its signature."""
+@dataclass(frozen=True)
+class Compiled:
+    """A hook that can be called at its address. `function`: Numba's, where it is compiled."""
 
-    admits: Any
-    total: Any
-    pool: Any
-    limit: Any
-    key: Any
-    queue_key: Any
-    queue_allows: Any
-    user_allows: Any
-    fit: Any
-    term: Any
-    combine: Any
-    offer: Any
-    score: Any
-    place_allows: Any
-    queues_event: Any
-    admission_event: Any
-    sizing_event: Any
-    partition_event: Any
-    ordering_event: Any
-    placement_event: Any
+    hook: Hook
+    address: int
+    function: Any = None
+    outside: SteppingOut | None = None
 
 
-# hook of Hooks -> (question, name in Lever.hooks, how many integers follow view, state, params)
-HOOKS: Final[dict[str, tuple[Question, str, int]]] = {
-    "admits": (Question.ADMISSION, "admits", 1),
-    "total": (Question.SIZING, "total", 2),
-    "pool": (Question.PARTITION, "pool", 1),
-    "limit": (Question.PARTITION, "limit", 2),
-    "key": (Question.ORDERING, "key", 1),
-    "queue_key": (Question.QUEUES, "key", 1),
-    "queue_allows": (Question.QUEUES, "allows", 1),
-    "user_allows": (Question.QUEUES, "user_allows", 1),
-    "fit": (Question.ORDERING, "fit", 2),
-    "term": (Question.ORDERING, "term", 1),
-    "combine": (Question.ORDERING, "combine", 12),
-    "offer": (Question.ORDERING, "offer", 1),
-    "score": (Question.PLACEMENT, "score", 2),
-    "place_allows": (Question.PLACEMENT, "allows", 2),
-    "queues_event": (Question.QUEUES, "on_event", 5),
-    "admission_event": (Question.ADMISSION, "on_event", 5),
-    "sizing_event": (Question.SIZING, "on_event", 5),
-    "partition_event": (Question.PARTITION, "on_event", 5),
-    "ordering_event": (Question.ORDERING, "on_event", 5),
-    "placement_event": (Question.PLACEMENT, "on_event", 5),
-}
+def layout_of(lever: Lever, n_resources: int) -> StateLayout:
+    return StateLayout(lever.state, lever.truth, n_resources)
 
 
 def _zero_1(view, state, params, a):
@@ -79,95 +51,117 @@ def _zero_2(view, state, params, a, b):
     return 0
 
 
-def _no_combine(view, state, params, key, fit, term, n, sum_key, sum_fit, a, b, c, d, e, f):
+def _zero_5(view, state, params, a, b, c, d, e):
     return 0
 
 
-def _no_event(view, state, params, kind, node, stage, container, value):
+def _zero_12(view, state, params, a, b, c, d, e, f, g, h, i, j, k, l):  # noqa: E741
     return 0
 
 
-_DEFAULTS: Final[dict[int, Hook]] = {1: _zero_1, 2: _zero_2, 5: _no_event, 12: _no_combine}
+_ZEROS: Final[dict[int, Hook]] = {1: _zero_1, 2: _zero_2, 5: _zero_5, 12: _zero_12}
+
+
+def compile_hook(lever: Lever, hook: str, n_resources: int) -> Compiled:
+    """The hook compiled; where Numba cannot, it steps out to plain Python."""
+    n_integers = len(HOOKS[lever.question][hook])
+    function = lever.hooks.get(hook)
+    if function is None:  # what a lever leaves out answers 0
+        return _compiled(_ZEROS[n_integers], n_integers, StateLayout(type(lever.state)(), (), n_resources), ())
+    return _compiled(function, n_integers, layout_of(lever, n_resources), lever.parameter_names)
 
 
 @cache
-def signature(hook: str, n_resources: int) -> Any:
-    """The one signature that every lever's hook of this name has."""
-    integers = (types.int64,) * HOOKS[hook][2]
-    return types.int64(ViewType(n_resources), StateType(), ParamsType(), *integers)
-
-
-@cache
-def compile_hook(function: Hook, hook: str, n_resources: int, own: bool) -> Any:
-    """The function compiled for the engine; where Numba cannot, a shim that steps out to plain Python."""
-    wanted = signature(hook, n_resources)
+def _compiled(function: Hook, n_integers: int, layout: StateLayout, names: tuple[str, ...]) -> Compiled:
+    if getattr(function, RUNS_AS_PYTHON, False):
+        return _as_python(function, n_integers, layout, names)
     try:
-        with among_levers():
-            return njit(wanted, cache=own, _nrt=False, error_model="numpy")(function)
+        return by_numba(function, n_integers, layout, names)
     except NumbaError as error:
-        if own:
+        if is_ours(function):
             raise
+        _refuse_unknown_parts(function, str(error))
         first = next((line for line in str(error).splitlines() if line.strip()), "")
         warnings.warn(
             f"{function.__name__} cannot be compiled and will run as plain Python, far slower ({first.strip()})",
             SlowLeverWarning,
             stacklevel=2,
         )
-        return _stepping_out(function, wanted)
+        return _as_python(function, n_integers, layout, names)
 
 
-def _stepping_out(function: Hook, wanted: Any) -> Any:
-    """A compiled function of the wanted signature that calls the plain one.
-
-    Compiled code cannot be left by an exception, so the first one is kept and raised when the run is over.
-    """
-    raised: list[Exception] = []
-
-    def answer(*arguments: Any) -> int:
-        try:
-            return int(function(*arguments) or 0) if not raised else 0
-        except Exception as error:
-            raised.append(error)
-            return 0
-
-    names = [f"a{i}" for i in range(len(wanted.args))]
-    lines = [f"def shim({', '.join(names)}):"]
-    for name, kind in zip(names, wanted.args, strict=True):
-        if isinstance(kind, AddressType):
-            lines.append(f"    {name}_whole = as_python({name})")
-            names[names.index(name)] = f"{name}_whole"
-    lines += ["    with objmode(value='int64'):", f"        value = answer({', '.join(names)})", "    return value", ""]
-    source = "\n".join(lines)
-    scope: dict[str, Any] = {"objmode": objmode, "answer": answer, "as_python": as_python}
-    exec(source, scope)
-    shim = njit(wanted)(scope["shim"])
-    _RAISED[shim] = (function, raised)
-    return shim
+def _refuse_unknown_parts(function: Hook, error: str) -> None:
+    """A column, list or parameter that was never declared is a slip, not something that only Python can do."""
+    part = re.search(r"Unknown attribute '(\w+)' of type heddle\.(View|State|Params)", error)
+    column = re.search(r">>> getitem\(array\(Record\(.*Literal\[str\]\((\w+)\)\)", error)
+    if not part and not column:
+        return
+    if part:
+        what = f"{part[2].lower()}.{part[1]} does not exist: it is not declared, or spelt otherwise"
+    else:
+        assert column
+        what = f"there is no column {column[1]!r}: it is not declared, or spelt otherwise"
+    code = function.__code__
+    lines = re.findall(r'File "([^"]+)", line (\d+)', error)
+    own = [int(line) for file, line in lines if Path(file).name == Path(code.co_filename).name]
+    row = own[-1] if own else code.co_firstlineno
+    raise BadInput.of(code.co_filename, f"{function.__name__}: {what}", row=row)
 
 
-_RAISED: Final[dict[Any, tuple[Hook, list[Exception]]]] = {}
+def is_ours(function: Hook) -> bool:
+    return function.__module__.startswith("heddle.")
 
 
-def raise_what_levers_raised(hooks: Hooks) -> None:
-    """If a lever that runs as plain Python raised in the run that just ended: BadInput that says where."""
-    for shim in hooks:
-        function, raised = _RAISED.get(shim, (None, []))
-        if function is not None and raised:
-            error = raised.pop()
-            place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
-            raise BadInput.of(place, f"{function.__name__} raised {type(error).__name__}: {error}") from error
+def _as_python(function: Hook, n_integers: int, layout: StateLayout, names: tuple[str, ...]) -> Compiled:
+    outside = SteppingOut(function, layout, names, n_integers)
+    return Compiled(function, outside.address, outside=outside)
 
 
-def hooks_of(levers: Sequence[Lever], n_resources: int) -> Hooks:
-    """The compiled hooks of a whole policy; what a lever leaves out answers 0."""
+@cache
+def by_numba(function: Hook, n_integers: int, layout: StateLayout, names: tuple[str, ...]) -> Compiled:
+    """Compiled by Numba, or its error; BadInput if what it returns is no whole number."""
+    given = (ViewType(layout.n_resources), StateType(layout), ParamsType(names), *(types.int64,) * n_integers)
+    options = {"cache": is_ours(function), "_nrt": False, "error_model": "numpy"}
+    with among_levers():
+        compiled = njit(given, **options)(function)
+        returned = compiled.overloads[given].signature.return_type
+        _refuse_unless_whole(function, returned)
+        wanted = types.int64(*given)
+        if returned != types.int64:
+            compiled = njit(wanted, **options)(function)
+    return Compiled(function, address_of(compiled, wanted), function=compiled)
+
+
+def _refuse_unless_whole(function: Hook, returned: Any) -> None:
+    """Numba would cast a fraction to a whole number, cutting it off, and nothing to 0."""
+    if isinstance(returned, types.Integer | types.Boolean):
+        return
+    if isinstance(returned, types.Float):
+        what = "returns a fraction, and would be cut to a whole number; use // and units that are fine enough"
+    elif returned == types.none:
+        what = "returns nothing; a hook returns a whole number"
+    elif isinstance(returned, types.Optional):
+        what = "returns nothing on some way through it; a hook returns a whole number on every way"
+    else:
+        what = f"returns {returned}; a hook returns a whole number"
+    code = function.__code__
+    raise BadInput.of(code.co_filename, f"{function.__name__} {what}", row=code.co_firstlineno)
+
+
+Compilation = Mapping[tuple[Question, str], Compiled]
+
+
+def hooks_of(levers: Sequence[Lever], n_resources: int) -> Compilation:
+    """The compiled hooks of a whole policy, in the order of ALL_HOOKS."""
     by_question = {lever.question: lever for lever in levers}
-    found: dict[str, Any] = {}
-    for hook, (question, name, integers) in HOOKS.items():
-        function = by_question[question].hooks.get(name, _DEFAULTS[integers])
-        found[hook] = compile_hook(function, hook, n_resources, function.__module__.startswith("heddle."))
-    return Hooks(**found)
+    return {(question, hook): compile_hook(by_question[question], hook, n_resources) for question, hook in ALL_HOOKS}
 
 
-def hook_addresses(hooks: Hooks, n_resources: int) -> list[int]:
-    """Where the code of each hook is, in the order of HOOKS."""
-    return [address_of(function, signature(hook, n_resources)) for hook, function in zip(HOOKS, hooks, strict=True)]
+def raise_what_levers_raised(hooks: Compilation) -> None:
+    """If a lever that runs as plain Python raised in the run that just ended: BadInput that says where."""
+    for compiled in hooks.values():
+        if compiled.outside is not None and compiled.outside.raised:
+            error = compiled.outside.raised.pop()
+            code = compiled.hook.__code__
+            what = f"{compiled.hook.__name__} raised {type(error).__name__}: {error}"
+            raise BadInput.of(code.co_filename, what, row=code.co_firstlineno) from error

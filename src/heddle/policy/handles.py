@@ -9,7 +9,8 @@ controller of a live cluster.
 
 from __future__ import annotations
 
-import operator
+import hashlib
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final
 
@@ -19,11 +20,9 @@ import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import (
     NativeValue,
-    intrinsic,
-    lower_builtin,
     lower_getattr_generic,
     models,
     register_model,
@@ -33,8 +32,9 @@ from numba.extending import (
 from numba.np import arrayobj
 
 from heddle.model import compiled as _cache_location  # noqa: F401  (sets the cache folder before anything compiles)
-from heddle.model.view import LeverState, View, view_dtypes
+from heddle.model.view import View, view_dtypes
 from heddle.model.workload import JOB, STAGE
+from heddle.policy.state import StateLayout
 
 WORDS_PER_ARRAY: Final = 3  # address, length, second axis
 WORD: Final = ir.IntType(64)
@@ -45,8 +45,9 @@ def array_entry(array: npt.NDArray[Any]) -> tuple[int, int, int]:
     return array.ctypes.data, array.shape[0], array.shape[1] if array.ndim == 2 else 1
 
 
-def _table(arrays: tuple[Any, ...]) -> npt.NDArray[np.int64]:
-    return np.array([word for array in arrays for word in array_entry(array)], np.int64)
+def array_table(arrays: Iterable[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
+    """The table of these arrays; whoever makes it keeps them alive."""
+    return np.array([word for array in arrays for word in array_entry(array)] or [0], np.int64)
 
 
 class ViewHandle:
@@ -55,26 +56,25 @@ class ViewHandle:
     def __init__(self, view: View) -> None:
         self.view = view
         self.n_resources = view.shape["demand"].shape[1]
-        self._table = _table(view)
+        self._table = array_table(view)
         self.address = int(self._table.ctypes.data)
 
 
 class StateHandle:
     """The same for what a lever remembers."""
 
-    def __init__(self, state: LeverState) -> None:
-        self.state = state
-        self._table = _table(state)
+    def __init__(self, layout: StateLayout, state: Any) -> None:
+        self.layout, self.state = layout, state
+        self._table = array_table(state)
         self.address = int(self._table.ctypes.data)
 
 
 class ParamsHandle:
-    """The same for its parameters, in thousandths."""
+    """The same for its parameters, in thousandths; they lie at the address itself."""
 
-    def __init__(self, params: npt.NDArray[np.int64]) -> None:
-        self.params = params
-        self._table = _table((params,))
-        self.address = int(self._table.ctypes.data)
+    def __init__(self, names: tuple[str, ...], params: npt.NDArray[np.int64]) -> None:
+        self.names, self.params = names, params
+        self.address = int(params.ctypes.data)
 
 
 class AddressType(types.Type):  # type: ignore[misc]
@@ -100,27 +100,36 @@ class ViewType(AddressType):
 
 
 class StateType(AddressType):
-    """Numba's type of a StateHandle."""
+    """Numba's type of a StateHandle: each layout is a type of its own, so that columns lie at constant offsets."""
 
-    def __init__(self) -> None:
-        super().__init__(name="heddle.LeverState")
+    def __init__(self, layout: StateLayout) -> None:
+        self.layout = layout
+        super().__init__(name=f"heddle.State({short_name(layout)})")
 
     @property
     def parts(self) -> dict[str, Any]:
-        return STATE_PARTS
+        return state_parts(self.layout)
 
 
 class ParamsType(AddressType):
     """Numba's type of a ParamsHandle."""
 
-    def __init__(self) -> None:
-        super().__init__(name="heddle.Params")
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        super().__init__(name=f"heddle.Params({', '.join(names)})")
+
+
+@cache
+def short_name(layout: StateLayout) -> str:
+    """Of a few characters, because it becomes part of the names of compiled functions."""
+    return hashlib.sha256(repr(layout).encode()).hexdigest()[:12]
 
 
 for _kind in (ViewType, StateType, ParamsType):
     register_model(_kind)(AddressModel)
 
 
+@cache
 def view_columns(n_resources: int) -> dict[str, np.dtype[Any]]:
     """The dtype of each array of a view."""
     dtypes = view_dtypes(n_resources)
@@ -139,7 +148,10 @@ def array_type(dtype: np.dtype[Any], axes: int) -> Any:
     return types.Array(numba.from_dtype(dtype), axes, "C", aligned=dtype.isalignedstruct or dtype.fields is None)
 
 
-STATE_PARTS: Final = {name: array_type(np.dtype(np.int64), 1 if name == "table" else 2) for name in LeverState._fields}
+@cache
+def state_parts(layout: StateLayout) -> dict[str, Any]:
+    """Numba's type of each array of a lever's state."""
+    return {name: array_type(dtype, 1) for name, dtype in layout.dtypes.items()}
 
 
 @typeof_impl.register(ViewHandle)
@@ -149,12 +161,12 @@ def _typeof_view(handle: ViewHandle, context: Any) -> ViewType:
 
 @typeof_impl.register(StateHandle)
 def _typeof_state(handle: StateHandle, context: Any) -> StateType:
-    return StateType()
+    return StateType(handle.layout)
 
 
 @typeof_impl.register(ParamsHandle)
 def _typeof_params(handle: ParamsHandle, context: Any) -> ParamsType:
-    return ParamsType()
+    return ParamsType(handle.names)
 
 
 def unbox_address(typ: Any, obj: Any, c: Any) -> NativeValue:
@@ -217,38 +229,15 @@ lower_getattr_generic(ViewType)(_lower_part)
 lower_getattr_generic(StateType)(_lower_part)
 
 
-PARAMS_ARRAY: Final = array_type(np.dtype(np.int64), 1)
+@infer_getattr
+class _ParamNames(AttributeTemplate):  # type: ignore[misc]
+    key = ParamsType
+
+    def generic_resolve(self, typ: Any, attr: str) -> Any:
+        return types.int64 if attr in typ.names else None
 
 
-@infer_global(operator.getitem)
-class _GetParam(AbstractTemplate):  # type: ignore[misc]
-    def generic(self, args: Any, kws: Any) -> Any:
-        params, index = args
-        if isinstance(params, ParamsType) and isinstance(index, types.Integer):
-            return signature(types.int64, params, index)
-        return None
-
-
-@lower_builtin(operator.getitem, ParamsType, types.Integer)
-def _lower_param(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    data = builder.inttoptr(load_word(builder, args[0], 0), WORD.as_pointer())
-    return builder.load(builder.gep(data, [context.cast(builder, args[1], sig.args[1], types.int64)]))
-
-
-@intrinsic
-def as_python(typingctx: Any, handle: Any) -> Any:
-    """What a handle stands for - View, LeverState or array - as levers in plain Python get it."""
-    if isinstance(handle, ParamsType):
-        whole = PARAMS_ARRAY
-    elif isinstance(handle, ViewType | StateType):
-        whole = types.NamedTuple(list(handle.parts.values()), View if isinstance(handle, ViewType) else LeverState)
-    else:
-        return None
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        if isinstance(handle, ParamsType):
-            return build_array(context, builder, args[0], 0, whole)
-        parts = [_lower_part(context, builder, handle, args[0], name) for name in handle.parts]
-        return context.make_tuple(builder, whole, parts)
-
-    return whole(handle), codegen
+@lower_getattr_generic(ParamsType)
+def _lower_param(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
+    at = ir.Constant(WORD, 8 * typ.names.index(attr))
+    return builder.load(builder.inttoptr(builder.add(value, at), WORD.as_pointer()))

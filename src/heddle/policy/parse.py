@@ -7,9 +7,11 @@ from collections.abc import Iterable
 
 from heddle.model.errors import BadInput, Problem
 from heddle.model.suggestion import did_you_mean
-from heddle.policy.lever import Lever, Parameter, Question, Value
+from heddle.policy.declaration import Lever
+from heddle.policy.parameter import Parameter, Value
 from heddle.policy.policy import Policy
 from heddle.policy.presets import DEFAULTS, LEVERS, PRESETS
+from heddle.policy.question import Question
 from heddle.policy.users import load_user_lever
 
 _PART = re.compile(r"\s*(?P<name>[^()+]+?)\s*(?:\((?P<arguments>[^()]*)\))?\s*")

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from heddle.model.view import LeverState, View
+from heddle.model.errors import BadInput
+from heddle.model.view import View
 from heddle.model.workload import Workload
-from heddle.policy.lever import Lever, Question
+from heddle.policy.lever import Admission, Lever, Ordering, Partition, Placement, Question, Queues, Sizing
+
+L = TypeVar("L", bound=Lever)
 
 
 class Declared(NamedTuple):
@@ -27,17 +30,28 @@ class Declared(NamedTuple):
 
 
 class Setup(NamedTuple):
-    """What a lever's prepare() gets: the view at time 0, its own zeroed columns and, if clairvoyant, the truth."""
+    """What a lever's prepare() gets: the view at time 0, its own zeroed columns and, if it declares that, the truth."""
 
     lever: Lever
     view: View
-    state: LeverState
+    state: Any
     truth: Workload | None
     # Nodes that hold the input of some task of a stage; those of stage s are
     # preferred[first_preferred[s]:first_preferred[s + 1]].
     first_preferred: npt.NDArray[np.int64]
     preferred: npt.NDArray[np.int64]
     declared: Declared | None = None  # None on a live cluster
+
+    def prepared_lists(self) -> dict[str, npt.NDArray[np.int64]]:
+        """Calls it. Its lists, all that the lever declares."""
+        assert self.lever.prepare is not None
+        made = self.lever.prepare(self) or {}
+        wanted = self.lever.state.lists
+        if set(made) != set(wanted):
+            code = self.lever.prepare.__code__
+            what = f"{self.lever.name}: prepare() returns the lists {sorted(made)}, declared are {sorted(wanted)}"
+            raise BadInput.of(code.co_filename, what, row=code.co_firstlineno)
+        return {name: np.ascontiguousarray(made[name], np.int64) for name in wanted}
 
 
 @dataclass(frozen=True)
@@ -50,6 +64,33 @@ class Policy:
     @cached_property
     def by_question(self) -> Mapping[Question, Lever]:
         return {lever.question: lever for lever in self.levers}
+
+    def _of(self, kind: type[L]) -> L:
+        return next(lever for lever in self.levers if isinstance(lever, kind))
+
+    @property
+    def queues(self) -> Queues:
+        return self._of(Queues)
+
+    @property
+    def ordering(self) -> Ordering:
+        return self._of(Ordering)
+
+    @property
+    def admission(self) -> Admission:
+        return self._of(Admission)
+
+    @property
+    def sizing(self) -> Sizing:
+        return self._of(Sizing)
+
+    @property
+    def partition(self) -> Partition:
+        return self._of(Partition)
+
+    @property
+    def placement(self) -> Placement:
+        return self._of(Placement)
 
     @property
     def clairvoyant(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heddle.model.compiled import callable_too
+from heddle.model.compilable import callable_too
 from heddle.model.resources import ONE
 
 

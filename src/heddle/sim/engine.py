@@ -420,7 +420,7 @@ def advance(sim, until_ms):
             if ideal and control["waiting"][0] > 0:
                 if reports_matter:
                     catch_up_reports(sim, now)
-                elif setting["oracle"][0] and control["idle"][0] == 0:  # futures may look different by now
+                elif setting["sizes_with_time"][0] and control["idle"][0] == 0:
                     for n in range(sim.shown.node.shape[0]):
                         if sim.shown.node["alive"][n]:
                             resize(sim, n)

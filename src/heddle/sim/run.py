@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from heddle.model.cluster import Cluster
 from heddle.model.workload import Workload
-from heddle.policy.compile import hook_addresses, hooks_of, raise_what_levers_raised
+from heddle.policy.compile import hooks_of, raise_what_levers_raised
 from heddle.policy.policy import Policy
 from heddle.sim import codes
 from heddle.sim.log import attempts_held
@@ -57,7 +57,7 @@ def run_engine(
     inputs = RunInputs(workload, cluster, policy, seed, logging, outside.moves_to if outside else ())
     sim = build_sim(inputs)
     engine = compile_engine(n_resources)
-    code = hook_addresses(hooks, n_resources) + unit_addresses(n_resources)
+    code = [compiled.address for compiled in hooks.values()] + unit_addresses(n_resources)
     handle = SimHandle(sim, code)
     sim = handle.sim
     if outside:

@@ -4,48 +4,56 @@ from __future__ import annotations
 
 from typing import Final
 
-from heddle.model.view import EVENT_NODE_RETURNED, EVENT_REPORTED
-from heddle.policy.lever import Columns, Lever, Question
+import numpy as np
+import numpy.typing as npt
+
+from heddle.model.view import EVENT_NODE_RETURNED
+from heddle.policy.lever import Question, Sizing, State, per_resource
 from heddle.policy.levers.leaf_order import LEAF_ORDER
 from heddle.policy.levers.partition import SHARED
 from heddle.policy.levers.placement import MOST_FREE
 from heddle.policy.policy import Policy, Setup
 from heddle.policy.presets import PRESETS
-from heddle.yarn.live.live_view import N_RESOURCES
+from heddle.sim.memory.tables import Sim
 
 
 def _prepare(setup: Setup) -> None:
-    setup.state.node[:] = setup.view.node["allowance"]
+    setup.state.node["posted"] = setup.view.node["allowance"]
 
 
 def _returned(view, state, params, kind, node, stage, container, value):  # type: ignore[no-untyped-def]
-    """A node that returns registers with its own size. (Reports are listened to so that they are kept.)"""
-    if kind == EVENT_NODE_RETURNED:
-        for r in range(view.shape["demand"].shape[1]):
-            state.node[node, r] = view.node["allowance"][node, r]
+    """A node that returns registers with its own size."""
+    for r in range(view.shape["demand"].shape[1]):
+        state.node["posted"][node, r] = view.node["allowance"][node, r]
     return 0
 
 
 def _total(view, state, params, node, r):  # type: ignore[no-untyped-def]
-    return state.node[node, r]
+    return state.node["posted"][node, r]
 
 
-POSTED: Final = Lever(
+def posted(sim: Sim) -> npt.NDArray[np.int64]:
+    """What was posted for each node, in a run that has the lever below."""
+    sizes: npt.NDArray[np.int64] = sim.levers[Question.SIZING].state.node["posted"]
+    return sizes
+
+
+POSTED: Final = Sizing(
     name="posted",
-    question=Question.SIZING,
     summary="what was posted last to the ResourceManager",
-    hooks={"total": _total, "on_event": _returned},
-    columns=Columns(node=N_RESOURCES),
-    listens=(EVENT_NODE_RETURNED, EVENT_REPORTED),
+    total=_total,
+    on_event=_returned,
+    state=State(node=per_resource("posted")),
+    listens=(EVENT_NODE_RETURNED,),
     prepare=_prepare,
-    changes="allocation",
+    depends_on="reports",  # so that they are kept, for the policy outside
 )
 
 
 def stock_policy(policy: Policy) -> Policy:
     """What decides in a YARN that is driven by this policy from outside."""
     own = {lever.question: lever for lever in policy.levers if lever.of_yarn}
-    queues = policy.by_question[Question.QUEUES]
+    queues = policy.queues
     preset = PRESETS[queues.name if queues.by_queue else "capacity"]
     stock = {lever.question: lever for lever in preset} | own
     if Question.ORDERING in own:  # YARN's queues have an order of their own, which may be fifo, and never blocks

@@ -76,7 +76,7 @@ class OutsidePolicy:
         self._seed, self._observation = seed, cluster.observation
         self._poll_ms = cluster.observation.poll_ms or DEFAULT_POLL_MS
         self._sight = Sight(workload, cluster, queues.names)
-        self._knobs = SimulatedKnobs(queues, stock.by_question[Question.QUEUES])
+        self._knobs = SimulatedKnobs(queues, stock.queues)
         # Without guards: those are for a cluster in which a person, a fault or a hanging node may get in the way.
         self._applier = Applier(self._knobs, Ownership(), guards=())
 
@@ -87,7 +87,7 @@ class OutsidePolicy:
         live = LiveView(
             capacity_of,
             report_ms=cluster.timing.usage_report_ms,
-            n_pools=policy.by_question[Question.PARTITION].n_pools,
+            n_pools=policy.partition.n_pools,
             calculator=cluster.calculator,
         )
         self._decider = Decider(LiveLevers(from_outside(policy), WHOLE), live, cluster.timing.usage_report_ms)

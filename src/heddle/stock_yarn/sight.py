@@ -13,6 +13,7 @@ from heddle.model.view import JOB_ADMITTED, JOB_ARRIVED, JOB_FAILED
 from heddle.model.workload import AM, EXECUTORS, TASKS, Workload
 from heddle.sim.codes import DONE, LAUNCHING
 from heddle.sim.memory.tables import Sim
+from heddle.stock_yarn.levers import posted
 from heddle.yarn.live.snapshot import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Size, Snapshot
 
 
@@ -72,7 +73,7 @@ class Sight:
 
     def _node(self, sim: Sim, n: int) -> NodeSeen:
         node = sim.shown.node[n]
-        total = _size(sim.levers.sizing.node[n])
+        total = _size(posted(sim)[n])
         # A NodeManager counts its containers' CPU in vcores of its present size, not in the machine's.
         vcores = node["containers_used"][VCORES] / MILLI * max(1, total[VCORES]) / max(1, node["capacity"][VCORES])
         return NodeSeen(

@@ -9,12 +9,13 @@ import numpy.typing as npt
 
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.view import JOB_ADMITTED, JOB_FINISHED
-from heddle.policy.lever import Lever
+from heddle.policy.lever import Queues
 from heddle.sim import codes
 from heddle.sim.memory import tables
 from heddle.sim.memory.queue_tree import QueueTree
 from heddle.sim.numba.compile import Engine
 from heddle.sim.numba.handle import SimHandle
+from heddle.stock_yarn.levers import posted
 from heddle.stock_yarn.sight import app_number, node_number
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
 from heddle.yarn.live.snapshot import Size
@@ -25,7 +26,7 @@ NOTHING = -1
 class SimulatedKnobs:
     """Where the knobs of one run stand, as a ResourceManager would tell. What moves is collected for the log."""
 
-    def __init__(self, queues: QueueTree, walked: Lever) -> None:
+    def __init__(self, queues: QueueTree, walked: Queues) -> None:
         self._queues, self._by_user = queues, walked.by_user
         self._number = {name: q for q, name in enumerate(queues.names)}
         self._log: list[tuple[int, int, int, int]] = []  # kind, job, queue, value
@@ -38,13 +39,13 @@ class SimulatedKnobs:
         return self
 
     def read(self, names: Standing) -> Standing:
-        view, posted = self._handle.sim.shown, self._handle.sim.levers.sizing.node
+        view, sizes = self._handle.sim.shown, posted(self._handle.sim)
         nodes = {name: node_number(name) for name in names.sizes}
         jobs = {name: app_number(name) for name in (*names.leaves, *names.priorities)}
         live = {name for name, job in jobs.items() if view.job["state"][job] < JOB_FINISHED}
         return Standing(
             sizes={
-                name: (int(posted[n, MEMORY]), int(posted[n, VCORES]))
+                name: (int(sizes[n, MEMORY]), int(sizes[n, VCORES]))
                 for name, n in nodes.items()
                 if view.node["alive"][n]
             },
@@ -130,7 +131,7 @@ class SimulatedKnobs:
         self._log.append((codes.LOG_PRIORITY, job, NOTHING, priority))
 
     def _resize(self, n: int, wanted: Size) -> None:
-        self._handle.sim.levers.sizing.node[n][:] = wanted
+        posted(self._handle.sim)[n] = wanted
         self._engine.resize(self._handle, n)
         self._resized = True
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heddle.model.cluster import Cluster
-from heddle.model.compiled import callable_too
+from heddle.model.compiled import called_from_python
 from heddle.model.workload import EXECUTORS, INNER, TASKS, Workload
 
 _FULL_SPEED = 1000
@@ -60,7 +60,7 @@ def _bound_ms(workload: Workload, cluster: Cluster, allowance: npt.NDArray[np.fl
     return out
 
 
-@callable_too
+@called_from_python
 def _fill(
     jobs: npt.NDArray[Any],
     stages: npt.NDArray[Any],
@@ -121,7 +121,7 @@ def _fill(
         out[j] = np.int64(np.ceil(longest_ms))
 
 
-@callable_too
+@called_from_python
 def _longest_path(
     stages: npt.NDArray[Any],
     stage_after: npt.NDArray[np.int32],

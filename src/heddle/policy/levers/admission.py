@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from heddle.model.compiled import callable_too
+from heddle.model.compilable import callable_too
 from heddle.model.reasons import Reason
-from heddle.policy.lever import Lever, Parameter, Question
+from heddle.policy.lever import Admission, Parameter
 
 AM_SHARE_USED = int(Reason.AM_SHARE)
 ENOUGH_RUN = int(Reason.MAX_RUNNING)
@@ -26,7 +26,7 @@ def am_share_permille(view, queue, default):
 
 
 def max_running(view, state, params, job):
-    if view.clock["running_jobs"][0] * 1000 >= params[0] or queue_is_busy(view, job):
+    if view.clock["running_jobs"][0] * 1000 >= params.jobs or queue_is_busy(view, job):
         return ENOUGH_RUN
     return 0
 
@@ -66,7 +66,7 @@ def am_share(view, state, params, job):
     if view.job_spec["has_am"][job] == 0 or view.queue["running_ams"][queue] == 0:
         return 0
     shape = view.stage_spec["shape"][view.job_spec["first_stage"][job]]
-    permille = am_share_permille(view, queue, params[0])
+    permille = am_share_permille(view, queue, params.percent)
     of_guarantee = guarantee_binds(view, queue)
     for r in range(view.shape["demand"].shape[1]):
         if view.clock["counts"][0, r]:
@@ -79,28 +79,24 @@ def am_share(view, state, params, job):
     return 0
 
 
-ADMIT_ALL = Lever(
+ADMIT_ALL = Admission(
     name="admit-all",
-    question=Question.ADMISSION,
     summary="every job may start its AM at once (a burst of AMs can then fill the cluster and deadlock)",
-    hooks={},
     may_deadlock=True,
 )
 
-MAX_RUNNING = Lever(
+MAX_RUNNING = Admission(
     name="max-running",
-    question=Question.ADMISSION,
     summary="at most so many jobs run at once",
-    hooks={"admits": max_running},
+    admits=max_running,
     parameters=(Parameter("jobs", 10, "jobs that may run at once", low=1),),
     may_deadlock=True,
 )
 
-AM_SHARE = Lever(
+AM_SHARE = Admission(
     name="am-share",
-    question=Question.ADMISSION,
     summary="AMs may hold this part of what their queue could have now (YARN's maximum-am-resource-percent)",
-    hooks={"admits": am_share},
+    admits=am_share,
     parameters=(Parameter("percent", 0.1, "part of what the queue could have now, 0 to 1", low=0, high=1),),
     may_deadlock=True,
     of_yarn=True,

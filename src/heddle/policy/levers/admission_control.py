@@ -23,10 +23,11 @@ fits beside the AMs and this share of it again: enough not to run dry while an A
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
-from heddle.model.compiled import callable_too
+import numpy as np
+
+from heddle.model.compilable import callable_too
 from heddle.model.reasons import Reason
 from heddle.model.resources import MAX_RESOURCES
 from heddle.model.view import (
@@ -39,7 +40,7 @@ from heddle.model.view import (
     JOB_FINISHED,
 )
 from heddle.model.workload import AM, INNER
-from heddle.policy.lever import Columns, Lever, Parameter, Question
+from heddle.policy.lever import Admission, Parameter, State, per_resource
 from heddle.policy.levers.admission import queue_is_busy
 from heddle.policy.policy import Setup
 
@@ -47,17 +48,12 @@ HELD_BACK = int(Reason.NOT_ADMITTED)
 ENOUGH_RUN = int(Reason.MAX_RUNNING)
 PLACEABLE, DECLARED = 0, 0  # the first choice of `rule`, of `cold_start`
 UNBOUNDED = -1000  # the word for `backlog`, in thousandths
-# state.table; from LARGEST on, for each label, the largest task of the jobs that run, resource by resource
-N_AMS, N_TASKS, N_LOST, FIRST, LAST, NEWEST, LARGEST = 0, 1, 2, 3, 4, 5, 6
-# state.job: the jobs that run are chained (number + 1; 0: none); whether it runs, whether its AM is lost
-NEXT, PREVIOUS, RUNS, LOST = 0, 1, 2, 3
 
 
-def prepare(setup: Setup) -> npt.NDArray[np.int64]:
+def prepare(setup: Setup) -> dict[str, Any]:
     n_labels = int(setup.view.stage_spec["label"].max(initial=0)) + 1
-    table = np.zeros(LARGEST + n_labels * MAX_RESOURCES, np.int64)
-    table[LAST] = -1
-    return table
+    setup.state.table["last"] = -1
+    return {"largest": np.zeros(n_labels * MAX_RESOURCES)}
 
 
 @callable_too
@@ -68,7 +64,7 @@ def am_demand(view, job, r):
 @callable_too
 def first_waiting(view, state):
     """The first job, by number, that waits for its AM; -1: none."""
-    for job in range(state.table[FIRST], state.table[LAST] + 1):
+    for job in range(state.table["first"][0], state.table["last"][0] + 1):
         if view.job_spec["has_am"][job] and view.job["state"][job] == JOB_ARRIVED:
             return job
     return -1
@@ -78,11 +74,11 @@ def first_waiting(view, state):
 def lost_ams(view, state, r):
     """What AMs reserve that were lost and will be back without asking; r < 0: how many there are."""
     total = 0
-    job = state.table[NEWEST] - 1 if state.table[N_LOST] > 0 else -1
+    job = state.table["newest"][0] - 1 if state.table["n_lost"][0] > 0 else -1
     while job >= 0:
-        if state.job[job, LOST] and view.job["state"][job] < JOB_FINISHED:
+        if state.job["lost"][job] and view.job["state"][job] < JOB_FINISHED:
             total += 1 if r < 0 else am_demand(view, job, r)
-        job = state.job[job, NEXT] - 1
+        job = state.job["next"][job] - 1
     return total
 
 
@@ -103,15 +99,15 @@ def declared_tasks(view, job, r):
 def reserve(view, state, params, job, r):
     """RRP: what must stay for task containers when this job asks to start its AM."""
     total_am = view.clock["am_allocated"][0, r] + lost_ams(view, state, r)
-    n_ams = state.table[N_AMS] + lost_ams(view, state, -1)
+    n_ams = state.table["n_ams"][0] + lost_ams(view, state, -1)
     average_am = total_am // n_ams if n_ams > 0 else am_demand(view, job, r)
     average_task = 0
-    if state.table[N_TASKS] > 0:
+    if state.table["n_tasks"][0] > 0:
         allocated = 0
         for pool in range(view.pool.shape[0]):
             allocated += view.pool["allocated"][pool, r]
-        average_task = (allocated - view.clock["am_allocated"][0, r]) // state.table[N_TASKS]
-    elif params[1] == DECLARED:
+        average_task = (allocated - view.clock["am_allocated"][0, r]) // state.table["n_tasks"][0]
+    elif params.cold_start == DECLARED:
         total_task, n_tasks = declared_tasks(view, job, r)
         average_task = total_task // n_tasks if n_tasks > 0 else am_demand(view, job, r)
     capacity = view.clock["allowance"][0, r]
@@ -153,13 +149,13 @@ def largest_of_job(view, job, label, r):
 def largest_task(view, state, job, label, r):
     """Of the tasks with this label, of jobs that run and of this one."""
     largest = largest_of_job(view, job, label, r)
-    if state.table[N_LOST] == 0:
-        return max(largest, state.table[LARGEST + label * MAX_RESOURCES + r])
-    other = state.table[NEWEST] - 1  # of those without an AM some may have ended, and nobody said so
+    if state.table["n_lost"][0] == 0:
+        return max(largest, state.largest[label * MAX_RESOURCES + r])
+    other = state.table["newest"][0] - 1  # of those without an AM some may have ended, and nobody said so
     while other >= 0:
         if view.job["state"][other] < JOB_FINISHED:
             largest = max(largest, largest_of_job(view, other, label, r))
-        other = state.job[other, NEXT] - 1
+        other = state.job["next"][other] - 1
     return largest
 
 
@@ -170,7 +166,7 @@ def task_has_room(view, state, job, ahead):
     So it is if one node holds them all and the task; or if more nodes have room for the task than AMs are to come.
     """
     n_to_come = 1 + (ahead >= 0) + lost_ams(view, state, -1)
-    for label in range((state.table.shape[0] - LARGEST) // MAX_RESOURCES):
+    for label in range(state.largest.shape[0] // MAX_RESOURCES):
         n_nodes = 0
         is_used = 0
         for r in range(view.shape["demand"].shape[1]):
@@ -182,7 +178,7 @@ def task_has_room(view, state, job, ahead):
             fits, holds_all = True, True
             for r in range(view.shape["demand"].shape[1]):
                 if view.clock["counts"][0, r]:
-                    room = view.node["allowance"][node, r] - state.node[node, r]
+                    room = view.node["allowance"][node, r] - state.node["ams"][node, r]
                     room -= largest_task(view, state, job, label, r)
                     to_come = am_demand(view, job, r) + lost_ams(view, state, r)
                     if ahead >= 0:
@@ -220,7 +216,7 @@ def more_is_wanted(view, state, params, job):
         if view.clock["counts"][0, r] == 0:
             continue
         in_hand, known, n_known, n_unknown = 0, 0, 0, 0
-        other = state.table[NEWEST] - 1
+        other = state.table["newest"][0] - 1
         while other >= 0:
             if view.job["state"][other] < JOB_FINISHED:
                 work = work_of(view, other, r, False)
@@ -232,14 +228,14 @@ def more_is_wanted(view, state, params, job):
                     work, n_tasks = declared_tasks(view, other, r)
                     in_hand += work
                     n_unknown += n_tasks == 0
-            other = state.job[other, NEXT] - 1
+            other = state.job["next"][other] - 1
         if n_unknown > 0 and n_known == 0:
             return False  # nobody can tell yet how much jobs ask for
         if n_known > 0:
             in_hand += n_unknown * (known // n_known)
         room = view.clock["allowance"][0, r] - view.clock["am_allocated"][0, r] - lost_ams(view, state, r)
         room -= am_demand(view, job, r)
-        if in_hand > room + room * params[2] // 1000:
+        if in_hand > room + room * params.backlog // 1000:
             return False
     return True
 
@@ -249,8 +245,8 @@ def admits(view, state, params, job):
         return ENOUGH_RUN
     if view.job_spec["has_am"][job] == 0:
         return 0
-    placeable = params[0] == PLACEABLE
-    if placeable and state.table[N_AMS] + lost_ams(view, state, -1) == 0:
+    placeable = params.rule == PLACEABLE
+    if placeable and state.table["n_ams"][0] + lost_ams(view, state, -1) == 0:
         return 0
     first = first_waiting(view, state)
     ahead = -1
@@ -262,7 +258,7 @@ def admits(view, state, params, job):
         return HELD_BACK
     if placeable and not task_has_room(view, state, job, ahead):
         return HELD_BACK
-    if params[2] != UNBOUNDED and not more_is_wanted(view, state, params, job):
+    if params.backlog != UNBOUNDED and not more_is_wanted(view, state, params, job):
         return HELD_BACK
     return 0
 
@@ -270,72 +266,70 @@ def admits(view, state, params, job):
 @callable_too
 def learn_sizes(view, state, job):
     """The job runs: its tasks count among the largest."""
-    for label in range((state.table.shape[0] - LARGEST) // MAX_RESOURCES):
+    for label in range(state.largest.shape[0] // MAX_RESOURCES):
         for r in range(view.shape["demand"].shape[1]):
-            state.table[LARGEST + label * MAX_RESOURCES + r] = largest_task(view, state, job, label, r)
+            state.largest[label * MAX_RESOURCES + r] = largest_task(view, state, job, label, r)
 
 
 @callable_too
 def leaves(view, state, job):
     """The job has ended: it is taken out of the chain, and the largest tasks are those of the others."""
-    after, before = state.job[job, NEXT], state.job[job, PREVIOUS]
+    after, before = state.job["next"][job], state.job["previous"][job]
     if before > 0:
-        state.job[before - 1, NEXT] = after
+        state.job["next"][before - 1] = after
     else:
-        state.table[NEWEST] = after
+        state.table["newest"][0] = after
     if after > 0:
-        state.job[after - 1, PREVIOUS] = before
-    state.table[N_LOST] -= state.job[job, LOST]
-    state.job[job, RUNS] = 0
-    state.job[job, LOST] = 0
-    for i in range(LARGEST, state.table.shape[0]):
-        state.table[i] = 0
-    other = state.table[NEWEST] - 1
+        state.job["previous"][after - 1] = before
+    state.table["n_lost"][0] -= state.job["lost"][job]
+    state.job["runs"][job] = state.job["lost"][job] = 0
+    for i in range(state.largest.shape[0]):
+        state.largest[i] = 0
+    other = state.table["newest"][0] - 1
     while other >= 0:
         learn_sizes(view, state, other)
-        other = state.job[other, NEXT] - 1
+        other = state.job["next"][other] - 1
 
 
 @callable_too
 def drop_failed(view, state):
     """Jobs that ended without an AM, because theirs was lost once too often."""
-    job = state.table[NEWEST] - 1 if state.table[N_LOST] > 0 else -1
+    job = state.table["newest"][0] - 1 if state.table["n_lost"][0] > 0 else -1
     while job >= 0:
-        after = state.job[job, NEXT] - 1
-        if state.job[job, LOST] and view.job["state"][job] >= JOB_FINISHED:
+        after = state.job["next"][job] - 1
+        if state.job["lost"][job] and view.job["state"][job] >= JOB_FINISHED:
             leaves(view, state, job)
         job = after
 
 
 @callable_too
 def am_comes(view, state, job):
-    state.table[N_LOST] -= state.job[job, LOST]
-    state.job[job, LOST] = 0
-    if state.job[job, RUNS] == 0:
-        state.job[job, RUNS] = 1
-        state.job[job, PREVIOUS] = 0
-        state.job[job, NEXT] = state.table[NEWEST]
-        if state.table[NEWEST] > 0:
-            state.job[state.table[NEWEST] - 1, PREVIOUS] = job + 1
-        state.table[NEWEST] = job + 1
+    state.table["n_lost"][0] -= state.job["lost"][job]
+    state.job["lost"][job] = 0
+    if state.job["runs"][job] == 0:
+        newest = state.table["newest"][0]
+        state.job["runs"][job], state.job["previous"][job], state.job["next"][job] = 1, 0, newest
+        if newest > 0:
+            state.job["previous"][newest - 1] = job + 1
+        state.table["newest"][0] = job + 1
         learn_sizes(view, state, job)
     first = first_waiting(view, state)
-    state.table[FIRST] = first if first >= 0 else state.table[LAST] + 1
+    state.table["first"][0] = first if first >= 0 else state.table["last"][0] + 1
 
 
 @callable_too
 def observe_task(view, state, stage, sign):
     """Whether the reserve may have become smaller."""
     job = view.stage_spec["job"][stage]
-    count = state.table[N_TASKS] + sign
-    state.table[N_TASKS] = count
+    count = state.table["n_tasks"][0] + sign
+    state.table["n_tasks"][0] = count
     shape = view.stage_spec["shape"][stage]
     smaller = count <= 1
     for r in range(view.shape["demand"].shape[1]):
         demand = view.shape["demand"][shape, r]
-        if state.job[job, RUNS]:  # a live cluster tells what a job's tasks want only when it asks for them
-            at = LARGEST + view.stage_spec["label"][stage] * MAX_RESOURCES + r
-            state.table[at] = max(state.table[at], demand)
+        if state.job["runs"][job]:  # a live cluster tells what a job's tasks want only when it asks for them
+            at = view.stage_spec["label"][stage] * MAX_RESOURCES + r
+            state.largest[at] = max(state.largest[at], demand)
         allocated = -view.clock["am_allocated"][0, r]
         for pool in range(view.pool.shape[0]):
             allocated += view.pool["allocated"][pool, r]
@@ -351,31 +345,31 @@ def observe(view, state, params, kind, node, stage, container, value):
     job = view.stage_spec["job"][stage]
     if kind == EVENT_ARRIVED:
         if view.job_spec["has_am"][job]:
-            state.table[FIRST] = min(state.table[FIRST], job) if state.table[LAST] >= 0 else job
-            state.table[LAST] = max(state.table[LAST], job)
+            state.table["first"][0] = min(state.table["first"][0], job) if state.table["last"][0] >= 0 else job
+            state.table["last"][0] = max(state.table["last"][0], job)
         return 0
     sign = 1 if kind == EVENT_ALLOCATED else -1
     if view.stage_spec["kind"][stage] != AM:
-        smaller = observe_task(view, state, stage, sign) or (sign < 0 and params[2] != UNBOUNDED)
+        smaller = observe_task(view, state, stage, sign) or (sign < 0 and params.backlog != UNBOUNDED)
         return 1 if smaller and first_waiting(view, state) >= 0 else 0
-    state.table[N_AMS] += sign
+    state.table["n_ams"][0] += sign
     for r in range(view.shape["demand"].shape[1]):
-        state.node[node, r] += sign * am_demand(view, job, r)
+        state.node["ams"][node, r] += sign * am_demand(view, job, r)
     if kind == EVENT_ALLOCATED:
         am_comes(view, state, job)
     elif view.job["state"][job] >= JOB_FINISHED:
         leaves(view, state, job)
     else:
-        state.table[N_LOST] += 1
-        state.job[job, LOST] = 1
+        state.table["n_lost"][0] += 1
+        state.job["lost"][job] = 1
     return 1 if first_waiting(view, state) >= 0 else 0  # an AM larger than the average makes the reserve smaller
 
 
-ADMISSION_CONTROL = Lever(
+ADMISSION_CONTROL = Admission(
     name="admission-control",
-    question=Question.ADMISSION,
     summary="AMs start only as far as enough is left for task containers, so that bursts of jobs do not deadlock",
-    hooks={"admits": admits, "on_event": observe},
+    admits=admits,
+    on_event=observe,
     parameters=(
         Parameter(
             "rule",
@@ -398,7 +392,12 @@ ADMISSION_CONTROL = Lever(
             choices=("unbounded",),
         ),
     ),
-    columns=Columns(node=MAX_RESOURCES, job=4),
+    state=State(
+        node=per_resource("ams"),  # what they reserve there
+        job=("next", "previous", "runs", "lost"),  # jobs that run are chained (number + 1; 0: none); lost: its AM is
+        table=("n_ams", "n_tasks", "n_lost", "newest", "first", "last"),  # first to last: jobs that may wait
+        lists=("largest",),  # for each label, resource by resource: the largest task of the jobs that run
+    ),
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_NODE_RETURNED),
     prepare=prepare,
     may_deadlock="rule=literal",

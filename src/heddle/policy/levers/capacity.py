@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from heddle.model.compiled import callable_too
+from heddle.model.compilable import callable_too
 from heddle.model.reasons import Reason
 from heddle.model.resources import ONE
-from heddle.policy.lever import Lever, Parameter, Question
+from heddle.policy.lever import Parameter, Queues
 from heddle.policy.queues import above_maximum
 
 USER_LIMIT = int(Reason.USER_LIMIT)
@@ -66,11 +66,12 @@ def limits(view, state, params, stage):
     return reason if reason != 0 else above_user_limit(view, stage)
 
 
-CAPACITY = Lever(
+CAPACITY = Queues(
     name="capacity",
-    question=Question.QUEUES,
     summary="YARN's Capacity scheduler: the queue furthest below its guarantee first; maxima and user limits",
-    hooks={"key": key, "allows": limits, "user_allows": user_limit},
+    key=key,
+    allows=limits,
+    user_allows=user_limit,
     parameters=(
         Parameter(
             "reserve",

@@ -6,21 +6,28 @@ finish (or, bound early, as they are planned): nothing here is known to the engi
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from heddle.model.compiled import callable_too
+from heddle.model.compilable import callable_too
 from heddle.model.workload import TASKS
-from heddle.policy.levers.network_load import Layout, add_transfer, laid_out, transfer_parts
+from heddle.policy.levers.network_load import add_transfer, room_for_transfers
 from heddle.policy.policy import Setup
 
 FAR, IN_RACK, ON_NODE = 0, 1, 2
 
-_LEVEL, _AFTER, _SHARE = int(Layout.LEVEL), int(Layout.AFTER), int(Layout.SHARE)
-_PLACES, _PLACE_NODE, _PLACE_TASKS = int(Layout.PLACES), int(Layout.PLACE_NODE), int(Layout.PLACE_TASKS)
-_FIRST, _PREFERRED, _PREFERRED_BYTES = int(Layout.PREFERRED_FIRST), int(Layout.PREFERRED), int(Layout.PREFERRED_BYTES)
-_AT_HAND, _NEAR, _NEAR_RACK, _ANY_NEAR = (
-    int(Layout.AT_HAND), int(Layout.NEAR), int(Layout.NEAR_RACK), int(Layout.ANY_NEAR),
+OF_DAG = (  # lists
+    "level",  # of each stage: 0 comes after nothing
+    "after", "share",  # the stages that stages come after, as in the workload; bytes that one task reads from them
+    "places",  # of each stage: how many nodes hold its output;
+    "place_node", "place_tasks",  # from its first task on, these nodes, and how many of its tasks wrote there
+    "first_preferred", "preferred", "preferred_bytes",  # input of all tasks of stage s: from first_preferred[s] on
+    "sibling",  # of each stage: 1 + the node of its last container; 0: none
+    "near", "near_rack",  # of each node and rack: how near it is to what the stage at hand reads
+    "left",  # early binding: aligned with place_node, tasks that are bound there and have no container
+    "load",  # early binding: per node and resource, what the level at hand wants
 )  # fmt: skip
 
 
@@ -38,39 +45,37 @@ def levels(setup: Setup) -> npt.NDArray[np.int64]:
     return level
 
 
-def prepare(setup: Setup) -> npt.NDArray[np.int64]:
-    """The table: what is declared, and room for what will be seen."""
+def prepare(setup: Setup) -> dict[str, Any]:
+    """What is declared, and room for what will be seen."""
     declared, stages = setup.declared, setup.view.stage_spec
     assert declared is not None
+    setup.state.table["free_transfer"], setup.state.table["heartbeats"] = 1, declared.heartbeats
     later = np.repeat(np.arange(len(stages)), stages["n_after"])
-    n_nodes, n_racks = len(setup.view.node), len(declared.uplink)
+    n_nodes = len(setup.view.node)
     n_tasks = int(stages["n_tasks"].sum()) if len(later) or setup.lever.parameter("early") else 0
-    n_resources = setup.view.shape["demand"].shape[1]
-    parts: dict[Layout, npt.NDArray[np.int64] | int] = {
-        **transfer_parts(n_nodes),
-        Layout.BANDWIDTH: declared.bandwidth,
-        Layout.UPLINK: declared.uplink,
-        Layout.LEVEL: levels(setup),
-        Layout.AFTER: declared.after.astype(np.int64),
-        Layout.SHARE: declared.edge_bytes // np.maximum(1, stages["n_tasks"][later]),
-        Layout.PLACES: len(stages),
-        Layout.PLACE_NODE: n_tasks,
-        Layout.PLACE_TASKS: n_tasks,
-        Layout.PREFERRED_FIRST: setup.first_preferred,
-        Layout.PREFERRED: setup.preferred,
-        Layout.PREFERRED_BYTES: declared.preferred_bytes,
-        Layout.SIBLING: len(stages),
-        Layout.NEAR: n_nodes,
-        Layout.NEAR_RACK: n_racks,
-        Layout.LEFT: n_tasks,
-        Layout.LOAD: n_nodes * n_resources,
+    return room_for_transfers(n_nodes) | {
+        "bandwidth": declared.bandwidth,
+        "uplink": declared.uplink,
+        "level": levels(setup),
+        "after": declared.after,
+        "share": declared.edge_bytes // np.maximum(1, stages["n_tasks"][later]),
+        "places": np.zeros(len(stages)),
+        "place_node": np.zeros(n_tasks),
+        "place_tasks": np.zeros(n_tasks),
+        "first_preferred": setup.first_preferred,
+        "preferred": setup.preferred,
+        "preferred_bytes": declared.preferred_bytes,
+        "sibling": np.zeros(len(stages)),
+        "near": np.zeros(n_nodes),
+        "near_rack": np.zeros(len(declared.uplink)),
+        "left": np.zeros(n_tasks),
+        "load": np.zeros(n_nodes * setup.view.shape["demand"].shape[1]),
     }
-    return laid_out(parts, {Layout.FREE: 1, Layout.HEARTBEATS: int(declared.heartbeats)})
 
 
 @callable_too
 def level_of(state, stage):
-    return state.table[state.table[_LEVEL] + stage]
+    return state.level[stage]
 
 
 @callable_too
@@ -84,7 +89,7 @@ def all_written(view, state, stage):
     """Whether the stages that it comes after are done, so that all it reads lies somewhere."""
     first = view.stage_spec["first_after"][stage]
     for edge in range(first, first + view.stage_spec["n_after"][stage]):
-        before = state.table[state.table[_AFTER] + edge]
+        before = state.after[edge]
         if view.stage["done"][before] < view.stage_spec["n_tasks"][before]:
             return False
     return True
@@ -93,74 +98,73 @@ def all_written(view, state, stage):
 @callable_too
 def write_place(view, state, stage, node):
     """The output of one more task of the stage lies on the node, or will. The place in the lists of places."""
-    table = state.table
     first = view.stage_spec["first_task"][stage]
-    end = first + table[table[_PLACES] + stage]
-    if table[_PLACE_NODE] == table[_PLACE_TASKS]:  # nothing comes after anything: no places are kept
+    end = first + state.places[stage]
+    if state.place_node.shape[0] == 0:  # nothing comes after anything: no places are kept
         return first
     empty, place = end, first
-    while place < end and table[table[_PLACE_NODE] + place] != node:
-        if table[table[_PLACE_TASKS] + place] == 0:
+    while place < end and state.place_node[place] != node:
+        if state.place_tasks[place] == 0:
             empty = place
         place += 1
     if place == end:  # there is room for as many places as tasks, so one that nobody uses any more is taken first
         place = empty
-        table[table[_PLACES] + stage] += place == end
-        table[table[_PLACE_NODE] + place] = node
-        table[table[_PLACE_TASKS] + place] = 0
-    table[table[_PLACE_TASKS] + place] += 1
+        state.places[stage] += place == end
+        state.place_node[place] = node
+        state.place_tasks[place] = 0
+    state.place_tasks[place] += 1
     return place
 
 
 @callable_too
 def move_input(view, state, stage, node, tasks):
     """What so many tasks of the stage read is to move to the node or, below 0, is no longer: Trans follows."""
-    table, spec = state.table, view.stage_spec
+    spec = view.stage_spec
     first = spec["first_after"][stage]
     for edge in range(first, first + spec["n_after"][stage]):
-        before, share = table[table[_AFTER] + edge], table[table[_SHARE] + edge]
+        before, share = state.after[edge], state.share[edge]
         first_place = spec["first_task"][before]
-        for place in range(first_place, first_place + table[table[_PLACES] + before]):
-            part = share // spec["n_tasks"][before] * table[table[_PLACE_TASKS] + place]
-            add_transfer(view, state, table[table[_PLACE_NODE] + place], node, tasks * part)
+        for place in range(first_place, first_place + state.places[before]):
+            part = share // spec["n_tasks"][before] * state.place_tasks[place]
+            add_transfer(view, state, state.place_node[place], node, tasks * part)
     # Which of the stage's tasks it is, the scheduler does not say: one whose input is here, if there is any.
     here = False
-    first, end = table[table[_FIRST] + stage], table[table[_FIRST] + stage + 1]
+    first, end = state.first_preferred[stage], state.first_preferred[stage + 1]
     for i in range(first, end):
-        here = here or table[table[_PREFERRED] + i] == node
+        here = here or state.preferred[i] == node
     if not here:
         for i in range(first, end):
-            part = table[table[_PREFERRED_BYTES] + i] // max(1, spec["n_tasks"][stage])
-            add_transfer(view, state, table[table[_PREFERRED] + i], node, tasks * part)
+            part = state.preferred_bytes[i] // max(1, spec["n_tasks"][stage])
+            add_transfer(view, state, state.preferred[i], node, tasks * part)
 
 
 @callable_too
-def _mark(view, table, node):
-    table[table[_NEAR] + node] = ON_NODE
-    table[table[_NEAR_RACK] + view.node["rack"][node]] = 1
-    table[_ANY_NEAR] = 1
+def _mark(view, state, node):
+    state.near[node] = ON_NODE
+    state.near_rack[view.node["rack"][node]] = 1
+    state.table["any_near"][0] = 1
 
 
 @callable_too
 def look_around(view, state, stage):
     """Makes NEAR tell of this stage: which nodes hold some of what it reads, and which share a rack with them."""
-    table, spec = state.table, view.stage_spec
-    if table[_AT_HAND] == stage + 1:
+    spec = view.stage_spec
+    if state.table["at_hand"][0] == stage + 1:
         return
-    table[_AT_HAND] = stage + 1
-    table[_ANY_NEAR] = 0
+    state.table["at_hand"][0] = stage + 1
+    state.table["any_near"][0] = 0
     n_nodes = view.node.shape[0]
     for node in range(n_nodes):
-        table[table[_NEAR] + node] = FAR
-        table[table[_NEAR_RACK] + view.node["rack"][node]] = 0
+        state.near[node] = FAR
+        state.near_rack[view.node["rack"][node]] = 0
     first = spec["first_after"][stage]
     for edge in range(first, first + spec["n_after"][stage]):
-        before = table[table[_AFTER] + edge]
+        before = state.after[edge]
         first_place = spec["first_task"][before]
-        for place in range(first_place, first_place + table[table[_PLACES] + before]):
-            _mark(view, table, table[table[_PLACE_NODE] + place])
-    for i in range(table[table[_FIRST] + stage], table[table[_FIRST] + stage + 1]):
-        _mark(view, table, table[table[_PREFERRED] + i])
+        for place in range(first_place, first_place + state.places[before]):
+            _mark(view, state, state.place_node[place])
+    for i in range(state.first_preferred[stage], state.first_preferred[stage + 1]):
+        _mark(view, state, state.preferred[i])
     for node in range(n_nodes):
-        if table[table[_NEAR] + node] == FAR and table[table[_NEAR_RACK] + view.node["rack"][node]]:
-            table[table[_NEAR] + node] = IN_RACK
+        if state.near[node] == FAR and state.near_rack[view.node["rack"][node]]:
+            state.near[node] = IN_RACK

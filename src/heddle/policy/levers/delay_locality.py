@@ -1,16 +1,15 @@
 """Delay scheduling: a stage waits a little for nodes, then for racks, that hold its input; then it takes any.
 
-The table, made by prepare, lists per stage the nodes that some of its tasks prefer (as YARN's requests do, by host).
+A stage prefers the nodes that some of its tasks prefer, as YARN's requests do, by host.
 """
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
-from heddle.model.compiled import callable_too
+from heddle.model.compilable import callable_too
 from heddle.model.reasons import Reason
-from heddle.policy.lever import Lever, Parameter, Question
+from heddle.policy.lever import Parameter, Placement, State
 from heddle.policy.levers.placement import most_free
 from heddle.policy.policy import Setup
 
@@ -18,13 +17,10 @@ LOCALITY = int(Reason.LOCALITY)
 FAR, IN_RACK, ON_NODE = 0, 1, 2
 BONUS = 1 << 39  # per step nearer; above any score of most-free
 
-free_part = callable_too(most_free)
 
-
-def prepare(setup: Setup) -> npt.NDArray[np.int64]:
-    """Offsets per stage (already moved behind the offsets), then the preferred nodes."""
-    offsets = setup.first_preferred + len(setup.first_preferred)
-    return np.concatenate([offsets, setup.preferred])
+def prepare(setup: Setup) -> dict[str, Any]:
+    """Nodes that some task of stage s prefers: preferred[first[s]:first[s + 1]]."""
+    return {"first": setup.first_preferred, "preferred": setup.preferred}
 
 
 @callable_too
@@ -33,8 +29,8 @@ def nearness(view, state, node, stage):
     shape = view.stage_spec["shape"][stage]
     nearest = FAR
     usable = False
-    for i in range(state.table[stage], state.table[stage + 1]):
-        other = state.table[i]
+    for i in range(state.first[stage], state.first[stage + 1]):
+        other = state.preferred[i]
         fits = view.node["alive"][other] != 0
         for r in range(view.shape["demand"].shape[1]):
             if view.clock["counts"][0, r] and view.shape["demand"][shape, r] > view.node["allowance"][other, r]:
@@ -49,26 +45,27 @@ def nearness(view, state, node, stage):
 
 
 def score(view, state, params, node, stage):
-    return free_part(view, state, params, node, stage) + BONUS * nearness(view, state, node, stage)
+    return most_free(view, state, params, node, stage) + BONUS * nearness(view, state, node, stage)
 
 
 def allows(view, state, params, node, stage):
     """Not in the rack before wait, not elsewhere before twice that."""
     waited_ms = view.clock["now_ms"][0] - view.stage["asked_at_ms"][stage]
     near = nearness(view, state, node, stage)
-    if near == ON_NODE or waited_ms >= 2 * params[0] or (near == IN_RACK and waited_ms >= params[0]):
+    if near == ON_NODE or waited_ms >= 2 * params.wait_s or (near == IN_RACK and waited_ms >= params.wait_s):
         return 0
     return LOCALITY
 
 
-DELAY_LOCALITY = Lever(
+DELAY_LOCALITY = Placement(
     name="delay-locality",
-    question=Question.PLACEMENT,
     summary="near the input if a short wait brings that about, else as most-free",
-    hooks={"score": score, "allows": allows},
+    score=score,
+    allows=allows,
     parameters=(
         Parameter("wait_s", 3.0, "how long to wait for a node, and as long again for a rack, near the input", low=0),
     ),
+    state=State(lists=("first", "preferred")),
     prepare=prepare,
     waits="wait_s",
     of_yarn=True,

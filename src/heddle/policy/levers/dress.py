@@ -16,16 +16,17 @@ small jobs really hold, and stays between 0 and 1.
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
-from heddle.model.compiled import callable_too
+import numpy as np
+
+from heddle.model.compilable import callable_too
 from heddle.model.resources import ONE
 from heddle.model.view import EVENT_ALLOCATED, EVENT_ARRIVED, EVENT_FINISHED, EVENT_STOPPED, EVENT_TICK, JOB_FINISHED
 from heddle.model.workload import AM
-from heddle.policy.lever import Columns, Lever, Parameter, Question
+from heddle.policy.lever import Parameter, Partition, State
 from heddle.policy.levers.dress_phases import (
-    JOB_COLUMNS,
+    PHASES,
     ROUND_MS,
     count_trailing,
     ends,
@@ -37,28 +38,21 @@ from heddle.policy.levers.partition import LARGE, SMALL, THETA, small_or_large
 from heddle.policy.policy import Setup
 from heddle.policy.shares import dominant_share
 
-THETA_AT, BASIS_AT, WINDOW_AT = 0, 1, 3  # places of parameters
 MOST_JOBS = 256  # that wait, first come first, are looked at when delta is decided by single jobs
-# state.table; the jobs that are there are chained in order of arrival, those that release in any order (number + 1)
-DELTA, FIRST_JOB, LAST_JOB, FIRST_RELEASING, OF_LARGE = 0, 1, 2, 3, 4
-OF_SMALL = OF_LARGE + MOST_JOBS
-# state.job, behind the columns of phases
-NEXT_JOB, NEXT_RELEASING, IS_RELEASING = JOB_COLUMNS, JOB_COLUMNS + 1, JOB_COLUMNS + 2
 
 
-def prepare(setup: Setup) -> npt.NDArray[np.int64]:
-    table = np.zeros(OF_SMALL + MOST_JOBS, np.int64)
-    table[DELTA] = round(ONE * float(setup.lever.parameter("initial_share")))
-    return table
+def prepare(setup: Setup) -> dict[str, Any]:
+    setup.state.table["delta"] = round(ONE * float(setup.lever.parameter("initial_share")))
+    return {"of_large": np.zeros(MOST_JOBS), "of_small": np.zeros(MOST_JOBS)}
 
 
 def pool(view, state, params, job):
-    return small_or_large(view, job, params[THETA_AT], params[BASIS_AT] != 0)
+    return small_or_large(view, job, params.theta, params.basis != 0)
 
 
 def limit(view, state, params, pool, r):
     total = view.clock["total"][0, r]
-    small = total * state.table[DELTA] // ONE
+    small = total * state.table["delta"][0] // ONE
     return small if pool == SMALL else total - small
 
 
@@ -92,25 +86,25 @@ def predicted(view, state, params):
 
     Trailing tasks go to their next phase first, and jobs that do not release any more leave the chain.
     """
-    now_ms, window_ms = view.clock["now_ms"][0], params[WINDOW_AT]
+    now_ms, window_ms = view.clock["now_ms"][0], params.window_s
     of_large, of_small = 0, 0
-    before, job = -1, state.table[FIRST_RELEASING] - 1
+    before, job = -1, state.table["first_releasing"][0] - 1
     while job >= 0:
-        after = state.job[job, NEXT_RELEASING]
-        count_trailing(state.job[job], now_ms, window_ms)
-        if releases(state.job[job]):
-            amount = job_release(state.job[job], now_ms, window_ms)
+        after = state.job["next_releasing"][job]
+        count_trailing(state.job, job, now_ms, window_ms)
+        if releases(state.job, job):
+            amount = job_release(state.job, job, now_ms, window_ms)
             if view.job["pool"][job] == SMALL:
                 of_small += amount
             else:
                 of_large += amount
             before = job
         else:
-            state.job[job, IS_RELEASING] = 0
+            state.job["is_releasing"][job] = 0
             if before < 0:
-                state.table[FIRST_RELEASING] = after
+                state.table["first_releasing"][0] = after
             else:
-                state.job[before, NEXT_RELEASING] = after
+                state.job["next_releasing"][before] = after
         job = after - 1
     return of_large, of_small
 
@@ -119,35 +113,35 @@ def predicted(view, state, params):
 def collect_demands(view, state):
     """Writes down what the waiting jobs of each pool ask for; how many, large and small. Ended jobs leave the chain."""
     n_large, n_small = 0, 0
-    before, job = -1, state.table[FIRST_JOB] - 1
+    before, job = -1, state.table["first_job"][0] - 1
     while job >= 0 and n_large + n_small < MOST_JOBS:
-        after = state.job[job, NEXT_JOB]
+        after = state.job["next_job"][job]
         if view.job["state"][job] >= JOB_FINISHED:
             if before < 0:
-                state.table[FIRST_JOB] = after
+                state.table["first_job"][0] = after
             else:
-                state.job[before, NEXT_JOB] = after
+                state.job["next_job"][before] = after
             if after == 0:
-                state.table[LAST_JOB] = before + 1
+                state.table["last_job"][0] = before + 1
         else:
             before = job
             if view.job["waiting"][job] > 0:
                 if view.job["pool"][job] == SMALL:
-                    state.table[OF_SMALL + n_small] = waiting_demand(view, job)
+                    state.of_small[n_small] = waiting_demand(view, job)
                     n_small += 1
                 else:
-                    state.table[OF_LARGE + n_large] = waiting_demand(view, job)
+                    state.of_large[n_large] = waiting_demand(view, job)
                     n_large += 1
         job = after - 1
     return n_large, n_small
 
 
 @callable_too
-def next_demand(state, at, count, above):
+def next_demand(demands, count, above):
     """The smallest demand above this one, and how many jobs have it (0: there is none)."""
     smallest, found = 0, 0
-    for i in range(at, at + count):
-        demand = state.table[i]
+    for i in range(count):
+        demand = demands[i]
         if demand > above and (found == 0 or demand <= smallest):
             found = found + 1 if found > 0 and demand == smallest else 1
             smallest = demand
@@ -158,13 +152,13 @@ def next_demand(state, at, count, above):
 def lent_to_small(view, state, small_room, large_room):
     """Alg. 3, lines 13 to 24: how much of the large pool's room goes to small jobs, the smallest ones first."""
     n_large, n_small = collect_demands(view, state)
-    demand, jobs = next_demand(state, OF_LARGE, n_large, 0)
+    demand, jobs = next_demand(state.of_large, n_large, 0)
     while jobs > 0 and demand <= large_room:
         taken = min(jobs, large_room // demand)
         large_room -= taken * demand
-        demand, jobs = next_demand(state, OF_LARGE, n_large, demand) if taken == jobs else (0, 0)
+        demand, jobs = next_demand(state.of_large, n_large, demand) if taken == jobs else (0, 0)
     lent = 0
-    demand, jobs = next_demand(state, OF_SMALL, n_small, 0)
+    demand, jobs = next_demand(state.of_small, n_small, 0)
     while jobs > 0 and demand <= small_room + large_room:
         own = min(jobs, small_room // demand)
         small_room -= own * demand
@@ -174,7 +168,7 @@ def lent_to_small(view, state, small_room, large_room):
             small_room = 0
             large_room -= loan
             lent += loan
-        demand, jobs = next_demand(state, OF_SMALL, n_small, demand) if own + on_loan == jobs else (0, 0)
+        demand, jobs = next_demand(state.of_small, n_small, demand) if own + on_loan == jobs else (0, 0)
     return lent
 
 
@@ -194,7 +188,7 @@ def adjusted(view, state, params):
     """Alg. 3: delta for the next round."""
     held = needed_share(view, view.pool["allocated"], SMALL)
     free = max(0, ONE - held - needed_share(view, view.pool["allocated"], LARGE))
-    delta = max(held, min(held + free, state.table[DELTA]))
+    delta = max(held, min(held + free, state.table["delta"][0]))
     of_large, of_small = predicted(view, state, params)  # phases are kept in shares of the allowances
     small_room = delta - held + of_small * ONE // promised(view)  # Ac1 + F1
     large_room = held + free - delta + of_large * ONE // promised(view)  # Ac2 + F2
@@ -212,37 +206,38 @@ def adjusted(view, state, params):
 def observe(view, state, params, kind, node, stage, container, value):
     if kind == EVENT_TICK:
         delta = adjusted(view, state, params)
-        changed = delta != state.table[DELTA]
-        state.table[DELTA] = delta
+        changed = delta != state.table["delta"][0]
+        state.table["delta"][0] = delta
         return 1 if changed else 0
     job = view.stage_spec["job"][stage]
     if kind == EVENT_ARRIVED:
-        if state.table[LAST_JOB] > 0:
-            state.job[state.table[LAST_JOB] - 1, NEXT_JOB] = job + 1
+        if state.table["last_job"][0] > 0:
+            state.job["next_job"][state.table["last_job"][0] - 1] = job + 1
         else:
-            state.table[FIRST_JOB] = job + 1
-        state.table[LAST_JOB] = job + 1
+            state.table["first_job"][0] = job + 1
+        state.table["last_job"][0] = job + 1
         return 0
     if view.stage_spec["kind"][stage] == AM:
         return 0
     amount = dominant_share(view, view.shape["demand"], view.stage_spec["shape"][stage])
     now_ms = view.clock["now_ms"][0]
     if kind == EVENT_ALLOCATED:
-        state.container[container, 0] = starts(state.job[job], amount, now_ms, params[WINDOW_AT])
+        state.container["phase"][container] = starts(state.job, job, amount, now_ms, params.window_s)
     else:
-        ends(state.job[job], state.container[container, 0], amount, now_ms, params[WINDOW_AT])
-        if state.job[job, IS_RELEASING] == 0 and releases(state.job[job]):
-            state.job[job, IS_RELEASING] = 1
-            state.job[job, NEXT_RELEASING] = state.table[FIRST_RELEASING]
-            state.table[FIRST_RELEASING] = job + 1
+        ends(state.job, job, state.container["phase"][container], amount, now_ms, params.window_s)
+        if state.job["is_releasing"][job] == 0 and releases(state.job, job):
+            state.job["is_releasing"][job] = 1
+            state.job["next_releasing"][job] = state.table["first_releasing"][0]
+            state.table["first_releasing"][0] = job + 1
     return 0
 
 
-DRESS_POOLS = Lever(
+DRESS_POOLS = Partition(
     name="dress-pools",
-    question=Question.PARTITION,
     summary="a share of the cluster is kept for jobs of small demand, and moved by what waits and what is about to end",
-    hooks={"pool": pool, "limit": limit, "on_event": observe},
+    pool=pool,
+    limit=limit,
+    on_event=observe,
     parameters=(
         THETA,
         Parameter(
@@ -254,9 +249,15 @@ DRESS_POOLS = Lever(
         Parameter("initial_share", 0.1, "part of the cluster that is kept for small jobs at first", low=0, high=1),
         Parameter("window_s", 10.0, "in which starts and ends are counted to tell phases", low=0),
     ),
-    columns=Columns(job=JOB_COLUMNS + 3, container=1),
+    # Jobs that are there are chained in order of arrival, those that release in any order (number + 1).
+    state=State(
+        job=(PHASES, "next_job", "next_releasing", "is_releasing"),
+        container="phase",
+        table=("delta", "first_job", "last_job", "first_releasing"),
+        lists=("of_large", "of_small"),  # what waiting jobs of the pool ask for
+    ),
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_TICK),
-    tick_ms=ROUND_MS,
+    every_ms=ROUND_MS,
     prepare=prepare,
     n_pools=2,
     may_deadlock=True,

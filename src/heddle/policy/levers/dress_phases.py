@@ -16,135 +16,151 @@ are in no phase. Amounts are dominant shares in units of ONE, so that containers
 
 from __future__ import annotations
 
-from heddle.model.compiled import callable_too
+from heddle.model.compilable import callable_too
+from heddle.policy.lever import Column, several
 
 SEEN_ABOVE = 5  # t_s and t_e: containers
 ROUND_MS = 1000  # t + 1 is one round later
 NOT_YET = -1
-# Columns of state.job. The last SEEN_ABOVE starts and ends, each with how many there were.
-N_STARTS, STARTS, N_ENDS, ENDS = 0, 1, 6, 7
-PHASE, OLDER_UNTIL = 12, 13  # number of the newest phase; the older one has the containers of phases up to this
-NEWEST, OLDER = 14, 21  # where the columns of a phase begin:
-FIRST, LAST, AMOUNT, COUNT, LEFT, RELEASED, GAMMA = 0, 1, 2, 3, 4, 5, 6
-SEEN = 28  # whether the newest phase is more than a small group
-JOB_COLUMNS = 29
+NEWEST, OLDER = 0, 1  # phases of a job
+
+# Columns of state.job, which all functions here get as `jobs`. `seen`: the newest phase is more than a small group.
+PHASES = (
+    *several(SEEN_ABOVE, "starts", "ends"),  # times of the last ones
+    *several(2, "first", "last", "amount", "count", "left", "released", "gamma"),  # of each phase
+    *(Column(name) for name in ("n_starts", "n_ends", "phase", "older_until", "seen")),
+)  # phase: number of the newest; older_until: the older one has the containers of phases up to this
 
 
 @callable_too
-def within_window(job, count, ring, now_ms, window_ms):
+def within_window(times, count, job, now_ms, window_ms):
     """Whether SEEN_ABOVE happened within the window that ends now, which makes more than SEEN_ABOVE with this one."""
-    return job[count] >= SEEN_ABOVE and job[ring + job[count] % SEEN_ABOVE] > now_ms - window_ms
+    return count >= SEEN_ABOVE and times[job, count % SEEN_ABOVE] > now_ms - window_ms
 
 
 @callable_too
-def push(job, count, ring, now_ms):
-    job[ring + job[count] % SEEN_ABOVE] = now_ms
-    job[count] += 1
-
-
-@callable_too
-def nothing_ended(job, now_ms, window_ms):
+def nothing_ended(jobs, job, now_ms, window_ms):
     """Whether no container of the job ended within the window that ends now."""
-    return job[N_ENDS] == 0 or job[ENDS + (job[N_ENDS] - 1) % SEEN_ABOVE] <= now_ms - window_ms
+    ended = jobs["n_ends"][job]
+    return ended == 0 or jobs["ends"][job, (ended - 1) % SEEN_ABOVE] <= now_ms - window_ms
 
 
 @callable_too
-def move_rest(job, source, target):
+def clear_counts(jobs, job, phase):
+    jobs["amount"][job, phase] = jobs["count"][job, phase] = 0
+    jobs["left"][job, phase] = jobs["released"][job, phase] = 0
+
+
+@callable_too
+def move_rest(jobs, job, source, target):
     """What is left of one phase counts to another."""
-    job[target + AMOUNT] += job[source + AMOUNT] - job[source + RELEASED]
-    job[target + COUNT] += job[source + LEFT]
-    job[target + LEFT] += job[source + LEFT]
-    for column in (AMOUNT, COUNT, LEFT, RELEASED):
-        job[source + column] = 0
+    jobs["amount"][job, target] += jobs["amount"][job, source] - jobs["released"][job, source]
+    jobs["count"][job, target] += jobs["left"][job, source]
+    jobs["left"][job, target] += jobs["left"][job, source]
+    clear_counts(jobs, job, source)
 
 
 @callable_too
-def clear(job, phase, now_ms):
-    job[phase + FIRST], job[phase + LAST], job[phase + GAMMA] = now_ms, now_ms, NOT_YET
-    for column in (AMOUNT, COUNT, LEFT, RELEASED):
-        job[phase + column] = 0
+def clear(jobs, job, phase, now_ms):
+    jobs["first"][job, phase], jobs["last"][job, phase], jobs["gamma"][job, phase] = now_ms, now_ms, NOT_YET
+    clear_counts(jobs, job, phase)
 
 
 @callable_too
-def begin_phase(job, now_ms, window_ms):
+def keep_as_older(jobs, job):
+    """What is known of the newest phase is that of the older one from now on."""
+    for column in (
+        jobs["first"], jobs["last"], jobs["amount"], jobs["count"], jobs["left"], jobs["released"], jobs["gamma"],
+    ):  # fmt: skip
+        column[job, OLDER] = column[job, NEWEST]
+    jobs["older_until"][job] = jobs["phase"][job]
+
+
+@callable_too
+def begin_phase(jobs, job, now_ms, window_ms):
     """A container starts after a pause: with it, a new phase."""
-    trails = job[NEWEST + GAMMA] != NOT_YET and nothing_ended(job, now_ms, window_ms)
-    if job[SEEN] and not trails:
-        move_rest(job, OLDER, NEWEST)
-        for column in range(GAMMA + 1):
-            job[OLDER + column] = job[NEWEST + column]
-        job[OLDER_UNTIL] = job[PHASE]
-        clear(job, NEWEST, now_ms)
+    trails = jobs["gamma"][job, NEWEST] != NOT_YET and nothing_ended(jobs, job, now_ms, window_ms)
+    if jobs["seen"][job] and not trails:
+        move_rest(jobs, job, OLDER, NEWEST)
+        keep_as_older(jobs, job)
+        clear(jobs, job, NEWEST, now_ms)
     else:
-        amount, left = job[NEWEST + AMOUNT] - job[NEWEST + RELEASED], job[NEWEST + LEFT]
-        clear(job, NEWEST, now_ms)
-        job[NEWEST + AMOUNT], job[NEWEST + COUNT], job[NEWEST + LEFT] = amount, left, left
-    job[SEEN] = 0
-    job[PHASE] += 1
+        amount, left = jobs["amount"][job, NEWEST] - jobs["released"][job, NEWEST], jobs["left"][job, NEWEST]
+        clear(jobs, job, NEWEST, now_ms)
+        jobs["amount"][job, NEWEST], jobs["count"][job, NEWEST], jobs["left"][job, NEWEST] = amount, left, left
+    jobs["seen"][job] = 0
+    jobs["phase"][job] += 1
 
 
 @callable_too
-def starts(job, amount, now_ms, window_ms):
+def starts(jobs, job, amount, now_ms, window_ms):
     """A container of this dominant share starts (Alg. 1). The number of its phase."""
-    if job[PHASE] == 0:
-        clear(job, NEWEST, now_ms)
-        job[PHASE] = 1
-    elif job[NEWEST + LAST] <= now_ms - window_ms:
-        begin_phase(job, now_ms, window_ms)
-    if within_window(job, N_STARTS, STARTS, now_ms, window_ms):
-        job[SEEN] = 1
-    push(job, N_STARTS, STARTS, now_ms)
-    job[NEWEST + LAST] = now_ms
-    job[NEWEST + AMOUNT] += amount
-    job[NEWEST + COUNT] += 1
-    job[NEWEST + LEFT] += 1
-    return job[PHASE]
+    if jobs["phase"][job] == 0:
+        clear(jobs, job, NEWEST, now_ms)
+        jobs["phase"][job] = 1
+    elif jobs["last"][job, NEWEST] <= now_ms - window_ms:
+        begin_phase(jobs, job, now_ms, window_ms)
+    count = jobs["n_starts"][job]
+    if within_window(jobs["starts"], count, job, now_ms, window_ms):
+        jobs["seen"][job] = 1
+    jobs["starts"][job, count % SEEN_ABOVE], jobs["n_starts"][job] = now_ms, count + 1
+    jobs["last"][job, NEWEST] = now_ms
+    jobs["amount"][job, NEWEST] += amount
+    jobs["count"][job, NEWEST] += 1
+    jobs["left"][job, NEWEST] += 1
+    return jobs["phase"][job]
 
 
 @callable_too
-def ends(job, phase_number, amount, now_ms, window_ms):
+def ends(jobs, job, phase_number, amount, now_ms, window_ms):
     """A container of this phase ends (Alg. 2)."""
-    phase = OLDER if phase_number <= job[OLDER_UNTIL] else NEWEST
-    if job[phase + GAMMA] == NOT_YET:
-        if job[phase + COUNT] <= SEEN_ABOVE:
-            job[phase + GAMMA] = now_ms
-        elif within_window(job, N_ENDS, ENDS, now_ms, window_ms):
-            job[phase + GAMMA] = job[ENDS + job[N_ENDS] % SEEN_ABOVE]
-    push(job, N_ENDS, ENDS, now_ms)
-    job[phase + RELEASED] += amount
-    job[phase + LEFT] -= 1
+    phase = OLDER if phase_number <= jobs["older_until"][job] else NEWEST
+    count = jobs["n_ends"][job]
+    if jobs["gamma"][job, phase] == NOT_YET:
+        if jobs["count"][job, phase] <= SEEN_ABOVE:
+            jobs["gamma"][job, phase] = now_ms
+        elif within_window(jobs["ends"], count, job, now_ms, window_ms):
+            jobs["gamma"][job, phase] = jobs["ends"][job, count % SEEN_ABOVE]
+    jobs["ends"][job, count % SEEN_ABOVE], jobs["n_ends"][job] = now_ms, count + 1
+    jobs["released"][job, phase] += amount
+    jobs["left"][job, phase] -= 1
 
 
 @callable_too
-def count_trailing(job, now_ms, window_ms):
+def begun(jobs, job, phase):
+    """Whether the phase has begun to release and is not over."""
+    return jobs["left"][job, phase] > 0 and jobs["gamma"][job, phase] != NOT_YET
+
+
+@callable_too
+def count_trailing(jobs, job, now_ms, window_ms):
     """Nothing has ended for a window since the older phase began to release: what is left of it trails."""
-    if job[OLDER + LEFT] > 0 and job[OLDER + GAMMA] != NOT_YET and nothing_ended(job, now_ms, window_ms):
-        move_rest(job, OLDER, NEWEST)
-        job[OLDER_UNTIL] = 0
+    if begun(jobs, job, OLDER) and nothing_ended(jobs, job, now_ms, window_ms):
+        move_rest(jobs, job, OLDER, NEWEST)
+        jobs["older_until"][job] = 0
 
 
 @callable_too
-def phase_release(job, phase, now_ms):
+def phase_release(jobs, job, phase, now_ms):
     """What the phase will have released a round from now and has not yet: (3), counted once."""
-    gamma = job[phase + GAMMA]
-    span_ms = max(ROUND_MS, job[phase + LAST] - job[phase + FIRST])
-    if job[phase + LEFT] == 0 or gamma == NOT_YET or now_ms > gamma + span_ms:
+    gamma = jobs["gamma"][job, phase]
+    span_ms = max(ROUND_MS, jobs["last"][job, phase] - jobs["first"][job, phase])
+    if jobs["left"][job, phase] == 0 or gamma == NOT_YET or now_ms > gamma + span_ms:
         return 0
-    by_then = job[phase + AMOUNT] * min(span_ms, now_ms + ROUND_MS - gamma) // span_ms
-    return max(0, by_then - job[phase + RELEASED])
+    by_then = jobs["amount"][job, phase] * min(span_ms, now_ms + ROUND_MS - gamma) // span_ms
+    return max(0, by_then - jobs["released"][job, phase])
 
 
 @callable_too
-def job_release(job, now_ms, window_ms):
+def job_release(jobs, job, now_ms, window_ms):
     """(2). The newest phase tells nothing before its starts are over."""
-    total = phase_release(job, OLDER, now_ms)
-    if job[NEWEST + LAST] <= now_ms - window_ms:
-        total += phase_release(job, NEWEST, now_ms)
+    total = phase_release(jobs, job, OLDER, now_ms)
+    if jobs["last"][job, NEWEST] <= now_ms - window_ms:
+        total += phase_release(jobs, job, NEWEST, now_ms)
     return total
 
 
 @callable_too
-def releases(job):
+def releases(jobs, job):
     """Whether a phase of the job has begun to release and is not over."""
-    newest = job[NEWEST + GAMMA] != NOT_YET and job[NEWEST + LEFT] > 0
-    return newest or (job[OLDER + GAMMA] != NOT_YET and job[OLDER + LEFT] > 0)
+    return begun(jobs, job, NEWEST) or begun(jobs, job, OLDER)

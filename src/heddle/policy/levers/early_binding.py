@@ -7,14 +7,10 @@ node has any left, the one with the smallest backlog takes it. A task whose node
 
 from __future__ import annotations
 
-from heddle.model.compiled import callable_too
+from heddle.model.compilable import callable_too
 from heddle.policy.levers.dag_data import has_data, level_of, look_around, move_input, write_place
-from heddle.policy.levers.network_load import BACKLOG, ENTRY_TASKS, Layout
 from heddle.policy.levers.ranking import NEARER, nearness, rank
 
-_PLACES, _PLACE_NODE, _LEFT = int(Layout.PLACES), int(Layout.PLACE_NODE), int(Layout.LEFT)
-_PLACE_TASKS = int(Layout.PLACE_TASKS)
-_SIBLING, _LOAD, _AT_HAND = int(Layout.SIBLING), int(Layout.LOAD), int(Layout.AT_HAND)
 NOWHERE, ANYWHERE = -1, -2
 
 
@@ -34,11 +30,10 @@ def _may_hold(view, node, stage):
 @callable_too
 def _has_room(view, state, node, stage):
     """Whether the node has CPU and memory left, of what an empty one has, for one more task of this level."""
-    table = state.table
     n_resources = view.shape["demand"].shape[1]
     shape = view.stage_spec["shape"][stage]
     for r in range(n_resources):
-        wanted = table[table[_LOAD] + node * n_resources + r] + view.shape["demand"][shape, r]
+        wanted = state.load[node * n_resources + r] + view.shape["demand"][shape, r]
         if view.clock["counts"][0, r] and wanted > view.node["allowance"][node, r]:
             return False
     return True
@@ -52,7 +47,7 @@ def _choose(view, state, params, stage):
     for node in range(view.node.shape[0]):
         if not _may_hold(view, node, stage):
             continue
-        room, backlog = _has_room(view, state, node, stage), state.node[node, BACKLOG]
+        room, backlog = _has_room(view, state, node, stage), state.node["backlog"][node]
         # Level 0 is spread by what is bound, not by what is free now.
         value = NEARER * nearness(view, state, node, stage) if entry else rank(view, state, params, node, stage)
         if not room:
@@ -66,27 +61,25 @@ def _choose(view, state, params, stage):
 @callable_too
 def _bind(view, state, params, stage):
     """Binds one task of the stage."""
-    table = state.table
     node = _choose(view, state, params, stage)
     if node == NOWHERE:
         return
     place = write_place(view, state, stage, node)
-    table[table[_LEFT] + place] += 1
-    table[table[_SIBLING] + stage] = node + 1
+    state.left[place] += 1
+    state.sibling[stage] = node + 1
     n_resources = view.shape["demand"].shape[1]
     for r in range(n_resources):
         demand = view.shape["demand"][view.stage_spec["shape"][stage], r]
-        table[table[_LOAD] + node * n_resources + r] += demand
-    state.node[node, BACKLOG] += 1
+        state.load[node * n_resources + r] += demand
+    state.node["backlog"][node] += 1
     if level_of(state, stage) == 0:
-        state.node[node, ENTRY_TASKS] += 1
+        state.node["entry_tasks"][node] += 1
     move_input(view, state, stage, node, 1)
 
 
 @callable_too
 def bind_job(view, state, params, job):
     """Binds all tasks of the job: level by level, stage by stage."""
-    table = state.table
     first = view.job_spec["first_stage"][job]
     end = first + view.job_spec["n_stages"][job]
     deepest = 0
@@ -94,10 +87,10 @@ def bind_job(view, state, params, job):
         deepest = max(deepest, level_of(state, stage))
     for level in range(deepest + 1):
         for i in range(view.node.shape[0] * view.shape["demand"].shape[1]):
-            table[table[_LOAD] + i] = 0
+            state.load[i] = 0
         for stage in range(first, end):
             if level_of(state, stage) == level and has_data(view, state, stage):
-                table[_AT_HAND] = 0
+                state.table["at_hand"][0] = 0
                 look_around(view, state, stage)
                 for _ in range(view.stage_spec["n_tasks"][stage]):
                     _bind(view, state, params, stage)
@@ -109,12 +102,11 @@ def bound_place(view, state, stage, node):
 
     NOWHERE: all are bound to others. ANYWHERE: none is bound.
     """
-    table = state.table
     first = view.stage_spec["first_task"][stage]
     found = ANYWHERE
-    for place in range(first, first + table[table[_PLACES] + stage]):
-        if table[table[_LEFT] + place] > 0:
-            home = table[table[_PLACE_NODE] + place]
+    for place in range(first, first + state.places[stage]):
+        if state.left[place] > 0:
+            home = state.place_node[place]
             if home == node:
                 return place
             if view.node["alive"][home] == 0:
@@ -127,26 +119,24 @@ def bound_place(view, state, stage, node):
 @callable_too
 def unbind(view, state, stage, place):
     """A task bound there will not run there: it is as if it had never been."""
-    table = state.table
-    node = table[table[_PLACE_NODE] + place]
-    table[table[_LEFT] + place] -= 1
-    state.node[node, BACKLOG] -= 1
+    node = state.place_node[place]
+    state.left[place] -= 1
+    state.node["backlog"][node] -= 1
     if level_of(state, stage) == 0:
-        state.node[node, ENTRY_TASKS] -= 1
+        state.node["entry_tasks"][node] -= 1
     move_input(view, state, stage, node, -1)
 
 
 @callable_too
 def _move_bound(view, state, job, sign):
     """Counts the transfers to all bound tasks of the job (sign 1), or takes them back (-1)."""
-    table = state.table
     first = view.job_spec["first_stage"][job]
     for stage in range(first, first + view.job_spec["n_stages"][job]):
         first_place = view.stage_spec["first_task"][stage]
-        for place in range(first_place, first_place + table[table[_PLACES] + stage]):
-            if table[table[_LEFT] + place] > 0:
-                node = table[table[_PLACE_NODE] + place]
-                move_input(view, state, stage, node, sign * table[table[_LEFT] + place])
+        for place in range(first_place, first_place + state.places[stage]):
+            if state.left[place] > 0:
+                node = state.place_node[place]
+                move_input(view, state, stage, node, sign * state.left[place])
 
 
 @callable_too
@@ -155,16 +145,16 @@ def rebind(view, state, stage, place, node):
 
     What comes after it will read from here, so all transfers of the job are counted anew.
     """
-    table, job = state.table, view.stage_spec["job"][stage]
+    job = view.stage_spec["job"][stage]
     entry = level_of(state, stage) == 0
-    lost = table[table[_PLACE_NODE] + place]
+    lost = state.place_node[place]
     _move_bound(view, state, job, -1)
-    table[table[_LEFT] + place] -= 1
-    table[table[_PLACE_TASKS] + place] -= 1
-    state.node[lost, BACKLOG] -= 1
-    state.node[node, BACKLOG] += 1
-    state.node[lost, ENTRY_TASKS] -= entry
-    state.node[node, ENTRY_TASKS] += entry
+    state.left[place] -= 1
+    state.place_tasks[place] -= 1
+    state.node["backlog"][lost] -= 1
+    state.node["backlog"][node] += 1
+    state.node["entry_tasks"][lost] -= entry
+    state.node["entry_tasks"][node] += entry
     found = write_place(view, state, stage, node)
     _move_bound(view, state, job, 1)
     move_input(view, state, stage, node, 1)
@@ -177,6 +167,6 @@ def unbind_job(view, state, job):
     first = view.job_spec["first_stage"][job]
     for stage in range(first, first + view.job_spec["n_stages"][job]):
         first_place = view.stage_spec["first_task"][stage]
-        for place in range(first_place, first_place + state.table[state.table[_PLACES] + stage]):
-            while state.table[state.table[_LEFT] + place] > 0:
+        for place in range(first_place, first_place + state.places[stage]):
+            while state.left[place] > 0:
                 unbind(view, state, stage, place)

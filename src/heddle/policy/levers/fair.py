@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heddle.model.resources import MEMORY, ONE
-from heddle.policy.lever import Lever, Question
+from heddle.policy.lever import Queues
 from heddle.policy.queues import above_maximum
 
 SATISFIED = 1 << 60  # queues that have their minimum share come after all that do not
@@ -33,22 +33,22 @@ def limits(view, state, params, stage):
     return above_maximum(view, stage)
 
 
-FAIR = Lever(
+FAIR = Queues(
     name="fair",
-    question=Question.QUEUES,
     summary="YARN's Fair scheduler: the queue with the least memory per weight first",
-    hooks={"key": fair_key, "allows": limits},
+    key=fair_key,
+    allows=limits,
     dues="fair-share",
     settings_fixed=True,
     dues_in="memory",
     of_yarn=True,
 )
 
-DRF = Lever(
+DRF = Queues(
     name="drf",
-    question=Question.QUEUES,
     summary="dominant resource fairness: the queue with the smallest dominant share per weight first",
-    hooks={"key": drf_key, "allows": limits},
+    key=drf_key,
+    allows=limits,
     dues="fair-share",
     settings_fixed=True,
     of_yarn=True,

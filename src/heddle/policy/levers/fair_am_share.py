@@ -6,12 +6,10 @@ moment, so that on a busy cluster jobs wait for their AM although their queue ha
 
 from __future__ import annotations
 
-from heddle.model.compiled import callable_too
+from heddle.model.compilable import callable_too
 from heddle.model.resources import MEMORY
-from heddle.policy.lever import Lever, Parameter, Question
+from heddle.policy.lever import Admission, Parameter
 from heddle.policy.levers.admission import AM_SHARE_USED, ENOUGH_RUN, am_share_permille, queue_is_busy
-
-PERCENT_AT, SHARES_AT = 0, 1  # places of parameters
 
 
 @callable_too
@@ -77,10 +75,10 @@ def admits(view, state, params, job):
         return 0
     leaf = view.job["queue"][job]
     shape = view.stage_spec["shape"][view.job_spec["first_stage"][job]]
-    permille = am_share_permille(view, leaf, params[PERCENT_AT])
+    permille = am_share_permille(view, leaf, params.percent)
     for r in range(view.shape["demand"].shape[1]):
         if view.clock["counts"][0, r]:
-            base = fair_share(view, leaf, r) if r == MEMORY or params[SHARES_AT] != 0 else 0
+            base = fair_share(view, leaf, r) if r == MEMORY or params.shares != 0 else 0
             if base == 0:
                 base = min(view.queue["maximum"][leaf, r], free(view, r))
             held = view.queue["am_allocated"][leaf, r] + view.shape["demand"][shape, r]
@@ -89,11 +87,10 @@ def admits(view, state, params, job):
     return 0
 
 
-FAIR_AM_SHARE = Lever(
+FAIR_AM_SHARE = Admission(
     name="fair-am-share",
-    question=Question.ADMISSION,
     summary="AMs may hold this part of their queue's fair share (maxAMShare of YARN's Fair scheduler)",
-    hooks={"admits": admits},
+    admits=admits,
     parameters=(
         Parameter("percent", 0.5, "part of the queue's fair share, 0 to 1", low=0, high=1),
         Parameter(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heddle.policy.lever import Lever, Parameter, Question
+from heddle.policy.lever import Ordering, Parameter
 from heddle.policy.shares import submission_rank
 
 
@@ -10,11 +10,10 @@ def key(view, state, params, stage):
     return submission_rank(view, stage)
 
 
-FIFO = Lever(
+FIFO = Ordering(
     name="fifo",
-    question=Question.ORDERING,
     summary="jobs in order of priority, then submission; the first that does not fit blocks those behind",
-    hooks={"key": key},
+    key=key,
     parameters=(Parameter("blocking", True, "false lets smaller requests pass a head that does not fit"),),
     blocking="blocking",
     of_yarn=True,

@@ -26,43 +26,25 @@ itself the part of jobs so far that are not iterative; none when nearly all are.
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from dataclasses import replace
 
-from heddle.model.compiled import callable_too
+from heddle.model.compilable import callable_too
 from heddle.model.resources import ONE
 from heddle.model.view import EVENT_ALLOCATED, EVENT_ARRIVED, EVENT_FINISHED, EVENT_STOPPED
 from heddle.model.workload import AM, INNER
-from heddle.policy.lever import Columns, Lever, Parameter, Question
-from heddle.policy.levers.haste_initial import (
-    FREE_COLUMN,
-    LAST_JOB,
-    is_planned,
-    plan_offer,
-    table_for,
-    task_came,
-    task_went,
-)
+from heddle.policy.lever import Ordering, Parameter
+from heddle.policy.levers.haste_initial import PLANS, is_planned, plan_offer, room_for_plans, task_came, task_went
 from heddle.policy.levers.packing import alignment as dot_product
-from heddle.policy.policy import Setup
 from heddle.policy.shares import submission_rank
 
-URGENCY_AT, FITNESS_AT, INITIAL_AT, PROGRESS_AT, AGGRESSIVENESS_AT = 0, 1, 2, 3, 4  # places of parameters
 RUNNING, ASSIGNED, NO_URGENCY = 0, 1000, 2000
 FINISHED = 1000  # of `progress`
 NEARLY_ALL = 900  # iterative jobs per mille from which on alignment means nothing
-JOBS, ITERATIVE = FREE_COLUMN, FREE_COLUMN + 1  # state.table
 AM_FIRST = -(1 << 61)  # the keys of AMs lie around it, all others far above
 AMS_BELOW = -(3 << 59)
 ALIGNMENT_BITS = 40  # in a key, alignment stands above urgency
 MOST_URGENT = (1 << ALIGNMENT_BITS) - 1
 PLANNED = 1 << 40  # added to the fit of a request in the node's plan; no fit is so large
-
-fitness_of = callable_too(dot_product)
-
-
-def prepare(setup: Setup) -> npt.NDArray[np.int64]:
-    return table_for(setup)
 
 
 @callable_too
@@ -108,7 +90,7 @@ def urgency_of(view, stage, form, progress_of):
 @callable_too
 def alignment_counts(state):
     """Whether not nearly all jobs so far are iterative."""
-    return state.table[ITERATIVE] * 1000 < NEARLY_ALL * state.table[JOBS]
+    return state.table["iterative"][0] * 1000 < NEARLY_ALL * state.table["jobs"][0]
 
 
 @callable_too
@@ -121,28 +103,28 @@ def alignment_of(view, state, stage):
 def urgency_key(view, state, params, stage):
     if view.stage_spec["kind"][stage] == AM:
         return AM_FIRST + submission_rank(view, stage)
-    return -urgency_of(view, stage, params[URGENCY_AT], params[PROGRESS_AT])
+    return -urgency_of(view, stage, params.urgency, params.progress)
 
 
 def alignment_key(view, state, params, stage):
     """Among requests of one size the most aligned goes first, then the most urgent."""
     if view.stage_spec["kind"][stage] == AM:
         return AM_FIRST + submission_rank(view, stage)
-    aligned = alignment_of(view, state, stage) if params[AGGRESSIVENESS_AT] != 0 else 0
-    return -(aligned << ALIGNMENT_BITS) - urgency_of(view, stage, params[URGENCY_AT], params[PROGRESS_AT])
+    aligned = alignment_of(view, state, stage) if params.aggressiveness != 0 else 0
+    return -(aligned << ALIGNMENT_BITS) - urgency_of(view, stage, params.urgency, params.progress)
 
 
 def urgency(view, state, params, stage):
-    return urgency_of(view, stage, params[URGENCY_AT], params[PROGRESS_AT])
+    return urgency_of(view, stage, params.urgency, params.progress)
 
 
 def fit(view, state, params, node, stage):
-    value = fitness_of(view, state, params, node, stage) if params[FITNESS_AT] != 0 else 0
+    value = dot_product(view, state, params, node, stage) if params.fitness != 0 else 0
     return value + PLANNED if is_planned(view, state, node, stage) else value
 
 
 def offer(view, state, params, node):
-    if params[INITIAL_AT] != 0:
+    if params.initial != 0:
         plan_offer(view, state, node)
     return 0
 
@@ -162,16 +144,20 @@ def preference(key, fit, term, min_fit, max_fit, max_term, aligned):
     return between(fit, min_fit, max_fit) + between(term, 0, max_term) + aligned
 
 
-def fitness_and_urgency(view, state, params, key, fit, term, n, a, b, c, d, min_fit, max_fit, e, max_term):
+def fitness_and_urgency(
+    view, state, params, key, fit, term, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit, min_term, max_term
+):
     return preference(key, fit, term, min_fit, max_fit, max_term, 0)
 
 
-def with_alignment(view, state, params, key, fit, term, n, a, b, low, high, min_fit, max_fit, c, max_term):
-    milli = params[AGGRESSIVENESS_AT]
+def with_alignment(
+    view, state, params, key, fit, term, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit, min_term, max_term
+):
+    milli = params.aggressiveness
     if milli < 0:
-        milli = 1000 - 1000 * state.table[ITERATIVE] // max(1, state.table[JOBS])
+        milli = 1000 - 1000 * state.table["iterative"][0] // max(1, state.table["jobs"][0])
     # Alignment stands first in a key, so that the extremes of keys have the extremes of alignment (no AM among them).
-    least, most = -high >> ALIGNMENT_BITS, -low >> ALIGNMENT_BITS
+    least, most = -max_key >> ALIGNMENT_BITS, -min_key >> ALIGNMENT_BITS
     aligned = milli * between(-key >> ALIGNMENT_BITS, least, most) // 1000
     return preference(key, fit, term, min_fit, max_fit, max_term, aligned)
 
@@ -179,10 +165,10 @@ def with_alignment(view, state, params, key, fit, term, n, a, b, low, high, min_
 def observe(view, state, params, kind, node, stage, container, value):
     if kind == EVENT_ARRIVED:
         job = view.stage_spec["job"][stage]
-        state.table[LAST_JOB] = max(state.table[LAST_JOB], job)
+        state.table["last_job"][0] = max(state.table["last_job"][0], job)
         counted = alignment_counts(state)
-        state.table[JOBS] += 1
-        state.table[ITERATIVE] += view.job_spec["iterative"][job] != 0
+        state.table["jobs"][0] += 1
+        state.table["iterative"][0] += view.job_spec["iterative"][job] != 0
         return 1 if alignment_counts(state) != counted else 0
     if view.stage_spec["kind"][stage] != AM:
         if kind == EVENT_ALLOCATED:
@@ -204,26 +190,23 @@ PARAMETERS = (
     Parameter("progress", "assigned", "of maps: those assigned so far, or finished", choices=("assigned", "finished")),
 )
 
-HASTE = Lever(
+HASTE = Ordering(
     name="haste",
-    question=Question.ORDERING,
     summary="the request that suits the node best and that its job needs most: idle reduces make maps urgent",
-    hooks={
-        "key": urgency_key, "term": urgency, "fit": fit, "combine": fitness_and_urgency, "offer": offer,
-        "on_event": observe,
-    },
+    key=urgency_key, term=urgency, fit=fit, combine=fitness_and_urgency, offer=offer, on_event=observe,
     parameters=PARAMETERS,
-    columns=Columns(node=1),
+    state=replace(PLANS, table=(*PLANS.table, "jobs", "iterative")),
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED),
-    prepare=prepare,
-    changes="allocation",
+    prepare=room_for_plans,
+    depends_on="allocations",
 )  # fmt: skip
 
-HASTE_A = Lever(
+HASTE_A = replace(
+    HASTE,
     name="haste-a",
-    question=Question.ORDERING,
     summary="haste, and iterative jobs earlier, the more so the further they are",
-    hooks={**HASTE.hooks, "key": alignment_key, "combine": with_alignment},
+    key=alignment_key,
+    combine=with_alignment,
     parameters=(
         *PARAMETERS,
         Parameter(
@@ -235,8 +218,4 @@ HASTE_A = Lever(
             choices=("auto",),
         ),
     ),
-    columns=Columns(node=1),
-    listens=HASTE.listens,
-    prepare=prepare,
-    changes="allocation",
 )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from heddle.model.resources import MEMORY
 from heddle.model.view import ORDER_DEFAULT, ORDER_DRF, ORDER_FAIR, ORDER_FIFO
-from heddle.policy.lever import Lever, Parameter, Question
+from heddle.policy.lever import Ordering, Parameter
 from heddle.policy.shares import dominant_share, submission_rank
 
-DEFAULT_AT = 0  # place of the parameter
 ORDERS = (ORDER_FIFO, ORDER_FAIR, ORDER_DRF)  # as the parameter's choices
 
 
@@ -15,7 +14,7 @@ def key(view, state, params, stage):
     job = view.stage_spec["job"][stage]
     order = view.queue["order"][view.job["queue"][job]]
     if order == ORDER_DEFAULT:
-        order = ORDERS[params[DEFAULT_AT] // 1000]
+        order = ORDERS[params.default // 1000]
     if order == ORDER_FIFO:
         return submission_rank(view, stage)
     if order == ORDER_DRF:
@@ -23,12 +22,11 @@ def key(view, state, params, stage):
     return view.job["allocated"][job, MEMORY]
 
 
-LEAF_ORDER = Lever(
+LEAF_ORDER = Ordering(
     name="leaf-order",
-    question=Question.ORDERING,
     summary="what each queue's `order` says: by submission, least memory first, or smallest dominant share first",
-    hooks={"key": key},
+    key=key,
     parameters=(Parameter("default", "fifo", "for queues that do not say", choices=("fifo", "fair", "drf")),),
-    changes="allocation",
+    depends_on="allocations",
     of_yarn=True,
 )

@@ -7,7 +7,7 @@ binding plans a job when it arrives (early_binding.py), as the text has it.
 
 from __future__ import annotations
 
-from heddle.model.compiled import callable_too
+from heddle.model.compilable import callable_too
 from heddle.model.reasons import Reason
 from heddle.model.view import (
     EVENT_ALLOCATED,
@@ -17,9 +17,10 @@ from heddle.model.view import (
     EVENT_STOPPED,
     JOB_FINISHED,
 )
-from heddle.policy.lever import Columns, Lever, Parameter, Question
+from heddle.policy.lever import Parameter, Placement, State
 from heddle.policy.levers.dag_data import (
     IN_RACK,
+    OF_DAG,
     ON_NODE,
     all_written,
     has_data,
@@ -30,100 +31,94 @@ from heddle.policy.levers.dag_data import (
     write_place,
 )
 from heddle.policy.levers.early_binding import NOWHERE, bind_job, bound_place, rebind, unbind_job
-from heddle.policy.levers.network_load import BACKLOG, ENTRY_TASKS, Layout
-from heddle.policy.levers.ranking import free_part, has_bandwidth, nearness, rank
+from heddle.policy.levers.network_load import OF_LINKS, OF_TRANSFERS
+from heddle.policy.levers.placement import most_free
+from heddle.policy.levers.ranking import has_bandwidth, nearness, rank
 
-EARLY, WAIT = 0, 2  # parameters; ranking.py has the one between
 LOCALITY, VETO = int(Reason.LOCALITY), int(Reason.VETO)
-MOVING, BOUND_TO = 0, 1  # columns of state.container: its input is counted in Trans; 1 + the place it is bound to
-_SIBLING, _AT_HAND, _ANY_NEAR = int(Layout.SIBLING), int(Layout.AT_HAND), int(Layout.ANY_NEAR)
-_HEARTBEATS, _LEFT, _PLACE_NODE = int(Layout.HEARTBEATS), int(Layout.LEFT), int(Layout.PLACE_NODE)
 
 
 def score(view, state, params, node, stage):
     if stage < 0 or not has_data(view, state, stage):
-        return free_part(view, state, params, node, stage)
+        return most_free(view, state, params, node, stage)
     return rank(view, state, params, node, stage)
 
 
 def allows(view, state, params, node, stage):
-    table = state.table
     if not has_data(view, state, stage):
         return 0
-    if params[EARLY] > 0:
+    if params.early > 0:
         return VETO if bound_place(view, state, stage, node) == NOWHERE else 0
-    if table[_HEARTBEATS] == 0:
+    if state.table["heartbeats"][0] == 0:
         return 0
     look_around(view, state, stage)
-    if table[_ANY_NEAR] == 0:
+    if state.table["any_near"][0] == 0:
         return 0
     waited_ms = view.clock["now_ms"][0] - view.stage["asked_at_ms"][stage]
     near = nearness(view, state, node, stage)
     spare = level_of(state, stage) == 0 or has_bandwidth(state, params, node)
-    if waited_ms >= 2 * params[WAIT] or (spare and near == ON_NODE):
+    if waited_ms >= 2 * params.wait_s or (spare and near == ON_NODE):
         return 0
-    return 0 if spare and near == IN_RACK and waited_ms >= params[WAIT] else LOCALITY
+    return 0 if spare and near == IN_RACK and waited_ms >= params.wait_s else LOCALITY
 
 
 @callable_too
 def _allocated(view, state, params, node, stage, container):
-    table = state.table
     entry = level_of(state, stage) == 0
-    state.container[container, MOVING] = state.container[container, BOUND_TO] = 0
-    if params[EARLY] > 0:
+    if params.early > 0:
         place = bound_place(view, state, stage, node)
         if place < 0:
             return
-        if table[table[_PLACE_NODE] + place] != node:  # its own node is lost
+        if state.place_node[place] != node:  # its own node is lost
             place = rebind(view, state, stage, place, node)
         else:
-            table[table[_LEFT] + place] -= 1
-        state.container[container, BOUND_TO] = place + 1
-        state.container[container, MOVING] = 1
+            state.left[place] -= 1
+        state.container["bound_to"][container] = place + 1
+        state.container["moving"][container] = 1
         return
-    table[table[_SIBLING] + stage] = node + 1
-    state.node[node, ENTRY_TASKS] += entry
+    state.sibling[stage] = node + 1
+    state.node["entry_tasks"][node] += entry
     if all_written(view, state, stage):
-        state.container[container, MOVING] = 1
+        state.container["moving"][container] = 1
         move_input(view, state, stage, node, 1)
 
 
 @callable_too
 def _fetched(view, state, node, stage, container):
     """The transfers to this container have ended."""
-    if state.container[container, MOVING]:
-        state.container[container, MOVING] = 0
+    if state.container["moving"][container]:
+        state.container["moving"][container] = 0
         move_input(view, state, stage, node, -1)
 
 
 @callable_too
 def _ended(view, state, params, node, stage, container, finished):
-    table, job = state.table, view.stage_spec["job"][stage]
+    job = view.stage_spec["job"][stage]
     entry = level_of(state, stage) == 0
     over = view.job["state"][job] >= JOB_FINISHED
-    if params[EARLY] == 0:
+    if params.early == 0:
         _fetched(view, state, node, stage, container)
-        state.node[node, ENTRY_TASKS] -= entry
+        state.node["entry_tasks"][node] -= entry
         if finished:
             write_place(view, state, stage, node)
-            table[_AT_HAND] = 0
+            state.table["at_hand"][0] = 0
         return
-    place = state.container[container, BOUND_TO] - 1
+    place = state.container["bound_to"][container] - 1
     if place >= 0 and not finished and not over:  # it will run again, on the node that it is bound to
-        table[table[_LEFT] + place] += 1
-        if state.container[container, MOVING] == 0:
+        state.left[place] += 1
+        if state.container["moving"][container] == 0:
             move_input(view, state, stage, node, 1)
     elif place >= 0:
         _fetched(view, state, node, stage, container)
-        state.node[node, BACKLOG] -= 1
-        state.node[node, ENTRY_TASKS] -= entry
+        state.node["backlog"][node] -= 1
+        state.node["entry_tasks"][node] -= entry
     if over:
         unbind_job(view, state, job)
 
 
 def on_event(view, state, params, kind, node, stage, container, value):
     if kind == EVENT_ARRIVED:
-        if params[EARLY] > 0:
+        if params.early > 0:
             bind_job(view, state, params, view.stage_spec["job"][stage])
     elif not has_data(view, state, stage):
         pass
@@ -136,18 +131,23 @@ def on_event(view, state, params, kind, node, stage, container, value):
     return 0
 
 
-NETWORK_AWARE = Lever(
+NETWORK_AWARE = Placement(
     name="network-aware",
-    question=Question.PLACEMENT,
     summary="tasks go near the data they read, to nodes whose network is not loaded (paper 4)",
-    hooks={"score": score, "allows": allows, "on_event": on_event},
+    score=score, allows=allows, on_event=on_event,
     parameters=(
         Parameter("early", False, "bind all tasks of a job to nodes as it arrives, as the paper's text has it"),
         Parameter("busy_s", 5.0, "a node has no bandwidth to spare if a path to it has more transfers assigned", low=0),
         Parameter("wait_s", 3.0, "under heartbeats: how long to wait for a near node, and as long again for a rack",
                   low=0),
     ),
-    columns=Columns(node=4, container=2),
+    state=State(
+        # entry_tasks: of level 0 (Cnt0); backlog: bound to the node and not finished; transfers: 1 + place, 0: none
+        node=("priority", "first_transfer", "entry_tasks", "backlog"),
+        container=("moving", "bound_to"),  # whether its input is counted in Trans; 1 + the place it is bound to
+        table=("free_transfer", "at_hand", "any_near", "heartbeats"),  # at_hand: 1 + the stage that `near` tells of
+        lists=(*OF_TRANSFERS, *OF_LINKS, *OF_DAG),
+    ),
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FETCHED, EVENT_FINISHED, EVENT_STOPPED),
     prepare=prepare,
     reads_declared=True,

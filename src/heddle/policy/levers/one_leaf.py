@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from heddle.policy.lever import Lever, Question
+from heddle.policy.lever import Queues
 
-ONE_LEAF = Lever(
+ONE_LEAF = Queues(
     name="one-leaf",
-    question=Question.QUEUES,
     summary="no queues: all requests wait in one leaf, and there are no limits",
-    hooks={},
 )

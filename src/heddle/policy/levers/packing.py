@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from heddle.model.compilable import callable_too
 from heddle.model.resources import MEMORY, ONE
 from heddle.model.view import EVENT_FINISHED, EVENT_INNER_FINISHED
-from heddle.policy.lever import Columns, Lever, Parameter, Question
+from heddle.policy.lever import Ordering, Parameter, State
 from heddle.policy.levers.remaining_work import finished, prepare, total_work
 from heddle.policy.shares import submission_rank
 
 
+@callable_too
 def alignment(view, state, params, node, stage):
     """Dot product of what the request wants and what the node has free, both as parts of the node's allowance."""
     shape = view.stage_spec["shape"][stage]
@@ -23,27 +25,32 @@ def alignment(view, state, params, node, stage):
 
 def tie_break(view, state, params, stage):
     """Of requests that suit the node equally well: the job that came first, or the one that holds least memory."""
-    if params[0] != 0:
+    if params.ties != 0:
         return view.job["allocated"][view.stage_spec["job"][stage], MEMORY]
     return submission_rank(view, stage)
 
 
-def fit_alone(view, state, params, key, fit, term, n, sum_key, sum_fit, a, b, c, d, e, f):
+def fit_alone(
+    view, state, params, key, fit, term, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit, min_term, max_term
+):
     return fit
 
 
-def fit_and_remaining(view, state, params, key, fit, term, n, sum_key, sum_fit, a, b, c, d, e, f):
+def fit_and_remaining(
+    view, state, params, key, fit, term, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit, min_term, max_term
+):
     """Tetris: alignment minus weighted remaining work, each relative to its mean over the candidates."""
     aligned = fit * n * ONE // max(1, sum_fit)
     remaining = key * n * ONE // max(1, sum_key)
-    return aligned - params[0] * remaining // 1000
+    return aligned - params.weight * remaining // 1000
 
 
-FFD_DP = Lever(
+FFD_DP = Ordering(
     name="ffd-dp",
-    question=Question.ORDERING,
     summary="first-fit decreasing by dot product: the request that fills the node best",
-    hooks={"key": tie_break, "fit": alignment, "combine": fit_alone},
+    key=tie_break,
+    fit=alignment,
+    combine=fit_alone,
     parameters=(
         Parameter(
             "ties",
@@ -52,18 +59,20 @@ FFD_DP = Lever(
             choices=("submission", "even"),
         ),
     ),
-    changes="allocation",
+    depends_on="allocations",
 )
 
-TETRIS = Lever(
+TETRIS = Ordering(
     name="tetris",
-    question=Question.ORDERING,
     summary="dot product plus a preference for jobs with little work left (clairvoyant)",
-    hooks={"key": total_work, "fit": alignment, "combine": fit_and_remaining, "on_event": finished},
+    key=total_work,
+    fit=alignment,
+    combine=fit_and_remaining,
+    on_event=finished,
     parameters=(Parameter("weight", 1.0, "of remaining work against fit", low=0, high=1000),),
-    columns=Columns(job=1),
+    state=State(job="work"),
     listens=(EVENT_FINISHED, EVENT_INNER_FINISHED),
     prepare=prepare,
-    clairvoyant=True,
-    changes="allocation",
+    truth=("workload",),
+    depends_on="allocations",
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from heddle.model.compiled import callable_too
+from heddle.model.compilable import callable_too
 from heddle.model.workload import AM, INNER
-from heddle.policy.lever import Lever, Parameter, Question
+from heddle.policy.lever import Parameter, Partition
 from heddle.policy.shares import dominant_share
 
 LARGE, SMALL = 0, 1
@@ -45,22 +45,22 @@ def small_or_large(view, job, theta_milli, of_available):
 
 
 def pool(view, state, params, job):
-    return small_or_large(view, job, params[1], False)
+    return small_or_large(view, job, params.theta, False)
 
 
 def limit(view, state, params, pool, r):
     total = view.clock["total"][0, r]
-    small = total * params[0] // 1000
+    small = total * params.share // 1000
     return small if pool == SMALL else total - small
 
 
-SHARED = Lever(name="shared", question=Question.PARTITION, summary="one pool for all jobs", hooks={})
+SHARED = Partition(name="shared", summary="one pool for all jobs")
 
-SMALL_POOL = Lever(
+SMALL_POOL = Partition(
     name="small-pool",
-    question=Question.PARTITION,
     summary="a fixed share of the cluster is kept for jobs of small demand",
-    hooks={"pool": pool, "limit": limit},
+    pool=pool,
+    limit=limit,
     parameters=(
         Parameter("share", 0.1, "part of the cluster that is kept for small jobs", low=0, high=1),
         THETA,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from heddle.model.compilable import callable_too
 from heddle.model.draw import STREAM_POLICY, draw
 from heddle.model.resources import ONE
-from heddle.policy.lever import Lever, Question
+from heddle.policy.lever import Placement
 
 
 def first(view, state, params, node, stage):
     return -node
 
 
+@callable_too
 def most_free(view, state, params, node, stage):
     """The smallest part, over the resources that count, of its allowance that the node has free."""
     least = 1 << 40
@@ -38,33 +40,29 @@ def random_node(view, state, params, node, stage):
     return draw(view.clock["seed"][0], STREAM_POLICY, view.clock["allocations"][0] * 65536 + node)
 
 
-FIRST_FIT = Lever(
+FIRST_FIT = Placement(
     name="first-fit",
-    question=Question.PLACEMENT,
     summary="the node with the smallest number",
-    hooks={"score": first},
+    score=first,
     score_by="node",
 )
 
-MOST_FREE = Lever(
+MOST_FREE = Placement(
     name="most-free",
-    question=Question.PLACEMENT,
     summary="the node whose scarcest resource is least scarce",
-    hooks={"score": most_free},
+    score=most_free,
     score_by="node",
     of_yarn=True,
 )
 
-BEST_FIT = Lever(
+BEST_FIT = Placement(
     name="best-fit",
-    question=Question.PLACEMENT,
     summary="the node that would be left with least",
-    hooks={"score": best_fit},
+    score=best_fit,
 )
 
-RANDOM_NODE = Lever(
+RANDOM_NODE = Placement(
     name="random-node",
-    question=Question.PLACEMENT,
     summary="a random node, drawn from the seed",
-    hooks={"score": random_node},
+    score=random_node,
 )

@@ -11,30 +11,16 @@ All predict P; total = allocated + allowance - P. The load of others (background
 
 from __future__ import annotations
 
-from heddle.model.compiled import callable_too
-from heddle.model.resources import MAX_RESOURCES, ONE
-from heddle.model.view import EVENT_ALLOCATED, EVENT_FINISHED, EVENT_REPORTED, EVENT_STOPPED
+from heddle.model.compilable import callable_too
+from heddle.model.resources import ONE
+from heddle.model.view import EVENT_REPORTED
 from heddle.model.workload import INNER
-from heddle.policy.lever import Columns, Lever, Parameter, Question
+from heddle.policy.lever import Parameter, Sizing, State, per_resource
 
 MAX_SAMPLES = 32
 RATIO_CAP = 16 * ONE
-CHANGES = (EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_REPORTED)
-
-# Columns: how many reports the node has made; then, per resource, how many samples were taken and a ring of the last.
-SEEN = 0
-PER_RESOURCE = 1 + MAX_SAMPLES
-RING_COLUMNS = 1 + MAX_RESOURCES * PER_RESOURCE
-
-
-@callable_too
-def taken(rows, row, r):
-    return rows[row, 1 + r * PER_RESOURCE]
-
-
-@callable_too
-def sample(rows, row, r, i):
-    return rows[row, 2 + r * PER_RESOURCE + i]
+# How many samples were taken, and a ring of the last ones.
+RING = (*per_resource("taken"), *per_resource("sample", length=MAX_SAMPLES))
 
 
 @callable_too
@@ -54,30 +40,30 @@ def background(view, node, r):
 
 
 @callable_too
-def samples_due(state, node, value, every):
+def samples_due(state, params, node, value):
     """Of the node's `value` more reports, how many are an every-th one; counts them as seen."""
-    seen = state.node[node, SEEN]
-    state.node[node, SEEN] = seen + value
+    seen, every = state.node["seen"][node], params.every // 1000
+    state.node["seen"][node] = seen + value
     return (seen + value) // every - seen // every
 
 
 @callable_too
 def push(rows, row, r, ratio, times, samples):
     """Puts the ratio into the ring, as often as it was seen (once round at most: older ones are overwritten)."""
-    count = taken(rows, row, r)
+    count = rows["taken"][row, r]
     for i in range(max(0, times - samples), times):
-        rows[row, 2 + r * PER_RESOURCE + (count + i) % samples] = ratio
-    rows[row, 1 + r * PER_RESOURCE] = count + times
+        rows["sample"][row, r, (count + i) % samples] = ratio
+    rows["taken"][row, r] = count + times
 
 
 @callable_too
 def sigma_prediction(view, state, node, r, n_milli, samples):
     promised = view.node["allocated"][node, r]
-    if taken(state.node, node, r) < samples:
+    if state.node["taken"][node, r] < samples:
         return promised
     total, squares = 0, 0
     for i in range(samples):
-        ratio = sample(state.node, node, r, i)
+        ratio = state.node["sample"][node, r, i]
         total += ratio
         squares += ratio * ratio
     mean = total // samples
@@ -94,7 +80,7 @@ def percentile_prediction(view, state, node, r, percent_milli, samples):
         stage = view.container["stage"][container]
         reserved = view.shape["demand"][view.stage_spec["shape"][stage], r]
         if view.stage_spec["kind"][stage] != INNER:
-            if taken(state.container, container, r) < samples:
+            if state.container["taken"][container, r] < samples:
                 predicted += reserved
             else:
                 predicted += ranked(state, container, r, rank, samples) * reserved // ONE
@@ -107,11 +93,11 @@ def ranked(state, container, r, rank, samples):
     """The rank-th smallest sample: the smallest that at least `rank` samples do not exceed."""
     best = RATIO_CAP + 1
     for i in range(samples):
-        candidate = sample(state.container, container, r, i)
+        candidate = state.container["sample"][container, r, i]
         if candidate < best:
             below = 0
             for j in range(samples):
-                if sample(state.container, container, r, j) <= candidate:
+                if state.container["sample"][container, r, j] <= candidate:
                     below += 1
             if below >= rank:
                 best = candidate
@@ -140,22 +126,19 @@ def sample_containers(view, state, node, times, samples):
 
 
 def observe_node(view, state, params, kind, node, stage, container, value):
-    if kind == EVENT_REPORTED:
-        sample_node(view, state, node, samples_due(state, node, value, params[2] // 1000), params[1] // 1000)
+    sample_node(view, state, node, samples_due(state, params, node, value), params.samples // 1000)
     return 0
 
 
 def observe_containers(view, state, params, kind, node, stage, container, value):
-    if kind == EVENT_REPORTED:
-        sample_containers(view, state, node, samples_due(state, node, value, params[2] // 1000), params[1] // 1000)
+    sample_containers(view, state, node, samples_due(state, params, node, value), params.samples // 1000)
     return 0
 
 
 def observe_both(view, state, params, kind, node, stage, container, value):
-    if kind == EVENT_REPORTED:
-        times = samples_due(state, node, value, params[3] // 1000)
-        sample_node(view, state, node, times, params[2] // 1000)
-        sample_containers(view, state, node, times, params[2] // 1000)
+    times = samples_due(state, params, node, value)
+    sample_node(view, state, node, times, params.samples // 1000)
+    sample_containers(view, state, node, times, params.samples // 1000)
     return 0
 
 
@@ -165,26 +148,26 @@ def spare(view, node, r, predicted):
 
 
 def borg_total(view, state, params, node, r):
-    return spare(view, node, r, params[0] * view.node["allocated"][node, r] // 1000)
+    return spare(view, node, r, params.fraction * view.node["allocated"][node, r] // 1000)
 
 
 def sigma_total(view, state, params, node, r):
-    return spare(view, node, r, sigma_prediction(view, state, node, r, params[0], params[1] // 1000))
+    return spare(view, node, r, sigma_prediction(view, state, node, r, params.n, params.samples // 1000))
 
 
 def percentile_total(view, state, params, node, r):
-    return spare(view, node, r, percentile_prediction(view, state, node, r, params[0], params[1] // 1000))
+    return spare(view, node, r, percentile_prediction(view, state, node, r, params.percent, params.samples // 1000))
 
 
 def max_total(view, state, params, node, r):
-    by_sigma = sigma_prediction(view, state, node, r, params[0], params[2] // 1000)
-    by_percentile = percentile_prediction(view, state, node, r, params[1], params[2] // 1000)
+    by_sigma = sigma_prediction(view, state, node, r, params.n, params.samples // 1000)
+    by_percentile = percentile_prediction(view, state, node, r, params.percent, params.samples // 1000)
     return spare(view, node, r, max(by_sigma, by_percentile))
 
 
 def oracle_total(view, state, params, node, r):
-    """The simulator writes the true future peak into state.node[node, r]; background is in it."""
-    return view.node["allocated"][node, r] + view.node["allowance"][node, r] - state.node[node, r]
+    """Background is in the peak."""
+    return view.node["allocated"][node, r] + view.node["allowance"][node, r] - state.truth["future_peak"][node, r]
 
 
 N = Parameter("n", 5.0, "standard deviations above the mean", low=0)
@@ -192,57 +175,49 @@ PERCENT = Parameter("percent", 95.0, "percentile of a container's use over its r
 SAMPLES = Parameter("samples", 24, "recent samples that are looked at", low=1, high=MAX_SAMPLES)
 EVERY = Parameter("every", 1, "take a sample at every so manieth usage report", low=1)
 
-BORG_DEFAULT = Lever(
+BORG_DEFAULT = Sizing(
     name="borg-default",
-    question=Question.SIZING,
     summary="a fixed part of what is promised is expected to be used",
-    hooks={"total": borg_total},
+    total=borg_total,
     parameters=(Parameter("fraction", 0.9, "of what is promised", low=0, high=1),),
-    listens=CHANGES,
-    changes="allocation",
 )
 
-N_SIGMA = Lever(
+N_SIGMA = Sizing(
     name="n-sigma",
-    question=Question.SIZING,
     summary="mean plus n standard deviations of the node's recent use is expected",
-    hooks={"total": sigma_total, "on_event": observe_node},
+    total=sigma_total,
+    on_event=observe_node,
     parameters=(N, SAMPLES, EVERY),
-    columns=Columns(node=RING_COLUMNS),
-    listens=CHANGES,
-    changes="allocation",
+    state=State(node=("seen", RING)),
+    listens=(EVENT_REPORTED,),
 )
 
-PERCENTILE = Lever(
+PERCENTILE = Sizing(
     name="percentile",
-    question=Question.SIZING,
     summary="a percentile of each container's recent use is expected; young ones count at their reservation",
-    hooks={"total": percentile_total, "on_event": observe_containers},
+    total=percentile_total,
+    on_event=observe_containers,
     parameters=(PERCENT, SAMPLES, EVERY),
-    columns=Columns(node=1, container=RING_COLUMNS),
-    listens=CHANGES,
-    changes="allocation",
+    state=State(node="seen", container=RING),
+    listens=(EVENT_REPORTED,),
     reads_containers=True,
 )
 
-MAX_PREDICTOR = Lever(
+MAX_PREDICTOR = Sizing(
     name="max-predictor",
-    question=Question.SIZING,
     summary="the larger of n-sigma and percentile is expected",
-    hooks={"total": max_total, "on_event": observe_both},
+    total=max_total,
+    on_event=observe_both,
     parameters=(N, PERCENT, SAMPLES, EVERY),
-    columns=Columns(node=RING_COLUMNS, container=RING_COLUMNS),
-    listens=CHANGES,
-    changes="allocation",
+    state=State(node=("seen", RING), container=RING),
+    listens=(EVENT_REPORTED,),
     reads_containers=True,
 )
 
-ORACLE = Lever(
+ORACLE = Sizing(
     name="oracle",
-    question=Question.SIZING,
     summary="the true future peak of what a node holds is expected (clairvoyant)",
-    hooks={"total": oracle_total},
-    columns=Columns(node=MAX_RESOURCES),
-    clairvoyant=True,
-    changes="allocation",
+    total=oracle_total,
+    truth=("future_peak",),
+    depends_on="time",
 )

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from heddle.model.draw import STREAM_POLICY, draw
-from heddle.policy.lever import Lever, Question
+from heddle.policy.lever import Ordering
 
 
 def key(view, state, params, stage):
     return draw(view.clock["seed"][0], STREAM_POLICY, stage)
 
 
-RANDOM_ORDER = Lever(
+RANDOM_ORDER = Ordering(
     name="random-order",
-    question=Question.ORDERING,
     summary="requests in an order drawn from the seed",
-    hooks={"key": key},
+    key=key,
 )

@@ -7,28 +7,22 @@ ascending, then by Cnt0 descending.
 
 from __future__ import annotations
 
-from heddle.model.compiled import callable_too
+from heddle.model.compilable import callable_too
 from heddle.policy.levers.dag_data import FAR, IN_RACK, ON_NODE, level_of, look_around
-from heddle.policy.levers.network_load import ENTRY_TASKS, PRIORITY, Layout
 from heddle.policy.levers.placement import most_free
 
-_SIBLING, _NEAR = int(Layout.SIBLING), int(Layout.NEAR)
 NEARER = 1 << 41  # per step; above any score of most-free
 _CLASS, _LOAD = 1 << 52, 1 << 12
 _MOST_LOAD, _MOST_ENTRY = (1 << 39) - 1, (1 << 12) - 1
-BUSY = 1  # parameter
-
-free_part = callable_too(most_free)
 
 
 @callable_too
 def nearness(view, state, node, stage):
     """How near the node is to what the stage reads or, if it has had a container, to the last one of these."""
-    table = state.table
     look_around(view, state, stage)
-    sibling = table[table[_SIBLING] + stage] - 1
+    sibling = state.sibling[stage] - 1
     if sibling < 0 or level_of(state, stage) == 0:
-        return table[table[_NEAR] + node]
+        return state.near[node]
     if node == sibling:
         return ON_NODE
     return IN_RACK if view.node["rack"][node] == view.node["rack"][sibling] else FAR
@@ -37,14 +31,14 @@ def nearness(view, state, node, stage):
 @callable_too
 def has_bandwidth(state, params, node):
     """Constraint (2) of 3.2.1: no path to the node has more transfers assigned than it can do in busy_s."""
-    return state.node[node, PRIORITY] <= params[BUSY]
+    return state.node["priority"][node] <= params.busy_s
 
 
 @callable_too
 def rank(view, state, params, node, stage):
     near = nearness(view, state, node, stage)
     if level_of(state, stage) == 0:
-        return NEARER * near + free_part(view, state, params, node, stage)
+        return NEARER * near + most_free(view, state, params, node, stage)
     group = near + (3 if has_bandwidth(state, params, node) else 0)
-    load = min(_MOST_LOAD, state.node[node, PRIORITY])
-    return group * _CLASS - load * _LOAD + min(_MOST_ENTRY, state.node[node, ENTRY_TASKS])
+    load = min(_MOST_LOAD, state.node["priority"][node])
+    return group * _CLASS - load * _LOAD + min(_MOST_ENTRY, state.node["entry_tasks"][node])

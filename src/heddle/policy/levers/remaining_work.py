@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from heddle.model.compiled import callable_too
+from heddle.model.compilable import callable_too
 from heddle.model.resources import ONE
 from heddle.model.view import EVENT_FINISHED, EVENT_INNER_FINISHED
 from heddle.model.workload import EXECUTORS, INNER, TASKS
-from heddle.policy.lever import Columns, Lever, Question
+from heddle.policy.lever import Ordering, State
 from heddle.policy.policy import Setup
-
-WORK = 0  # column of state.job
 
 
 def prepare(setup: Setup) -> None:
@@ -37,11 +35,11 @@ def prepare(setup: Setup) -> None:
     if len(stages):
         first = stages["first_task"]
         total = np.add.reduceat(np.append(truth.tasks["duration_ms"], 0), first) * (stages["n_tasks"] > 0)
-        np.add.at(setup.state.job[:, WORK], stages["job"], np.where(works, share * total, 0))
+        np.add.at(setup.state.job["work"], stages["job"], np.where(works, share * total, 0))
 
 
 def total_work(view, state, params, stage):
-    return state.job[view.stage_spec["job"][stage], WORK]
+    return state.job["work"][view.stage_spec["job"][stage]]
 
 
 @callable_too
@@ -68,28 +66,27 @@ def finished(view, state, params, kind, node, stage, container, value):
     for r in range(view.shape["demand"].shape[1]):
         if view.clock["counts"][0, r] and view.clock["allowance"][0, r] > 0:
             share = max(share, view.shape["demand"][shape, r] // slots * ONE // view.clock["allowance"][0, r])
-    state.job[job, WORK] = max(0, state.job[job, WORK] - share * ran_ms)
+    state.job["work"][job] = max(0, state.job["work"][job] - share * ran_ms)
     return 0
 
 
-SJF = Lever(
+SJF = Ordering(
     name="sjf",
-    question=Question.ORDERING,
     summary="shortest job first, by its total work (clairvoyant)",
-    hooks={"key": total_work},
-    columns=Columns(job=1),
+    key=total_work,
+    state=State(job="work"),
     prepare=prepare,
-    clairvoyant=True,
+    truth=("workload",),
 )
 
-SRPT = Lever(
+SRPT = Ordering(
     name="srpt",
-    question=Question.ORDERING,
     summary="shortest remaining work first (clairvoyant)",
-    hooks={"key": total_work, "on_event": finished},
-    columns=Columns(job=1),
+    key=total_work,
+    on_event=finished,
+    state=State(job="work"),
     listens=(EVENT_FINISHED, EVENT_INNER_FINISHED),
     prepare=prepare,
-    clairvoyant=True,
-    changes="allocation",
+    truth=("workload",),
+    depends_on="allocations",
 )

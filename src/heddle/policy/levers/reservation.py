@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from heddle.policy.lever import Lever, Question
+from heddle.policy.lever import Sizing
 
 
 def total(view, state, params, node, r):
     return view.node["allowance"][node, r]
 
 
-RESERVATION = Lever(
+RESERVATION = Sizing(
     name="reservation",
-    question=Question.SIZING,
     summary="what is promised counts, not what is used: stock YARN",
-    hooks={"total": total},
+    total=total,
+    depends_on="nothing",
     of_yarn=True,
 )

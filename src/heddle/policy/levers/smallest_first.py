@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heddle.model.resources import ONE
-from heddle.policy.lever import Lever, Question
+from heddle.policy.lever import Ordering
 
 
 def key(view, state, params, stage):
@@ -20,10 +20,9 @@ def key(view, state, params, stage):
     return largest
 
 
-SMALLEST_FIRST = Lever(
+SMALLEST_FIRST = Ordering(
     name="smallest-first",
-    question=Question.ORDERING,
     summary="jobs by the dominant share of what they hold and ask for, smallest first",
-    hooks={"key": key},
-    changes="allocation",
+    key=key,
+    depends_on="allocations",
 )

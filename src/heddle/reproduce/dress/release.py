@@ -17,7 +17,8 @@ import polars as pl
 from heddle.model.cluster import Cluster
 from heddle.model.resources import ONE
 from heddle.model.workload import AM, INNER
-from heddle.policy.levers.dress_phases import JOB_COLUMNS, ROUND_MS, count_trailing, ends, job_release, starts
+from heddle.policy.lever import State
+from heddle.policy.levers.dress_phases import PHASES, ROUND_MS, count_trailing, ends, job_release, starts
 from heddle.record.run import Run
 from heddle.reproduce import verdicts
 from heddle.reproduce.claims import Claim
@@ -46,7 +47,7 @@ def release_of(run: Run, window_ms: int) -> Release:
         [(at, 1, task, job) for task, job, at in tasks.select("task", "job", "allocated_at_ms").iter_rows()]
         + [(at, 0, task, job) for task, job, at in tasks.select("task", "job", "ended_at_ms").iter_rows()]
     )  # at one instant ends come before starts, as in the simulator
-    jobs = np.zeros((run.jobs.height, JOB_COLUMNS), np.int64)
+    jobs = State(job=PHASES).zeroed("job", run.jobs.height, n_resources=0)
     phase_of: dict[int, int] = {}
     seconds = events[-1][0] // ROUND_MS + 2
     predicted, true = np.zeros(seconds), np.zeros(seconds)
@@ -56,14 +57,15 @@ def release_of(run: Run, window_ms: int) -> Release:
         while place < len(events) and events[place][0] <= now_ms:
             at_ms, is_start, task, job = events[place]
             if is_start:
-                phase_of[task] = starts(jobs[job], CONTAINER, at_ms, window_ms)
+                phase_of[task] = starts(jobs, job, CONTAINER, at_ms, window_ms)
             else:
-                ends(jobs[job], phase_of.pop(task), CONTAINER, at_ms, window_ms)
+                ends(jobs, job, phase_of.pop(task), CONTAINER, at_ms, window_ms)
                 true[-(-at_ms // ROUND_MS)] += 1
             place += 1
-        for row in jobs:
-            count_trailing(row, now_ms, window_ms)
-        predicted[second + 1] = sum(job_release(row, now_ms, window_ms) for row in jobs) / CONTAINER
+        for job in range(len(jobs)):
+            count_trailing(jobs, job, now_ms, window_ms)
+        released = sum(job_release(jobs, job, now_ms, window_ms) for job in range(len(jobs)))
+        predicted[second + 1] = released / CONTAINER
     return Release(predicted, true)
 
 

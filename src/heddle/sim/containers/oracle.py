@@ -1,4 +1,4 @@
-"""What only the oracle knows: the future of the containers that a node holds now."""
+"""The truth that sizing may be told: the future of the containers that a node holds now."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from heddle.sim.numba.units import unit
 
 @unit
 def future_peak(sim, n, r):
-    """The oracle's knowledge: the highest use of resource r on node n by what it holds now, at full speed from now.
+    """The highest use of resource r on node n by what it holds now, at full speed from now.
 
     Use changes only where some container passes a mark, so it is enough to look at the sum right after each of them.
     """

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from heddle.model.compiled import inlined
+from heddle.model.compiled import compiled, inlined
 from heddle.sim.codes import FREE, HELD, LAUNCHING, NEVER
 from heddle.sim.log import next_place
 from heddle.sim.timeline import due_clear
+
+
+@compiled
+def _forget_last(sim, s):
+    """Levers begin anew with the container that takes row s."""
+    for i in range(sim.queues_container.shape[1]):
+        sim.queues_container[s, i] = 0
+    for i in range(sim.ordering_container.shape[1]):
+        sim.ordering_container[s, i] = 0
+    for i in range(sim.admission_container.shape[1]):
+        sim.admission_container[s, i] = 0
+    for i in range(sim.sizing_container.shape[1]):
+        sim.sizing_container[s, i] = 0
+    for i in range(sim.partition_container.shape[1]):
+        sim.partition_container[s, i] = 0
+    for i in range(sim.placement_container.shape[1]):
+        sim.placement_container[s, i] = 0
 
 
 @inlined
@@ -31,8 +48,8 @@ def new_slot(sim, task, stage, n, host):
         slot["use"][s, r] = 0
         slot["seen"][s, r] = 0
         slot["used_ms"][s, r] = 0
-    for i in range(sim.sizing_container.shape[1]):
-        sim.sizing_container[s, i] = 0
+    if sim.setting["keeps_containers"][0]:
+        _forget_last(sim, s)
     slot["integrated_at_ms"][s] = now
     slot["rise_at_ms"][s] = -1
     slot["inner_memory"][s] = 0

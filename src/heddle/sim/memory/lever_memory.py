@@ -1,84 +1,78 @@
-"""What levers remember: the columns that each declares, in the engine's memory."""
+"""What levers remember, as each declares it, and their parameters."""
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from heddle.model.view import LeverState, View
-from heddle.policy.lever import Lever, Question
+from heddle.model.view import View
+from heddle.policy.declaration import Lever
+from heddle.policy.lever import Placement
 from heddle.policy.policy import Setup
+from heddle.policy.question import Question
+from heddle.policy.state import THINGS, lever_state
 from heddle.sim.memory.declaring import Table
 from heddle.sim.memory.given.places import declared
 from heddle.sim.memory.run_inputs import RunInputs
 from heddle.sim.memory.sizes import Sizes
 
-
-class Levers(NamedTuple):
-    """State and parameters of the six levers."""
-
-    queues: LeverState
-    queues_params: Any
-    ordering: LeverState
-    ordering_params: Any
-    admission: LeverState
-    admission_params: Any
-    sizing: LeverState
-    sizing_params: Any
-    partition: LeverState
-    partition_params: Any
-    placement: LeverState
-    placement_params: Any
+# What compiled code sees of it, to clear rows.
+CONTAINERS: Final = Table(lambda _: np.dtype(np.int64), axes=2)
+_NONE: Final = np.zeros(0, np.dtype([]))
 
 
-# What compiled code sees of it; how wide it is, each lever says itself.
-PARAMS: Final = Table(lambda _: np.dtype(np.int64))
-STATE: Final = {part: Table(PARAMS.dtype, axes=1 if part == "table" else 2) for part in LeverState._fields}
+@dataclass(frozen=True)
+class Kept:
+    """Of one lever. `state` is what prepare() gets, and what the lever's hooks see where they run as Python."""
+
+    lever: Lever
+    state: Any
+    params: npt.NDArray[np.int64]
+
+    @property
+    def containers(self) -> npt.NDArray[Any]:
+        return getattr(self.state, "container", _NONE)
+
+    def arrays(self, truth: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+        """In the order of its StateLayout."""
+        return [*self.state, truth] if "future_peak" in self.lever.truth else list(self.state)
+
+
+Levers = Mapping[Question, Kept]
 
 
 def levers_at_start(sizes: Sizes, view: View) -> Levers:
     """With what prepare() of each makes of its memory."""
     levers = sizes.run.policy.by_question
-    found: dict[str, Any] = {}
-    for question in Question:
-        found[str(question)] = _prepared(levers[question], sizes, view)
-        found[f"{question}_params"] = np.array(levers[question].in_thousandths(), np.int64)
-    return Levers(**found)
+    return {question: _prepared(levers[question], sizes, view) for question in Question}
 
 
 def levers_grown(levers: Levers, sizes: Sizes) -> Levers:
     """With a row for each container that can live now."""
-    longer = {}
-    for question in Question:
-        state: LeverState = getattr(levers, question)
-        rows, columns = state.container.shape
-        if columns and sizes.slots > rows:
-            more = np.zeros((sizes.slots - rows, columns), np.int64)
-            longer[str(question)] = state._replace(container=np.concatenate([state.container, more]))
-    return levers._replace(**longer)
+    return {question: _grown(kept, sizes) for question, kept in levers.items()}
 
 
-def _zeroed(lever: Lever, sizes: Sizes) -> LeverState:
-    """As the lever declares it."""
-
-    def state(rows: int, columns: int) -> Any:
-        return np.zeros((rows if columns else 0, columns), np.int64)
-
-    return LeverState(
-        table=np.zeros(0, np.int64),
-        node=state(sizes.nodes, lever.columns.node),
-        job=state(sizes.jobs, lever.columns.job),
-        container=state(sizes.slots, lever.columns.container),
-    )
+def _grown(kept: Kept, sizes: Sizes) -> Kept:
+    rows = kept.containers
+    if not rows.dtype.itemsize or sizes.slots <= len(rows):
+        return kept
+    more = np.zeros(sizes.slots - len(rows), rows.dtype)
+    return replace(kept, state=kept.state._replace(container=np.concatenate([rows, more])))
 
 
-def _prepared(lever: Lever, sizes: Sizes, view: View) -> LeverState:
+def _prepared(lever: Lever, sizes: Sizes, view: View) -> Kept:
     run: RunInputs = sizes.run
-    state = _zeroed(lever, sizes)
-    if lever.prepare is None:
-        return state
-    truth = run.workload if lever.clairvoyant else None
-    said = declared(run.workload, run.cluster, run.preferred) if lever.reads_declared else None
-    table = lever.prepare(Setup(lever, view, state, truth, run.preferred.first, run.preferred.nodes, said))
-    return state if table is None else state._replace(table=table)
+    rows = dict(zip((*THINGS, "table"), (sizes.nodes, sizes.jobs, sizes.slots, 1), strict=True))
+    arrays = {part: lever.state.zeroed(part, rows[part], run.n_resources) for part in lever.state.parts}
+    if lever.prepare is not None:
+        truth = run.workload if "workload" in lever.truth else None
+        reads = isinstance(lever, Placement) and lever.reads_declared
+        said = declared(run.workload, run.cluster, run.preferred) if reads else None
+        setup = Setup(lever, view, lever_state(arrays), truth, run.preferred.first, run.preferred.nodes, said)
+        arrays |= setup.prepared_lists()
+    params = np.array(lever.in_thousandths() or [0], np.int64)
+    return Kept(lever, lever_state(arrays), params)

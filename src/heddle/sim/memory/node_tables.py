@@ -28,6 +28,12 @@ class NodeRun(Row):
     untold: Int8  # in the list of nodes that have yet to tell that a container ended
 
 
+class Truth(Row):
+    """As policy/state.py has it."""
+
+    future_peak: Vector
+
+
 class TreeRow(Row):
     """The best of the nodes below: the highest score and the first node that has it, the most free of each resource."""
 

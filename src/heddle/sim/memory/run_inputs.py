@@ -13,7 +13,7 @@ from heddle.model.cluster import Cluster, Observation
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, STREAM_USAGE_REPORT
 from heddle.model.view import EVENT_REPORTED
 from heddle.model.workload import AM, EXECUTORS, Workload
-from heddle.policy.lever import Lever, Question
+from heddle.policy.lever import Admission, Ordering, Partition, Placement, Question, Queues, Sizing
 from heddle.policy.policy import Policy
 from heddle.sim.memory.given import nodes
 from heddle.sim.memory.given.csr import Csr, followers
@@ -42,29 +42,29 @@ class RunInputs:
     # Levers, and what they want to know.
 
     @property
-    def walk(self) -> Lever:
+    def walk(self) -> Queues:
         """How the queue tree is walked."""
-        return self.policy.by_question[Question.QUEUES]
+        return self.policy.queues
 
-    @property
-    def admission(self) -> Lever:
-        return self.policy.by_question[Question.ADMISSION]
+    @cached_property
+    def admission(self) -> Admission:
+        return self.policy.admission
 
-    @property
-    def sizing(self) -> Lever:
-        return self.policy.by_question[Question.SIZING]
+    @cached_property
+    def sizing(self) -> Sizing:
+        return self.policy.sizing
 
-    @property
-    def partition(self) -> Lever:
-        return self.policy.by_question[Question.PARTITION]
+    @cached_property
+    def partition(self) -> Partition:
+        return self.policy.partition
 
-    @property
-    def ordering(self) -> Lever:
-        return self.policy.by_question[Question.ORDERING]
+    @cached_property
+    def ordering(self) -> Ordering:
+        return self.policy.ordering
 
-    @property
-    def placement(self) -> Lever:
-        return self.policy.by_question[Question.PLACEMENT]
+    @cached_property
+    def placement(self) -> Placement:
+        return self.policy.placement
 
     @cached_property
     def listens(self) -> Mapping[Question, int]:
@@ -79,7 +79,21 @@ class RunInputs:
     @cached_property
     def sizing_changes(self) -> bool:
         """Totals are never below what is allocated: they change where a node begins with more than its allowance."""
-        return self.sizing.changes != "never" or bool((self.running.held > self.node_allowances).any())
+        return self.sizing.depends_on != "nothing" or bool((self.running.held > self.node_allowances).any())
+
+    @property
+    def foresees(self) -> bool:
+        """Whether sizing is told the future of what nodes hold."""
+        return "future_peak" in self.sizing.truth
+
+    def every_ms(self, question: Question) -> int:
+        """How often the lever hears that time has passed."""
+        return max(1, self.policy.by_question[question].every_ms)
+
+    @property
+    def keeps_containers(self) -> bool:
+        """Whether some lever remembers something of containers."""
+        return any(lever.state.container for lever in self.policy.levers)
 
     @property
     def veto_ms(self) -> int:
@@ -216,7 +230,8 @@ class RunInputs:
 
     @property
     def reports_matter(self) -> bool:
-        return any(bits >> EVENT_REPORTED & 1 for bits in self.listens.values())
+        heard = any(bits >> EVENT_REPORTED & 1 for bits in self.listens.values())
+        return heard or self.sizing.depends_on == "reports"
 
     @property
     def reads_containers(self) -> bool:

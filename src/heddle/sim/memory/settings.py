@@ -46,7 +46,7 @@ class Setting(Row):
     has_executors: Int64 = of_run(lambda run: (run.workload.stages["kind"] == EXECUTORS).any())
     has_preferences: Int64 = of_run(lambda run: run.workload.prefers is not None)
     has_use: Int64 = of_run(
-        lambda run: (run.workload.tasks["first_segment"] != NO_SEGMENTS).any() or run.sizing.changes != "never"
+        lambda run: (run.workload.tasks["first_segment"] != NO_SEGMENTS).any() or run.sizing.depends_on != "nothing"
     )
     ramp_up_limit_permille: Int64 = of_run(lambda run: run.cluster.map_reduce.ramp_up_limit_permille)
     starved_ms: Int64 = of_run(lambda run: run.cluster.map_reduce.starved_ms)
@@ -54,7 +54,8 @@ class Setting(Row):
     # What the policy has.
     has_gate: Int64 = of_run(lambda run: run.has_gate)
     sizing_changes: Int64 = of_run(lambda run: run.sizing_changes)
-    oracle: Int64 = of_run(lambda run: run.sizing.clairvoyant)
+    foresees: Int64 = of_run(lambda run: run.foresees)
+    sizes_with_time: Int64 = of_run(lambda run: run.sizing.depends_on == "time")
     has_pools: Int64 = of_run(lambda run: "pool" in run.partition.hooks)
     blocking: Int64 = of_run(lambda run: run.ordering.trait(run.ordering.blocking))
     by_queue: Int64 = of_run(lambda run: run.walk.by_queue)
@@ -62,7 +63,9 @@ class Setting(Row):
     has_queue_limits: Int64 = of_run(lambda run: "allows" in run.walk.hooks)
     # Whether anybody asks for what the cluster may promise now, and that moves.
     shares_out: Int64 = of_run(lambda run: run.shares_out)
-    key_changes: Int64 = of_run(lambda run: run.ordering.changes != "never")
+    key_changes: Int64 = of_run(lambda run: run.ordering.depends_on != "nothing")
+    keys_with_time: Int64 = of_run(lambda run: run.ordering.depends_on == "time")
+    keeps_containers: Int64 = of_run(lambda run: run.keeps_containers)
     uses_fit: Int64 = of_run(lambda run: "fit" in run.ordering.hooks)
     has_offer: Int64 = of_run(lambda run: "offer" in run.ordering.hooks)
     has_term: Int64 = of_run(lambda run: "term" in run.ordering.hooks)
@@ -74,7 +77,7 @@ class Setting(Row):
         lambda run: run.has_gate or "allows" in run.walk.hooks or "allows" in run.placement.hooks
     )
     off_switch: Int64 = of_run(lambda run: run.cluster.off_switch_per_heartbeat)
-    tick_ms: Int64 = of_run(lambda run: math.gcd(*(lever.tick_ms for lever in run.policy.levers)))
+    tick_ms: Int64 = of_run(lambda run: math.gcd(*(lever.every_ms for lever in run.policy.levers)))
     n_bases: Int64 = of_run(lambda run: run.lanes.n_bases)
     n_combos: Int64 = of_run(lambda run: run.lanes.n_combos)
 
@@ -86,6 +89,12 @@ class Setting(Row):
     partition_listens: Int64 = of_run(lambda run: run.listens[Question.PARTITION])
     ordering_listens: Int64 = of_run(lambda run: run.listens[Question.ORDERING])
     placement_listens: Int64 = of_run(lambda run: run.listens[Question.PLACEMENT])
+    queues_every_ms: Int64 = of_run(lambda run: run.every_ms(Question.QUEUES))
+    admission_every_ms: Int64 = of_run(lambda run: run.every_ms(Question.ADMISSION))
+    sizing_every_ms: Int64 = of_run(lambda run: run.every_ms(Question.SIZING))
+    partition_every_ms: Int64 = of_run(lambda run: run.every_ms(Question.PARTITION))
+    ordering_every_ms: Int64 = of_run(lambda run: run.every_ms(Question.ORDERING))
+    placement_every_ms: Int64 = of_run(lambda run: run.every_ms(Question.PLACEMENT))
 
     # Reports, and how they are seen.
     reports_matter: Int64 = of_run(lambda run: run.reports_matter)

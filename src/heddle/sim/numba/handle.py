@@ -3,9 +3,10 @@
 `SimHandle` is the address of a table that holds, for each array of Sim, where its data are and how long it
 is. Functions get it instead of sixty arrays, so they stay small, compile fast and cost nothing to call.
 
-In compiled code a handle has as attributes every table of Sim and of its View by name (columns.py), and of the levers'
-states as `<question>_node` and so on. `shown` is the handle itself, so that `sim.shown.node` reads like what it is:
-something that levers see. Levers' hooks are called by hooks.py, the engine's own units by units.py.
+In compiled code a handle has as attributes every table of Sim and of its View by name (columns.py), and what each lever
+remembers of containers as `<question>_container`: rows of numbers, to be cleared. `shown` is the handle itself, so that
+`sim.shown.node` reads like what it is: something that levers see.
+Levers' hooks are called by hooks.py, the engine's own units by units.py.
 """
 
 from __future__ import annotations
@@ -18,11 +19,10 @@ import numpy as np
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import lower_getattr_generic, register_model, typeof_impl, unbox
 
-from heddle.model.view import LeverState
-from heddle.policy.compile import HOOKS
-from heddle.policy.handles import WORDS_PER_ARRAY, AddressModel, AddressType, array_entry, unbox_address
-from heddle.policy.lever import Question
-from heddle.sim.memory.lever_memory import PARAMS, STATE
+from heddle.policy.handles import WORDS_PER_ARRAY, AddressModel, AddressType, array_entry, array_table, unbox_address
+from heddle.policy.question import ALL_HOOKS, Question
+from heddle.policy.state import as_words
+from heddle.sim.memory.lever_memory import CONTAINERS
 from heddle.sim.memory.shown import SHOWN
 from heddle.sim.memory.tables import OWN, Sim
 from heddle.sim.numba.columns import RowsType, plain_column
@@ -41,18 +41,32 @@ class Entry(NamedTuple):
 
 @cache
 def _entries(n_resources: int) -> dict[str, Entry]:
-    """Every array. First the view, then each lever's state: as handles of their own they point into this table."""
-    levers = {f"{question}_{part}": table for question in Question for part, table in STATE.items()}
-    levers |= {f"{question}_params": PARAMS for question in Question}
+    """Every array. First the view: as a handle of its own it points into this table."""
+    levers = {f"{question}_container": CONTAINERS for question in Question}
     return {
         name: Entry(number, table.dtype(n_resources), table.axes, table.fixed, table.one_row)
         for number, (name, table) in enumerate((SHOWN | levers | OWN).items())
     }
 
 
+def _first_of_levers() -> int:
+    """Words before: addresses of code."""
+    return len(ALL_HOOKS) + len(unit_names())
+
+
+def state_word(question: Question) -> int:
+    """Which word has the address of the table of a lever's state."""
+    return _first_of_levers() + 2 * list(Question).index(question)
+
+
+def params_word(question: Question) -> int:
+    """Which word has the address of its parameters."""
+    return state_word(question) + 1
+
+
 def _header() -> int:
-    """Words before the entries: addresses of code."""
-    return len(HOOKS) + len(unit_names())
+    """Words before the entries: addresses of code, of states and parameters."""
+    return _first_of_levers() + 2 * len(Question)
 
 
 class _Layout(NamedTuple):
@@ -84,11 +98,13 @@ class SimHandle:
         shown = sim.shown._replace(**self._moved_beside(sim.shown._asdict()))
         self.sim = Sim(shown, sim.levers, sim.own | self._moved_beside(sim.own))
         given = self.sim.own | shown._asdict()
-        for question in Question:
-            state: LeverState = getattr(sim.levers, question)
-            given |= {f"{question}_{part}": array for part, array in state._asdict().items()}
-            given[f"{question}_params"] = getattr(sim.levers, f"{question}_params")
         table = list(code)
+        self._states = []
+        for question in Question:
+            kept = sim.levers[question]
+            given[f"{question}_container"] = as_words(kept.containers)
+            self._states.append(array_table(kept.arrays(self.sim.truth)))
+            table += [self._states[-1].ctypes.data, kept.params.ctypes.data]
         for name, entry in _entries(self.n_resources).items():
             array = given[name]
             if array.dtype != entry.dtype or array.ndim != entry.axes or not array.flags.c_contiguous:

@@ -1,6 +1,7 @@
 """The policy's hooks as the engine calls them: `key(sim, stage)`.
 
-Each gets the view, its lever's state and its lever's parameters, which all lie in the engine's memory.
+Each gets the view, which begins at a fixed place of the engine's memory, and the addresses of its lever's state and
+parameters. What these look like only the hook knows: the engine is compiled once for all levers.
 """
 
 from __future__ import annotations
@@ -11,46 +12,46 @@ from llvmlite import ir
 from numba import types
 
 from heddle.model.view import View
-from heddle.policy.compile import HOOKS, signature
 from heddle.policy.handles import WORD, load_word
 from heddle.policy.native import call_address, intrinsic_of
-from heddle.sim.numba.handle import SimType
+from heddle.policy.question import ALL_HOOKS, HOOKS, Question
+from heddle.sim.numba.handle import SimType, params_word, state_word
 
 
-def _caller(hook: str) -> Any:
-    question, _, n_integers = HOOKS[hook]
+def _caller(question: Question, hook: str) -> Any:
+    n_integers = len(HOOKS[question][hook])
 
     def call(typingctx: Any, sim: SimType, *integers: Any) -> Any:
-        wanted = signature(hook, sim.n_resources)
-        given = [View._fields[0], f"{question}_table", f"{question}_params"]
-
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            handles = [builder.add(args[0], ir.Constant(WORD, 8 * sim.word(name))) for name in given]
-            address = load_word(builder, args[0], list(HOOKS).index(hook))
-            return call_address(context, builder, address, wanted.args, [*handles, *args[1:]])
+            view = builder.add(args[0], ir.Constant(WORD, 8 * sim.word(View._fields[0])))
+            state = load_word(builder, args[0], state_word(question))
+            params = load_word(builder, args[0], params_word(question))
+            address = load_word(builder, args[0], ALL_HOOKS.index((question, hook)))
+            words = (types.int64,) * (3 + n_integers)
+            return call_address(context, builder, address, words, [view, state, params, *args[1:]])
 
         return types.int64(sim, *(types.int64,) * n_integers), codegen
 
-    return intrinsic_of(call, hook, "sim", n_integers)
+    return intrinsic_of(call, f"{question}_{hook}", "sim", n_integers)
 
 
-admits = _caller("admits")
-total = _caller("total")
-pool = _caller("pool")
-limit = _caller("limit")
-key = _caller("key")
-queue_key = _caller("queue_key")
-queue_allows = _caller("queue_allows")
-user_allows = _caller("user_allows")
-fit = _caller("fit")
-term = _caller("term")
-combine = _caller("combine")
-offer = _caller("offer")
-score = _caller("score")
-place_allows = _caller("place_allows")
-queues_event = _caller("queues_event")
-admission_event = _caller("admission_event")
-sizing_event = _caller("sizing_event")
-partition_event = _caller("partition_event")
-ordering_event = _caller("ordering_event")
-placement_event = _caller("placement_event")
+admits = _caller(Question.ADMISSION, "admits")
+total = _caller(Question.SIZING, "total")
+pool = _caller(Question.PARTITION, "pool")
+limit = _caller(Question.PARTITION, "limit")
+key = _caller(Question.ORDERING, "key")
+queue_key = _caller(Question.QUEUES, "key")
+queue_allows = _caller(Question.QUEUES, "allows")
+user_allows = _caller(Question.QUEUES, "user_allows")
+fit = _caller(Question.ORDERING, "fit")
+term = _caller(Question.ORDERING, "term")
+combine = _caller(Question.ORDERING, "combine")
+offer = _caller(Question.ORDERING, "offer")
+score = _caller(Question.PLACEMENT, "score")
+place_allows = _caller(Question.PLACEMENT, "allows")
+queues_event = _caller(Question.QUEUES, "on_event")
+admission_event = _caller(Question.ADMISSION, "on_event")
+sizing_event = _caller(Question.SIZING, "on_event")
+partition_event = _caller(Question.PARTITION, "on_event")
+ordering_event = _caller(Question.ORDERING, "on_event")
+placement_event = _caller(Question.PLACEMENT, "on_event")

@@ -85,7 +85,8 @@ def serve_heartbeats(sim, now):
         if n == sim.shown.node.shape[0]:
             break
         if sim.shown.node["alive"][n]:
-            if control["offered"][0] == 0 and (sim.setting["reports_matter"][0] or sim.setting["oracle"][0]):
+            moves = sim.setting["reports_matter"][0] or sim.setting["sizes_with_time"][0]
+            if control["offered"][0] == 0 and moves:
                 settle_reports(sim, n)
                 resize(sim, n)
             if node_run["epoch"][n] != control["epoch"][0] or node_run["gained"][n]:

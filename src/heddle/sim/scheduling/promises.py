@@ -85,7 +85,7 @@ def look_at_promises(sim, now):
     control["promised_at_ms"][0] = now
     if sim.setting["reports_matter"][0]:
         catch_up_reports(sim, now)
-    if sim.setting["oracle"][0]:  # its answer changes with time alone
+    if sim.setting["sizes_with_time"][0]:
         for n in range(sim.shown.node.shape[0]):
             if sim.shown.node["alive"][n]:
                 resize(sim, n)

@@ -135,8 +135,8 @@ def resize(sim, n):
         if view.clock["exclusive"][0, r]:
             total = view.node["allowance"][n, r]
         else:
-            if sim.setting["oracle"][0]:
-                sim.sizing_node[n, r] = future_peak(sim, n, r)
+            if sim.setting["foresees"][0]:
+                sim.truth["future_peak"][n, r] = future_peak(sim, n, r)
             total = hooks.total(sim, n, r)
             if sim.increment[r] > 1:  # a division costs as much as all the rest
                 total = total // sim.increment[r] * sim.increment[r]

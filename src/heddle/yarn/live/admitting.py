@@ -15,7 +15,7 @@ from numba import njit, types
 from heddle.model.reasons import Reason
 from heddle.model.resources import MEMORY
 from heddle.model.view import EVENT_ALLOCATED, JOB_ADMITTED, JOB_ARRIVED
-from heddle.policy.handles import ParamsType, StateType, ViewType
+from heddle.policy.handles import ViewType
 from heddle.policy.native import calling
 from heddle.yarn.live.live_view import N_RESOURCES, NOTHING
 
@@ -89,5 +89,5 @@ def compiled_admitting() -> Any:
     """f(admits, event, view, state, params, jobs, answers): hooks by address, an `event` of 0 if the lever does not
     listen to allocations; jobs in the order in which they are asked about."""
     table = types.Array(types.int64, 1, "C")
-    given = types.int64, types.int64, ViewType(N_RESOURCES), StateType(), ParamsType(), table, table
+    given = types.int64, types.int64, ViewType(N_RESOURCES), types.int64, types.int64, table, table
     return njit(types.void(*given), cache=True, error_model="numpy")(_admit_in_turn)

@@ -12,7 +12,6 @@ from heddle.model.cluster import Calculator
 from heddle.model.errors import RunRefused
 from heddle.model.plan import Plan
 from heddle.model.resources import MEMORY, MILLI, VCORES
-from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
 from heddle.yarn.live.applying.applier import Applier
 from heddle.yarn.live.applying.ownership import Ownership
@@ -95,7 +94,7 @@ class Controller:
         self.live = LiveView(
             capacity_of,
             report_ms=settings.report_ms,
-            n_pools=policy.by_question[Question.PARTITION].n_pools,
+            n_pools=policy.partition.n_pools,
             calculator=settings.calculator,
             own_size_of=own_size_of,
         )

@@ -5,7 +5,9 @@ Hooks are called in compiled loops, because handing a view over from Python cost
 
 from __future__ import annotations
 
-from copy import deepcopy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy, deepcopy
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -18,22 +20,21 @@ from heddle.model.errors import RunRefused
 from heddle.model.plan import Plan
 from heddle.model.reasons import Reason
 from heddle.model.resources import MILLI
-from heddle.model.view import EVENT_ALLOCATED, EVENT_NAMES, EVENT_TICK, JOB_ARRIVED, LeverState, View
-from heddle.policy.compile import HOOKS, hook_addresses, hooks_of
-from heddle.policy.handles import ParamsHandle, ParamsType, StateHandle, StateType, ViewHandle, ViewType
-from heddle.policy.lever import Lever, Question
+from heddle.model.view import EVENT_ALLOCATED, EVENT_NAMES, EVENT_TICK, JOB_ARRIVED, View
+from heddle.policy.compile import hooks_of, layout_of
+from heddle.policy.handles import ParamsHandle, StateHandle, ViewHandle
+from heddle.policy.lever import Lever, Placement, Question, Sizing
 from heddle.policy.native import calling
 from heddle.policy.policy import Policy, Setup
+from heddle.policy.state import THINGS, lever_state
 from heddle.yarn.live.admitting import compiled_admitting
 from heddle.yarn.live.differ import OBSERVABLE
 from heddle.yarn.live.growing import Growing
 from heddle.yarn.live.live_view import N_RESOURCES, Batch, LiveView
 
-YOUNG: Final = "young_reports"
 YOUNG_MS: Final = 10_000  # what usually covers launch, report and the filling of memory
 
 Rows = npt.NDArray[np.int64]
-Handles = tuple[ViewHandle, StateHandle]
 
 
 _call_about = calling(3 + 1)  # view, state, params, then integers
@@ -67,7 +68,7 @@ class Loops(NamedTuple):
 @cache
 def compiled_loops() -> Loops:
     """Compiled once for all levers: a hook is given by its address."""
-    given = types.int64, ViewType(N_RESOURCES), StateType(), ParamsType()
+    given = (types.int64,) * 4  # the addresses of the hook, the view, the state and the parameters
     flat, table = types.Array(types.int64, 1, "C"), types.Array(types.int64, 2, "C")
 
     def loop(function: Any, *rest: Any) -> Any:
@@ -91,15 +92,15 @@ def unfit(policy: Policy) -> list[str]:
     why = []
     for lever in policy.levers:
         unheard = [EVENT_NAMES[kind] for kind in lever.listens if kind not in OBSERVABLE]
-        if lever.clairvoyant:
+        if lever.truth:
             why.append(f"{lever.name} knows the future, which a live cluster does not tell")
-        elif lever.reads_declared:
+        elif isinstance(lever, Placement) and lever.reads_declared:
             why.append(f"{lever.name} goes by data sizes and bandwidths, which a ResourceManager does not know")
         elif unheard:
             why.append(f"{lever.name} listens to events that polling cannot see: {', '.join(unheard)}")
-        elif lever.waits:
+        elif isinstance(lever, Placement) and lever.waits:
             why.append(f"{lever.name} waits for nodes near a request's input, which the controller does not read yet")
-        elif lever.trait(lever.reads_containers):
+        elif isinstance(lever, Sizing) and lever.trait(lever.reads_containers):
             why.append(f"{lever} looks at the use of each container, which the ResourceManager does not report")
     return why
 
@@ -109,36 +110,50 @@ def charging_young(policy: Policy, young_ms: int, report_ms: int) -> Policy:
 
     What a report shows of a container that was just launched says nothing about what it will use.
     """
-    return replace(policy, levers=tuple(_charging_young(lever, -(-young_ms // report_ms)) for lever in policy.levers))
-
-
-def _charging_young(lever: Lever, reports: int) -> Lever:
-    can = any(parameter.name == YOUNG for parameter in lever.parameters)
-    return lever.with_values({YOUNG: reports}) if can and YOUNG not in lever.values else lever
+    young, reports = policy.sizing.young, -(-young_ms // report_ms)
+    if not young or young in policy.sizing.values:
+        return policy
+    sizing = policy.sizing.with_values({young: reports})
+    return replace(policy, levers=tuple(sizing if isinstance(one, Sizing) else one for one in policy.levers))
 
 
 class _Memory:
     """A lever's state, in rows that grow with the cluster."""
 
     def __init__(self, lever: Lever) -> None:
-        columns = lever.columns
-        self.table = np.zeros(0, np.int64)
-        self._node, self._job = Growing(np.int64, columns.node), Growing(np.int64, columns.job)
-        self._container = Growing(np.int64, columns.container)
+        self._lever, state = lever, lever.state
+        self.layout = layout_of(lever, N_RESOURCES)
+        self._things = {part: Growing(state.dtype(part, N_RESOURCES)) for part in THINGS if part in state.parts}
+        self._rest = {"table": state.zeroed("table", 1, N_RESOURCES)} if state.table else {}
+        self.params = ParamsHandle(lever.parameter_names, np.array(lever.in_thousandths() or [0], np.int64))
+
+    def prepare(self, view: View) -> None:
+        self.fit(view)
+        if self._lever.prepare is not None:
+            # No truth, and no preferences: a lever that needs either was refused.
+            nowhere = np.zeros(0, np.int64)
+            self._rest |= Setup(self._lever, view, self.state(), None, nowhere, nowhere).prepared_lists()
 
     def fit(self, view: View) -> None:
-        self._node.grow_to(len(view.node))
-        self._job.grow_to(len(view.job))
-        self._container.grow_to(len(view.container))
+        for part, things in self._things.items():
+            things.grow_to(len(getattr(view, part)))
 
     def clear_containers(self, rows: Rows) -> None:
-        self._container.rows[rows] = 0
+        if "container" in self._things:
+            containers = self._things["container"].rows
+            containers[rows] = np.zeros((), containers.dtype)
 
     def copy(self) -> _Memory:
-        return deepcopy(self)
+        """What it remembers may change without that of this one changing."""
+        other = copy(self)
+        other._things, other._rest = deepcopy(self._things), deepcopy(self._rest)
+        return other
 
-    def state(self) -> LeverState:
-        return LeverState(self.table, self._node.rows, self._job.rows, self._container.rows)
+    def state(self) -> Any:
+        return lever_state({part: things.rows for part, things in self._things.items()} | self._rest)
+
+    def handle(self) -> StateHandle:
+        return StateHandle(self.layout, self.state())
 
 
 class LiveLevers:
@@ -148,49 +163,40 @@ class LiveLevers:
         refuse_unfit(policy)
         self.policy = policy
         self._levers = policy.by_question
-        addresses = hook_addresses(hooks_of(policy.levers, N_RESOURCES), N_RESOURCES)
-        self._hooks = dict(zip(HOOKS, addresses, strict=True))
-        self._params = {
-            question: ParamsHandle(np.array(lever.in_thousandths(), np.int64))
-            for question, lever in self._levers.items()
-        }
+        self._compiled = hooks_of(policy.levers, N_RESOURCES)
         self._memory = {question: _Memory(lever) for question, lever in self._levers.items()}
         self._increment = np.array(increment, np.int64)
         self._loops, self._admit_in_turn = compiled_loops(), compiled_admitting()
 
     def charge_young(self, reports: int) -> None:
         """From now on new containers count in full for so many reports, with levers that do so at all."""
-        for question, lever in self._levers.items():
-            for at, parameter in enumerate(lever.parameters):
-                if parameter.name == YOUNG and lever.parameter(YOUNG):
-                    self._params[question].params[at] = MILLI * reports
+        sizing = self.policy.sizing
+        if sizing.young and sizing.parameter(sizing.young):
+            params = self._memory[Question.SIZING].params.params
+            params[sizing.parameter_names.index(sizing.young)] = MILLI * reports
 
     def prepare(self, view: View) -> None:
         """Lets the levers fill their state. Once, when the nodes are known and nothing has happened."""
-        for question, lever in self._levers.items():
-            self._memory[question].fit(view)
-            if lever.prepare is not None:
-                # No truth, and no preferences: a lever that needs either was refused.
-                nowhere = np.zeros(0, np.int64)
-                table = lever.prepare(Setup(lever, view, self._memory[question].state(), None, nowhere, nowhere))
-                if table is not None:
-                    self._memory[question].table = table
+        for memory in self._memory.values():
+            memory.prepare(view)
 
     def hear(self, view: View, batch: Batch, new_containers: Rows) -> None:
-        for question, lever in self._levers.items():
-            memory = self._memory[question]
+        for question, memory in self._memory.items():
             memory.fit(view)
-            if lever.columns.container:
-                memory.clear_containers(new_containers)
+            memory.clear_containers(new_containers)
             self._tell(question, view, batch)
 
     def _tell(self, question: Question, view: View, batch: Batch) -> None:
         if batch.kind in self._levers[question].listens:
-            hook, about = self._hooks[f"{question}_event"], self._handles(question, view)
-            self._loops.tell(hook, *about, self._params[question], batch.kind, batch.rows)
+            with self._asking(question, "on_event", view) as words:
+                self._loops.tell(*words, batch.kind, batch.rows)
 
-    def _handles(self, question: Question, view: View) -> Handles:
-        return ViewHandle(view), StateHandle(self._memory[question].state())
+    @contextmanager
+    def _asking(self, question: Question, hook: str, view: View) -> Iterator[tuple[int, int, int, int]]:
+        """The hook's address and those of what it gets, which stay where they are meanwhile."""
+        memory, seen = self._memory[question], ViewHandle(view)
+        state = memory.handle()
+        yield self._compiled[question, hook].address, seen.address, state.address, memory.params.address
 
     def pass_time(self, live: LiveView, since_ms: int) -> None:
         """Levers that ask for it hear that time has passed since the last poll, as in the simulator: if requests wait.
@@ -199,7 +205,7 @@ class LiveLevers:
         """
         now_ms = int(live.view.clock["now_ms"][0])
         for question, lever in self._levers.items():
-            if lever.tick_ms and since_ms // lever.tick_ms < now_ms // lever.tick_ms and len(live.waiting_stages()):
+            if lever.every_ms and since_ms // lever.every_ms < now_ms // lever.every_ms and len(live.waiting_stages()):
                 self._memory[question].fit(live.view)
                 self._tell(question, live.view, Batch(EVENT_TICK, np.array([[-1, -1, -1, 0]], np.int64)))
 
@@ -212,26 +218,26 @@ class LiveLevers:
         jobs, stages, nodes = live.live_jobs(), live.waiting_stages(), np.arange(len(view.node))
         resources = np.arange(N_RESOURCES)
         if self._has(Question.PARTITION, "pool"):
-            pools = self._each("pool", Question.PARTITION, self._handles(Question.PARTITION, view), jobs)
+            pools = self._each(Question.PARTITION, "pool", view, jobs)
             view.job["pool"][jobs] = pools
             live.add_up()  # what pools hold goes by who is in them
             answers["job_pools"] = dict(zip(jobs.tolist(), pools.tolist(), strict=True))
             answers["pool_limits"] = self._pairs(
-                "limit", Question.PARTITION, view, np.arange(len(view.pool)), resources
+                Question.PARTITION, "limit", view, np.arange(len(view.pool)), resources
             )
             view.pool["limit"][:] = answers["pool_limits"]
         if self._has(Question.ADMISSION, "admits"):
             answers["admission"] = self._admission(live, jobs)
         if self._has(Question.SIZING, "total"):
-            totals = self._pairs("total", Question.SIZING, view, nodes, resources)
+            totals = self._pairs(Question.SIZING, "total", view, nodes, resources)
             # The simulator's rule for a node: whole increments, never below what is allocated.
             answers["node_totals"] = np.maximum(totals // self._increment * self._increment, view.node["allocated"])
         if self._has(Question.ORDERING, "key"):
-            keys = self._each("key", Question.ORDERING, self._handles(Question.ORDERING, view), stages)
+            keys = self._each(Question.ORDERING, "key", view, stages)
             answers["request_keys"] = dict(zip(stages.tolist(), keys.tolist(), strict=True))
         if self._has(Question.PLACEMENT, "allows"):
             there = np.flatnonzero(view.node["alive"])
-            refused = self._pairs("place_allows", Question.PLACEMENT, view, there, stages)
+            refused = self._pairs(Question.PLACEMENT, "allows", view, there, stages)
             answers["vetoes"] = {
                 (int(stages[j]), int(there[i])): Reason(int(refused[i, j])) for i, j in np.argwhere(refused).tolist()
             }
@@ -244,22 +250,25 @@ class LiveLevers:
         in_turn = held_back[np.lexsort((held_back, -rows["priority"][held_back]))]
         answers = np.zeros(len(in_turn), np.int64)
         before = self._memory[question].copy()
-        event = self._hooks["admission_event"] if EVENT_ALLOCATED in self._levers[question].listens else 0
-        about, params = self._handles(question, live.view), self._params[question]
-        self._admit_in_turn(self._hooks["admits"], event, *about, params, in_turn, answers)
+        hears = EVENT_ALLOCATED in self._levers[question].listens
+        event = self._compiled[question, "on_event"].address if hears else 0
+        seen = ViewHandle(live.view)
+        with self._asking(question, "admits", live.view) as (admits, _, state, params):
+            self._admit_in_turn(admits, event, seen, state, params, in_turn, answers)
         self._memory[question] = before
         return dict(zip(in_turn.tolist(), map(Reason, answers.tolist()), strict=True))
 
     def _has(self, question: Question, hook: str) -> bool:
         return hook in self._levers[question].hooks
 
-    def _each(self, hook: str, question: Question, about: Handles, rows: Rows) -> Rows:
+    def _each(self, question: Question, hook: str, view: View, rows: Rows) -> Rows:
         answers = np.zeros(len(rows), np.int64)
-        self._loops.ask_each(self._hooks[hook], *about, self._params[question], rows, answers)
+        with self._asking(question, hook, view) as words:
+            self._loops.ask_each(*words, rows, answers)
         return answers
 
-    def _pairs(self, hook: str, question: Question, view: View, rows: Rows, columns: Rows) -> Rows:
+    def _pairs(self, question: Question, hook: str, view: View, rows: Rows, columns: Rows) -> Rows:
         answers = np.zeros((len(rows), len(columns)), np.int64)
-        about, params = self._handles(question, view), self._params[question]
-        self._loops.ask_pairs(self._hooks[hook], *about, params, rows, columns, answers)
+        with self._asking(question, hook, view) as words:
+            self._loops.ask_pairs(*words, rows, columns, answers)
         return answers

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heddle.model.workload import Workload
-from heddle.policy.lever import Lever
+from heddle.policy.lever import Placement, Queues
 from heddle.sim.memory.given.csr import by_owner
 from heddle.sim.memory.given.members import Members
 
@@ -22,7 +22,7 @@ class _Bases(NamedTuple):
     queue: npt.NDArray[np.int64]  # of each base
 
     @classmethod
-    def of(cls, walk: Lever, members: Members, n_queues: int) -> _Bases:
+    def of(cls, walk: Queues, members: Members, n_queues: int) -> _Bases:
         if walk.by_user:
             return cls(members.of_job, members.queue)
         if walk.by_queue:
@@ -38,7 +38,7 @@ class _Wants(NamedTuple):
     label: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, workload: Workload, placement: Lever) -> _Wants:
+    def of(cls, workload: Workload, placement: Placement) -> _Wants:
         n_labels = len(workload.labels)
         asked = workload.stages["shape"].astype(np.int64) * n_labels + workload.stages["label"]
         if placement.trait(placement.by_stage):
@@ -72,8 +72,8 @@ class Lanes(NamedTuple):
         workload: Workload,
         members: Members,
         n_queues: int,
-        walk: Lever,
-        placement: Lever,
+        walk: Queues,
+        placement: Placement,
         n_pools: int,
         has_gate: bool,
     ) -> Lanes:

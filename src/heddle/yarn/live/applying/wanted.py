@@ -16,7 +16,7 @@ import numpy.typing as npt
 from heddle.model.plan import Plan
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.view import View
-from heddle.policy.lever import Columns, Lever, Question
+from heddle.policy.declaration import Lever
 from heddle.policy.policy import Policy
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
 from heddle.yarn.live.live_view import LiveView
@@ -29,27 +29,21 @@ DEAD_BAND: Final[Size] = (256, MILLI)  # smaller changes of a node's size are no
 
 def from_outside(policy: Policy) -> Policy:
     """The policy without the levers that YARN has itself: nobody asks those outside."""
-    return replace(policy, levers=tuple(_silent(lever) if lever.of_yarn else lever for lever in policy.levers))
-
-
-def _silent(lever: Lever) -> Lever:
-    return replace(lever, hooks={}, listens=(), prepare=None, waits="", columns=Columns())
+    return replace(policy, levers=tuple(lever.silent() if lever.of_yarn else lever for lever in policy.levers))
 
 
 def without_knob(policy: Policy) -> list[str]:
     """What of the policy no knob of YARN can bring about, in words."""
-    levers = policy.by_question
-    queues, ordering, placement = (levers[q] for q in (Question.QUEUES, Question.ORDERING, Question.PLACEMENT))
+    queues, ordering, placement = policy.queues, policy.ordering, policy.placement
     missing = []
-    if "fit" in ordering.hooks:
+    if ordering.fit is not None:
         missing.append(f"{ordering.name} chooses a request for each node, which YARN lets nobody outside do")
     if queues.by_queue and not queues.of_yarn:
         missing.append(f"{queues.name} orders queues, which YARN's own scheduler does")
     if queues.settings_fixed:
-        turned = (levers[q] for q in (Question.ORDERING, Question.ADMISSION, Question.PARTITION))
         missing += [
             f"{lever.name} sets queues or priorities, which nobody can change while the Fair scheduler runs"
-            for lever in turned
+            for lever in (ordering, policy.admission, policy.partition)
             if has_opinion(lever)
         ]
     if not placement.of_yarn:
@@ -64,7 +58,7 @@ def pool_leaf(pool: int) -> str:
 
 def pool_leaves(policy: Policy) -> tuple[str, ...]:
     """The queues that a policy's pools need."""
-    n_pools = policy.by_question[Question.PARTITION].n_pools
+    n_pools = policy.partition.n_pools
     return tuple(pool_leaf(pool) for pool in range(n_pools)) if n_pools > 1 else ()
 
 

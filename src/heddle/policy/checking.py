@@ -1,0 +1,123 @@
+"""What a declaration alone shows to be wrong: signatures of hooks, events that never come, state without a source.
+
+What only the compiler shows (a fraction, nothing returned) is in policy/compiled_check.py, what only a run shows in
+experiments/conformance.py.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import inspect
+from collections.abc import Callable, Iterator
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Final
+
+from heddle.model.errors import Problem
+from heddle.model.suggestion import did_you_mean
+from heddle.model.view import EVENT_NAMES, EVENT_TICK
+from heddle.policy.delivery import DELIVERY, OF_TRUTH
+from heddle.policy.question import HOOKS, Question
+
+if TYPE_CHECKING:
+    from heddle.policy.declaration import Lever
+
+FIRST: Final = ("view", "state", "params")
+SWITCHED: Final = ("may_deadlock", "reserves", "blocking", "reads_containers", "young", "by_stage", "waits")
+
+
+def problems_of(lever: Lever) -> list[str]:
+    """All that is wrong with the declaration, in words."""
+    return [
+        *_of_hooks(lever), *_of_events(lever), *_of_truth(lever), *lever.state.problems, *_of_memory(lever),
+        *_of_traits(lever),
+    ]  # fmt: skip
+
+
+def declared_at(lever: Lever) -> tuple[str, int | None]:
+    """The file and line of the lever's first hook; of one without hooks, its name."""
+    for hook in lever.hooks.values():
+        if code := getattr(hook, "__code__", None):
+            return code.co_filename, code.co_firstlineno
+    return lever.name, None
+
+
+def _of_hooks(lever: Lever) -> Iterator[str]:
+    for name, hook in lever.hooks.items():
+        if not callable(hook):
+            yield f"{name} is {hook!r}, not a function"
+            continue
+        wanted = (*FIRST, *HOOKS[lever.question][name])
+        given = tuple(one.lstrip("_") for one in inspect.signature(hook).parameters)
+        if given != wanted and not _takes_anything(hook):
+            yield f"{name} gets ({', '.join(wanted)}), in this order; the function has ({', '.join(given)})"
+
+
+def _takes_anything(hook: Callable[..., Any]) -> bool:
+    kinds = [one.kind for one in inspect.signature(hook).parameters.values()]
+    return kinds == [inspect.Parameter.VAR_POSITIONAL]
+
+
+def _of_events(lever: Lever) -> Iterator[str]:
+    for kind in lever.listens:
+        if kind not in range(len(EVENT_NAMES)):
+            yield f"listens to {kind!r}, which is no event (heddle.model.view has them: EVENT_ARRIVED and so on)"
+        elif kind not in DELIVERY[lever.question].kinds:
+            hearers = [question for question, one in DELIVERY.items() if kind in one.kinds]
+            yield f"{lever.question} never hears of {EVENT_NAMES[kind]!r}; only {' and '.join(hearers)} do"
+        elif kind in OF_TRUTH and not lever.truth:
+            yield f"{EVENT_NAMES[kind]!r} is nothing a scheduler sees: only levers with a truth may listen to it"
+    if lever.listens and lever.on_event is None:
+        yield "listens to events, but has no on_event"
+    if lever.on_event is not None and not lever.listens:
+        yield "has on_event, but listens to nothing"
+    if getattr(lever, "depends_on", "") == "time" and lever.question is Question.ORDERING and lever.every_ms <= 0:
+        yield "its key depends on time: every_ms must say how often the host asks for it again"
+    if EVENT_TICK in lever.listens and lever.every_ms <= 0:
+        yield "listens to 'tick': every_ms must say how often"
+    if lever.every_ms > 0 and EVENT_TICK not in lever.listens and getattr(lever, "depends_on", "") != "time":
+        yield "every_ms says how often 'tick' comes, but it does not listen to it"
+
+
+def _of_truth(lever: Lever) -> Iterator[str]:
+    for one in lever.truth:
+        if one not in lever.truths:
+            yield f"there is no truth {one!r} for {lever.question}; known: {', '.join(lever.truths)}"
+    if "future_peak" in lever.truth and getattr(lever, "depends_on", "") != "time":
+        yield "the future peak changes with time alone: say depends_on='time'"
+    if "workload" in lever.truth and lever.prepare is None:
+        yield "truth 'workload' is given to prepare(), which it does not have"
+
+
+def _of_memory(lever: Lever) -> Iterator[str]:
+    if lever.state.lists and lever.prepare is None:
+        yield f"who makes {', '.join(lever.state.lists)}? Lists are what prepare() returns"
+    for parameter in lever.parameters:
+        if not parameter.name.isidentifier():
+            yield f"a parameter cannot be called {parameter.name!r}"
+
+
+def _of_traits(lever: Lever) -> Iterator[str]:
+    for name in SWITCHED:
+        trait = getattr(lever, name, "")
+        if isinstance(trait, str) and trait and trait.partition("=")[0] not in lever.parameter_names:
+            yield f"{name} is switched by {trait!r}, which is no parameter of it"
+
+
+def unknown_names(function: Callable[..., Any]) -> Iterator[Problem]:
+    """Names in the function that neither its file nor Python knows, each with its line."""
+    known = {*vars(builtins), *function.__globals__}
+
+    def search(code: CodeType) -> Iterator[Problem]:
+        line = code.co_firstlineno
+        for instruction in dis.get_instructions(code):
+            line = instruction.starts_line or line
+            if instruction.opname == "LOAD_GLOBAL" and instruction.argval not in known:
+                name = instruction.argval
+                near = did_you_mean(name, {*known, *code.co_varnames})
+                yield Problem(code.co_filename, f"{name} is not defined{near}", row=line)
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                yield from search(constant)
+
+    yield from search(function.__code__)
