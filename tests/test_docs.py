@@ -19,9 +19,10 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / "docs" / page).read_text(), flags=re.DOTALL)
 
 
-def test_the_lever_of_the_guide_is_the_example_that_a_test_runs() -> None:
-    (lever,) = [block for block in blocks("guide.md", "python") if "@ordering()" in block]
-    assert (ROOT / "examples" / "shortest_first.py").read_text().endswith(lever)
+@pytest.mark.parametrize(("example", "mark"), [("shortest_first", "@ordering()"), ("recent_peak", "@sizing(")])
+def test_a_lever_of_the_guide_is_the_example_that_a_test_runs(example: str, mark: str) -> None:
+    (lever,) = [block for block in blocks("guide.md", "python") if mark in block]
+    assert (ROOT / "examples" / f"{example}.py").read_text().endswith(lever)
 
 
 def test_the_files_of_the_guide_can_be_read(tmp_path: Path) -> None:

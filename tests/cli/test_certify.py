@@ -1,19 +1,39 @@
-"""`heddle policies NAME --certify`."""
+"""`heddle certify POLICY|FILE:NAME`."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from heddle.cli.main import run
 
+STALE = '''
+from heddle.policy.lever import ordering
+
+@ordering()
+def oldest_wait(view, state, params, stage):
+    """who has waited longest goes first"""
+    return view.stage["asked_at_ms"][stage] - view.clock["now_ms"][0]
+'''
+
 
 def test_certifies_a_policy(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["policies", "fair", "--certify", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"policy": "fair", "certified": True, "failures": []}
+    assert run(["certify", "fair", "--seeds", "1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == {"policy": "fair", "certified": True, "failures": [], "not_live_because": []}
 
 
-def test_wants_a_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["policies", "--certify"]) == 2
-    assert "name the policy" in capsys.readouterr().err
+def test_says_which_rule_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(STALE)
+    assert run(["certify", f"{path}:oldest_wait", "--seeds", "1"]) == 1
+    said = capsys.readouterr().out
+    assert "not certified" in said
+    assert 'key reads view.clock["now_ms"]' in said
+
+
+def test_wants_a_policy(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["certify"]) == 2
+    assert "POLICY" in capsys.readouterr().err

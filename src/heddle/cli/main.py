@@ -15,6 +15,7 @@ from heddle.cli import (
     advise,
     bench,
     bound,
+    certify,
     cluster,
     compare,
     doctor,
@@ -54,6 +55,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("policies")(policies.policies)
+app.command("certify")(certify.certify)
 app.add_typer(workload.app, name="workload")
 app.add_typer(traces.app, name="traces")
 app.add_typer(cluster.app, name="cluster")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heddle.cli.output import FAILED, Json, print_json, print_tables, table
+from heddle.cli.output import Json, print_json, print_tables, table
 
 if TYPE_CHECKING:
     from heddle.policy.lever import Lever, Parameter
@@ -16,12 +16,9 @@ def policies(
     name: Annotated[
         str | None, typer.Argument(help="A lever, a preset, or a whole policy such as drf+n-sigma(n=5).")
     ] = None,
-    certify: Annotated[
-        bool, typer.Option("--certify", help="Run the conformance suite on NAME instead; exit code 1 if it fails.")
-    ] = False,
     json: Json = False,
 ) -> None:
-    """List the policies, explain one, or certify one.
+    """List the policies, or explain one.
 
     A policy is one lever for each of six questions (queues, ordering, admission, sizing, partition, placement), joined
     by +; what is left out has its default, and the right-most wins on the same question. Your own: ./mine.py:my_lever.
@@ -31,11 +28,7 @@ def policies(
       heddle policies
       heddle policies tetris
       heddle policies "drf+n-sigma(n=3)" --json
-      heddle policies ./mine.py:my_lever --certify
     """
-    if certify:
-        _certify(name, json)
-        return
     from heddle.policy.parse import parse_policy
     from heddle.policy.presets import DEFAULTS, LEVERS, PRESETS
 
@@ -74,25 +67,6 @@ def policies(
             rows.append((question.value, lever.name + (f"({values})" if values else "") + mark, _in_short(lever)))
     rows += [("preset", preset, " + ".join(map(str, levers))) for preset, levers in PRESETS.items()]
     print_tables([table(("question", "policy", "what it does"), rows)])
-
-
-def _certify(name: str | None, json: bool) -> None:
-    from dataclasses import asdict
-
-    from heddle.experiments.conformance import certify
-    from heddle.model.errors import BadInput
-
-    if name is None:
-        raise BadInput.of("--certify", "name the policy to certify")
-    failures = certify(name)
-    if json:
-        print_json({"policy": name, "certified": not failures, "failures": [asdict(failure) for failure in failures]})
-    else:
-        print(f"{name}: " + ("certified" if not failures else "not certified"))
-        for failure in failures:
-            print(f"  it breaks the rule that it {failure.rule} ({failure.case}): {failure.what}")
-    if failures:
-        raise typer.Exit(FAILED)
 
 
 def _in_short(lever: Lever) -> str:

@@ -1,25 +1,35 @@
-"""One suite that certifies every policy, heddle's own and yours: `heddle policies POLICY --certify`.
+"""One suite that certifies every policy, heddle's own and yours: `heddle certify POLICY`.
 
 A policy that passes is deterministic, never promises more than its sizing allows, loses and doubles no task, does not
-depend on the order of its input, finishes everything that can finish, and is what its string says.
+depend on the order of its input, finishes everything that can finish, and is what its string says. Its hooks, watched
+while they run, answer the same as when compiled, read nothing that moves without their being asked again, write
+nothing of the host's, and hear the same events in the simulator and in the live host.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
+from heddle.experiments.declared_reads import undeclared_reads
+from heddle.experiments.onlooker import Onlooker
+from heddle.experiments.watching import Watched, watched
 from heddle.model.cluster import YARN, Cluster, Node, Queue, Timing
-from heddle.model.errors import CheckFailed
+from heddle.model.errors import BadInput, CheckFailed
+from heddle.model.view import EVENT_FINISHED, EVENT_NAMES, EVENT_STOPPED
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
+from heddle.policy.question import Question
 from heddle.record.run import Run
 from heddle.run import simulate
+from heddle.sim.run import run_engine
+from heddle.traces.align import in_resources_of
 from heddle.traces.build import JobSpec, Profile, StageSpec, TaskSpec, build
+from heddle.yarn.live.levers import unfit
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,7 @@ def certify(text: str, seeds: int = 2) -> list[Failure]:
     policy = parse_policy(text)
     return [
         *_round_trips(policy),
+        *_watch(policy, next(case for case in cases(0) if case.name.startswith("heartbeats"))),
         *(failure for seed in range(seeds) for case in cases(seed) for failure in _check_case(policy, case, seed)),
     ]
 
@@ -84,6 +95,49 @@ def _random_jobs(seed: int) -> Iterator[JobSpec]:
 def _use(rng: np.random.Generator) -> Profile:
     low, high = sorted(int(x) for x in rng.integers(64, 1000, 2))
     return ((4000, (low, 300)), (10_000, (high, 700)))
+
+
+def _watch(policy: Policy, case: Case) -> Iterator[Failure]:
+    """The rules that only a look at single reads and events can tell, in both hosts."""
+    compiled = simulate(case.workload(), case.cluster, policy, record=True)
+    plain, native = watched(policy)
+    try:
+        again = simulate(case.workload(), case.cluster, plain, record=True)
+        if not again.attempts.equals(compiled.attempts):
+            yield Failure("answers the same compiled and as plain Python", case.name, "the two gave other attempts")
+    except BadInput:
+        pass  # it is among what was raised
+    hosts = [native]
+    if not unfit(policy):
+        outside, live = watched(policy)
+        aligned = in_resources_of(case.workload(), case.cluster)
+        run_engine(aligned, case.cluster, policy, 0, False, outside=Onlooker(outside, aligned, case.cluster))
+        hosts.append(live)
+        yield from _heard_otherwise(native, live, case.name)
+    for host in hosts:
+        for lever, seen in ((seen.lever.name, seen) for seen in host.values()):
+            for what in sorted(set(seen.raised)):
+                yield Failure("answers every question with a whole number", case.name, f"{lever}: {what}")
+            for column in sorted(seen.writes):
+                yield Failure("leaves the view to the host", case.name, f"{lever} writes {column}")
+    for seen in native.values():
+        for what in undeclared_reads(seen):
+            yield Failure("reads what it declares", case.name, f"{seen.lever.name}: {what}")
+
+
+def _heard_otherwise(
+    native: Mapping[Question, Watched], live: Mapping[Question, Watched], case: str
+) -> Iterator[Failure]:
+    """How a container ended, a poll cannot always tell: the two ways count as one."""
+
+    def kinds(heard: set[int]) -> set[str]:
+        return {"ended" if kind in (EVENT_FINISHED, EVENT_STOPPED) else EVENT_NAMES[kind] for kind in heard}
+
+    for question, seen in native.items():
+        other = live[question]
+        for kind in sorted(kinds(seen.heard) ^ kinds(other.heard)):
+            where = "the simulator" if kind in kinds(seen.heard) else "the live host"
+            yield Failure("hears the same in both hosts", case, f"{seen.lever.name} hears {kind!r} only in {where}")
 
 
 def _check_case(policy: Policy, case: Case, seed: int) -> Iterator[Failure]:

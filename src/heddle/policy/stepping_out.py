@@ -1,7 +1,7 @@
 """Hooks that run as plain Python: called from compiled code by address, as compiled ones are.
 
 What Numba cannot compile runs this way, far slower, and so does whoever wants to watch what a hook reads
-(experiments/recording.py). Compiled code cannot be left by an exception, so the first one is kept, and raised when the
+(experiments/watching.py). Compiled code cannot be left by an exception, so the first one is kept, and raised when the
 run is over.
 """
 

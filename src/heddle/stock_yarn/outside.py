@@ -18,7 +18,7 @@ from heddle.sim.memory.queue_tree import QueueTree
 from heddle.sim.numba.compile import Engine
 from heddle.sim.numba.handle import SimHandle
 from heddle.sim.run import Ended, run_engine
-from heddle.stock_yarn.levers import stock_policy
+from heddle.stock_yarn.levers import posted, stock_policy
 from heddle.stock_yarn.sight import Sight, node_number
 from heddle.stock_yarn.turning import SimulatedKnobs
 from heddle.yarn.live.applying.applier import Applier
@@ -75,7 +75,7 @@ class OutsidePolicy:
         self.moves_to = pool_leaves(policy)
         self._seed, self._observation = seed, cluster.observation
         self._poll_ms = cluster.observation.poll_ms or DEFAULT_POLL_MS
-        self._sight = Sight(workload, cluster, queues.names)
+        self._sight = Sight(workload, cluster, queues.names, posted)
         self._knobs = SimulatedKnobs(queues, stock.queues)
         # Without guards: those are for a cluster in which a person, a fault or a hanging node may get in the way.
         self._applier = Applier(self._knobs, Ownership(), guards=())

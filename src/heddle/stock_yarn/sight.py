@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from heddle.model.view import JOB_ADMITTED, JOB_ARRIVED, JOB_FAILED
 from heddle.model.workload import AM, EXECUTORS, TASKS, Workload
 from heddle.sim.codes import DONE, LAUNCHING
 from heddle.sim.memory.tables import Sim
-from heddle.stock_yarn.levers import posted
 from heddle.yarn.live.snapshot import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Size, Snapshot
+
+Sizes = Callable[[Sim], npt.NDArray[np.int64]]  # how large a ResourceManager says that each node is
 
 
 def node_id(node: int) -> str:
@@ -44,9 +46,10 @@ class Sight:
     away in the same breath: until then it shows the container, and nobody outside ever sees that room free.
     """
 
-    def __init__(self, workload: Workload, cluster: Cluster, queue_names: tuple[str, ...]) -> None:
+    def __init__(self, workload: Workload, cluster: Cluster, queue_names: tuple[str, ...], sizes: Sizes) -> None:
         self._workload = workload
         self._queue_names = queue_names
+        self._sizes = sizes
         self._racks, self._labels = [node.rack for node in cluster.nodes], [node.label for node in cluster.nodes]
         timing = cluster.timing
         self._heartbeat_ms = min(1, timing.node_heartbeat_ms) if timing.heartbeat_at_end else timing.node_heartbeat_ms
@@ -73,7 +76,7 @@ class Sight:
 
     def _node(self, sim: Sim, n: int) -> NodeSeen:
         node = sim.shown.node[n]
-        total = _size(posted(sim)[n])
+        total = _size(self._sizes(sim)[n])
         # A NodeManager counts its containers' CPU in vcores of its present size, not in the machine's.
         vcores = node["containers_used"][VCORES] / MILLI * max(1, total[VCORES]) / max(1, node["capacity"][VCORES])
         return NodeSeen(

@@ -1,0 +1,44 @@
+"""`heddle certify`: does a policy keep the rules?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from heddle.cli.output import FAILED, Json, print_json
+
+
+def certify(
+    policy: Annotated[str, typer.Argument(metavar="POLICY|FILE:NAME", help="A policy, or a lever in a file of yours.")],
+    seeds: Annotated[int, typer.Option(min=1, help="Random workloads to try it on.")] = 2,
+    json: Json = False,
+) -> None:
+    """Certify a policy: run it on small workloads, in the simulator and in the live host: does it keep the rules?
+
+    It must be deterministic, promise no more than its sizing allows, lose no task, not depend on the order of its
+    input, finish what can finish; its hooks must read only what they declare. Exit code 1 if it breaks a rule.
+
+    \b
+    Examples:
+      heddle certify capacity+usage-feedback
+      heddle certify ./mine.py:my_lever
+    """
+    from heddle.experiments.conformance import certify as certified
+    from heddle.policy.parse import parse_policy
+    from heddle.yarn.live.levers import unfit
+
+    failures = certified(policy, seeds)
+    only_simulated = unfit(parse_policy(policy))
+    if json:
+        document = {"policy": policy, "certified": not failures, "failures": [asdict(one) for one in failures]}
+        print_json(document | {"not_live_because": only_simulated})
+    else:
+        print(f"{policy}: " + ("certified" if not failures else "not certified"))
+        for failure in failures:
+            print(f"  it breaks the rule that it {failure.rule} ({failure.case}): {failure.what}")
+        for why in only_simulated:
+            print(f"  in the simulator only: {why}")
+    if failures:
+        raise typer.Exit(FAILED)

@@ -1,0 +1,85 @@
+"""Which columns of the view a hook may read, by what its lever says that it depends on.
+
+A host asks again for a key, a total or a score only when something happened that it was told to look for. A hook that
+reads what moves at other times has answers that go stale, and nobody notices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from heddle.experiments.watching import Read, Watched
+from heddle.policy.lever import Ordering, Placement, Sizing
+
+# Columns that stay as they are from the arrival of a job on, or whose change makes hosts ask again in any case.
+FIXED: Final = {
+    "clock": {"seed", "allowance", "increment", "report_ms", "counts", "exclusive"},
+    "node": {"capacity", "allowance", "rack", "label"},
+    "queue": {
+        "min_share", "weight_milli", "am_share_permille", "user_limit_percent", "user_limit_factor_milli",
+        "max_running_jobs", "parent", "first_child", "next_sibling", "order",
+    },
+    "member": {"queue", "user"},
+    "job": {"arrived_at_ms", "queue", "member", "priority", "pool"},
+    "stage": {"asked_at_ms"},
+}  # fmt: skip
+SPECS: Final = {"job_spec", "stage_spec", "shape"}
+OF_THE_JOB: Final = {"job": {"allocated", "waiting", "held", "state"}, "stage": {"waiting", "held", "done"}}
+REPORTED: Final = {"node": {"used", "containers_used", "reported_at_ms"}, "container": {"used"}}
+
+
+def undeclared_reads(seen: Watched) -> Iterator[str]:
+    """What the lever reads and did not declare, in words."""
+    lever = seen.lever
+    for hook, reads in seen.reads.items():
+        for read in sorted(reads):
+            why = None
+            if isinstance(lever, Ordering) and hook in ("key", "term"):
+                why = _of_key(lever, read)
+            elif isinstance(lever, Sizing) and hook == "total":
+                why = _of_total(lever, read)
+            elif isinstance(lever, Placement) and hook == "score" and lever.score_by == "node":
+                why = _of_score(read)
+            if why:
+                yield f"{hook} reads {read}, {why}"
+
+
+def _is(read: Read, columns: dict[str, set[str]]) -> bool:
+    return read.column in columns.get(read.table, set())
+
+
+def _is_fixed(read: Read) -> bool:
+    return read.table in SPECS or _is(read, FIXED)
+
+
+def _of_key(lever: Ordering, read: Read) -> str | None:
+    if lever.depends_on == "time" or _is_fixed(read):
+        return None
+    if read == Read("clock", "now_ms"):
+        return "but nobody asks for the key again as time passes: say depends_on='time' and every_ms"
+    if _is(read, OF_THE_JOB) and not read.others:
+        if lever.depends_on == "allocations":
+            return None
+        return "but the key is asked for once: say depends_on='allocations'"
+    return (
+        "which changes without the key being asked for again: say depends_on='time' and every_ms, or keep it in state"
+    )
+
+
+def _of_total(lever: Sizing, read: Read) -> str | None:
+    if _is(read, {"container": {"used"}}) and not lever.trait(lever.reads_containers):
+        return "which hosts fill only for levers that say reads_containers"
+    if lever.depends_on == "time" or _is_fixed(read):
+        return None
+    if read == Read("clock", "now_ms"):
+        return "but totals are not asked for again as time passes: say depends_on='time'"
+    if _is(read, REPORTED):
+        return None if lever.depends_on == "reports" else "but nobody collects reports for it: say depends_on='reports'"
+    return None if lever.depends_on != "nothing" else "which moves: say depends_on='allocations'"
+
+
+def _of_score(read: Read) -> str | None:
+    if _is_fixed(read) or read.table == "node":
+        return None
+    return "but says score_by='node': it is asked for again only when the node changes"

@@ -1,0 +1,121 @@
+"""A policy whose hooks are watched: they run as plain Python, over a view that writes down all that they read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from heddle.model.view import View
+from heddle.policy.compile import RUNS_AS_PYTHON
+from heddle.policy.declaration import Lever
+from heddle.policy.policy import Policy
+from heddle.policy.question import HOOKS, Question
+
+
+class Read(NamedTuple):
+    """A column of the view; `others`: in a row that is not of the job (of its stages) that the hook was asked about."""
+
+    table: str
+    column: str
+    others: bool = False
+
+    def __str__(self) -> str:
+        return f'view.{self.table}["{self.column}"]' + (" of another job" if self.others else "")
+
+
+@dataclass
+class Watched:
+    """What one lever did in a run."""
+
+    lever: Lever
+    reads: dict[str, set[Read]] = field(default_factory=dict)  # of each hook
+    writes: set[str] = field(default_factory=set)  # columns of the view that it tried to write
+    heard: set[int] = field(default_factory=set)  # kinds of events
+    raised: list[str] = field(default_factory=list)
+
+
+def watched(policy: Policy) -> tuple[Policy, dict[Question, Watched]]:
+    """The policy with all its hooks watched, and where what they do is written down."""
+    notes = {lever.question: Watched(lever) for lever in policy.levers}
+    levers = []
+    for lever in policy.levers:
+        hooks: dict[str, Any] = {name: _watch(hook, name, notes[lever.question]) for name, hook in lever.hooks.items()}
+        levers.append(replace(lever, **hooks))
+    return replace(policy, levers=tuple(levers)), notes
+
+
+def _watch(hook: Callable[..., Any], name: str, notes: Watched) -> Callable[..., Any]:
+    about = HOOKS[notes.lever.question][name]
+    reads = notes.reads.setdefault(name, set())
+
+    def call(*arguments: Any) -> Any:
+        view, state, params, *integers = arguments
+        given = dict(zip(about, integers, strict=True))
+        if name == "on_event":
+            notes.heard.add(given["kind"])
+        try:
+            answer = hook(_WatchedView(view, reads, notes.writes, given), _guarded(state), params, *integers)
+            if not isinstance(answer, int | np.integer | np.bool_):
+                raise TypeError(f"it returned {answer!r}, not a whole number")
+        except Exception as error:
+            notes.raised.append(f"{name}: {type(error).__name__}: {error}")
+            raise
+        return answer
+
+    setattr(call, RUNS_AS_PYTHON, True)
+    return call
+
+
+def _guarded(state: Any) -> Any:
+    """The truth is the host's to write."""
+    if not hasattr(state, "truth"):
+        return state
+    truth = state.truth.view()
+    truth.flags.writeable = False
+    return state._replace(truth=truth)
+
+
+class _WatchedView:
+    def __init__(self, view: View, reads: set[Read], writes: set[str], about: dict[str, int]) -> None:
+        self._view, self._reads, self._writes = view, reads, writes
+        stage = about.get("stage", -1)
+        self._job = about.get("job", int(view.stage_spec["job"][stage]) if stage >= 0 else -1)
+
+    def __getattr__(self, table: str) -> _WatchedRows:
+        return _WatchedRows(getattr(self._view, table), table, self)
+
+    def note(self, table: str, column: str, row: int) -> None:
+        of = {"job": row, "stage": int(self._view.stage_spec["job"][row]) if table == "stage" else -1}.get(table)
+        self._reads.add(Read(table, column, of is not None and self._job >= 0 and of != self._job))
+
+    def note_write(self, table: str, column: str) -> None:
+        self._writes.add(str(Read(table, column)))
+
+
+class _WatchedRows:
+    def __init__(self, rows: Any, table: str, view: _WatchedView) -> None:
+        self._rows, self._table, self._view = rows, table, view
+        self.shape = rows.shape
+
+    def __getitem__(self, column: str) -> _WatchedColumn:
+        return _WatchedColumn(self._rows[column], self._table, column, self._view)
+
+
+class _WatchedColumn:
+    """Numbers come out as Python's, which do not overflow."""
+
+    def __init__(self, values: Any, table: str, column: str, view: _WatchedView) -> None:
+        self._values, self._table, self._column, self._view = values, table, column, view
+        self.shape = values.shape
+
+    def __getitem__(self, index: Any) -> Any:
+        row = index[0] if isinstance(index, tuple) else index
+        self._view.note(self._table, self._column, int(row))
+        value = self._values[index]
+        return int(value) if value.ndim == 0 else value
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._view.note_write(self._table, self._column)

@@ -1,0 +1,214 @@
+"""Levers that look right and are not: each is refused when it is loaded, or fails certification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from heddle.experiments.conformance import certify
+from heddle.model.cluster import Cluster, Node
+from heddle.model.errors import BadInput
+from heddle.policy.lever import Question
+from heddle.policy.parse import parse_policy
+from heddle.run import simulate
+from heddle.sim.run import run_engine
+from heddle.traces.build import JobSpec, Profile, StageSpec, TaskSpec, build
+from heddle.yarn.live.levers import charging_young, unfit
+
+Write = Callable[[str], str]
+HEAD = """from heddle.model.view import *
+from heddle.policy.lever import Parameter, State, ordering, partition, per_resource, queues, sizing
+
+"""
+
+
+@pytest.fixture
+def lever(tmp_path: Path) -> Write:
+    """Writes a file that begins with HEAD; the policy that names its lever `mine`."""
+
+    def write(text: str) -> str:
+        path = tmp_path / "mine.py"
+        path.write_text(HEAD + text)
+        return f"{path}:mine"
+
+    return write
+
+
+def refusal(policy: str) -> str:
+    with pytest.raises(BadInput) as caught:
+        parse_policy(policy)
+    said = str(caught.value)
+    assert policy.removesuffix(":mine") + ":" in said, "no line of the user's file"
+    return said
+
+
+def key(body: str, options: str = "") -> str:
+    return f"@ordering({options})\ndef mine(view, state, params, stage):\n    {body}\n"
+
+
+# Refused when loaded
+
+
+def test_a_fraction_is_not_cut_to_0(lever: Write) -> None:
+    assert ":4: mine returns a fraction" in refusal(lever(key("return 1 / (1 + stage)")))
+
+
+def test_a_hook_that_returns_nothing(lever: Write) -> None:
+    assert "mine returns nothing;" in refusal(lever(key("stage + 1")))
+
+
+def test_a_hook_that_returns_nothing_now_and_then(lever: Write) -> None:
+    assert "mine returns nothing on some way" in refusal(lever(key("if stage > 3:\n        return 1")))
+
+
+def test_a_fraction_of_a_hook_that_cannot_be_compiled(lever: Write) -> None:
+    """Nobody can tell before it runs; then it is told, and not cut."""
+    policy = lever("import json\n\n" + key('return float(json.loads("0.5"))'))
+    with pytest.warns(UserWarning, match="cannot be compiled"):
+        chosen = parse_policy(policy)
+    with pytest.raises(BadInput, match=r"returned 0\.5, not a whole number"):
+        simulate(build("x", [waiting_job("a", 0)]), one_slot(), chosen)
+
+
+def test_events_that_never_come(lever: Write) -> None:
+    listening = "def heard(view, state, params, kind, node, stage, container, value):\n    return 0\n\n"
+    said = refusal(lever(listening + key("return stage", "on_event=heard, listens=(EVENT_REPORTED,)")))
+    assert "ordering never hears of 'reported'; only sizing and partition do" in said
+    said = refusal(lever(listening + key("return stage", "on_event=heard, listens=(EVENT_INNER_FINISHED,)")))
+    assert "nothing a scheduler sees" in said
+    assert "listens to nothing" in refusal(lever(listening + key("return stage", "on_event=heard")))
+    assert "has no on_event" in refusal(lever(key("return stage", "listens=(EVENT_ARRIVED,)")))
+
+
+def test_a_tick_without_an_interval(lever: Write) -> None:
+    listening = "def heard(view, state, params, kind, node, stage, container, value):\n    return 0\n\n"
+    assert "every_ms" in refusal(lever(listening + key("return stage", "on_event=heard, listens=(EVENT_TICK,)")))
+    assert "every_ms" in refusal(lever(key("return stage", 'depends_on="time"')))
+
+
+def test_another_signature(lever: Write) -> None:
+    said = refusal(lever("@sizing()\ndef mine(view, state, params, r, node):\n    return 0\n"))
+    assert "total gets (view, state, params, node, r), in this order" in said
+    assert "key gets" in refusal(lever("@ordering()\ndef mine(view, stage):\n    return 0\n"))
+
+
+def test_a_hook_that_does_not_exist(lever: Write) -> None:
+    assert "no hook or trait 'depend_on', did you mean \"depends_on\"?" in refusal(
+        lever(key("return stage", 'depend_on="time"'))
+    )
+
+
+def test_names_that_do_not_exist(lever: Write) -> None:
+    assert ':6: stagee is not defined, did you mean "stage"?' in refusal(lever(key("return stagee")))
+    assert ":6: mine: view.stagee does not exist" in refusal(lever(key('return view.stagee["held"][stage]')))
+    assert "no column 'hold'" in refusal(lever(key('return view.stage["hold"][stage]')))
+    assert "no column 'b'" in refusal(lever(key('return state.job["b"][0]', 'state=State(job="a")')))
+    assert "params.b does not exist" in refusal(lever(key("return params.b", 'parameters=(Parameter("a", 1, ""),)')))
+
+
+# Fails certification
+
+
+def rules(policy: str) -> list[str]:
+    return [f"{failure.rule}: {failure.what}" for failure in certify(policy, seeds=1)]
+
+
+def test_a_key_that_goes_stale_as_time_passes(lever: Write) -> None:
+    body = 'return view.stage["asked_at_ms"][stage] - view.clock["now_ms"][0] // 1000'
+    broken = rules(lever(key(body)))
+    assert any("reads what it declares" in one and 'view.clock["now_ms"]' in one for one in broken)
+    assert rules(lever(key(body, 'depends_on="time", every_ms=1000'))) == []
+
+
+def test_a_key_that_goes_stale_as_containers_come_and_go(lever: Write) -> None:
+    body = 'return view.job["allocated"][view.stage_spec["job"][stage], 0]'
+    assert any('view.job["allocated"]' in one for one in rules(lever(key(body))))
+    assert rules(lever(key(body, 'depends_on="allocations"'))) == []
+    others = rules(lever(key('return view.job["allocated"][0, 0]', 'depends_on="allocations"')))
+    assert any('view.job["allocated"] of another job' in one for one in others)
+
+
+def test_a_total_that_nobody_asks_for_again(lever: Write) -> None:
+    total = "@sizing({})\ndef mine(view, state, params, node, r):\n    return {}\n"
+    used = 'view.node["allowance"][node, r] - view.node["used"][node, r] // 100'
+    assert any('view.node["used"]' in one for one in rules(lever(total.format('depends_on="allocations"', used))))
+    assert rules(lever(total.format("", used))) == []
+
+
+def test_a_hook_that_writes_into_the_view(lever: Write) -> None:
+    broken = rules(lever(key('view.job["priority"][0] = 0\n    return stage')))
+    assert any("leaves the view to the host" in one for one in broken)
+
+
+# What hosts used to do behind a lever's back
+
+PEAKS: Profile = ((5000, (200, 100)), (10_000, (600, 100)))
+FORESEEING = """
+def prepare(setup):
+    setup.state.node["mine"] = 7
+
+
+@sizing(state=State(node=per_resource("mine")), prepare=prepare, truth=("future_peak",), depends_on="time")
+def mine(view, state, params, node, r):
+    if state.node["mine"][node, r] != 7:
+        return 0
+    return view.node["allocated"][node, r] + view.node["allowance"][node, r] - state.truth["future_peak"][node, r]
+"""
+
+
+def test_a_clairvoyant_sizing_of_a_user_keeps_its_state(lever: Write) -> None:
+    policy = lever(FORESEEING)
+    jobs = [JobSpec(f"j{i}", 0, [StageSpec("s", (600, 100), [TaskSpec(1000, PEAKS)] * 4)]) for i in range(3)]
+    workload, cluster = build("x", jobs), Cluster((Node("n", (2000, 4000), (2000, 4000)),))
+    ended = run_engine(workload, cluster, parse_policy(policy), 0, False)
+    assert (ended.sim.levers[Question.SIZING].state.node["mine"] == 7).all()
+    told = simulate(workload, cluster, "oracle", record=True).attempts
+    assert simulate(workload, cluster, policy, record=True).attempts.equals(told)
+    assert unfit(parse_policy(policy)) == [f"{policy} knows the future, which a live cluster does not tell"]
+
+
+def test_a_parameter_called_young_reports_is_the_users_own(lever: Write) -> None:
+    text = (
+        '@sizing(parameters=(Parameter("young_reports", 3, "of mine"),){})\n'
+        "def mine(view, state, params, node, r):\n"
+        '    return view.node["allowance"][node, r] + params.young_reports // 1000\n'
+    )
+    mine = parse_policy(lever(text.format("")))
+    assert charging_young(mine, 10_000, 1000) == mine
+    declared = parse_policy(lever(text.format(', young="young_reports"')))
+    assert charging_young(declared, 10_000, 1000).sizing.parameter("young_reports") == 10
+
+
+# Keys that depend on time
+
+
+def one_slot() -> Cluster:
+    return Cluster((Node("n", (100, 1000), (100, 1000)),))
+
+
+def waiting_job(name: str, submit_at_ms: int, duration_ms: int = 10) -> JobSpec:
+    return JobSpec(name, submit_at_ms, [StageSpec("s", (100, 1000), [TaskSpec(duration_ms)])])
+
+
+def test_keys_that_depend_on_time_are_asked_for_again(lever: Write) -> None:
+    """Until 5 s the first job goes first, then the last; the node is busy until 6 s."""
+    policy = lever(key('return stage if view.clock["now_ms"][0] < 5000 else -stage', 'depends_on="time", every_ms=500'))
+    jobs = [waiting_job("busy", 0, 6000), waiting_job("a", 1000), waiting_job("b", 1000)]
+    run = simulate(build("x", jobs), one_slot(), policy, record=True)
+    began = dict(run.jobs.select("name", "started_at_ms").rows())
+    assert began["b"] < began["a"]
+
+
+# Decorators for all six
+
+
+def test_queues_and_partition_can_be_declared_too(lever: Write) -> None:
+    text = '@queues()\ndef mine(view, state, params, queue):\n    """by number"""\n    return queue\n'
+    assert parse_policy(lever(text)).queues.by_queue
+    text = (
+        "def half(view, state, params, pool, r):\n    return view.clock['total'][0, r] // 2\n\n"
+        "@partition(limit=half, n_pools=2)\ndef mine(view, state, params, job):\n    return job % 2\n"
+    )
+    assert parse_policy(lever(text)).partition.n_pools == 2
