@@ -142,6 +142,38 @@ def test_a_hook_that_writes_into_the_view(lever: Write) -> None:
     assert any("leaves the view to the host" in one for one in broken)
 
 
+def test_a_lever_that_goes_by_what_only_a_simulator_tells(lever: Write) -> None:
+    """Which nodes hold input, no ResourceManager tells before a run: live, all keys would be 0."""
+    prepare = 'def prepare(setup):\n    setup.state.table["known"] = len(setup.first_preferred)\n\n'
+    declared = 'state=State(table=("known",)), prepare=prepare'
+    broken = rules(lever(prepare + key('return stage * state.table["known"][0]', declared)))
+    assert len(broken) == 1
+    assert "answers the same in both hosts" in broken[0]
+    assert "in the simulator, 0 live" in broken[0]
+
+
+def test_what_is_remembered_of_a_container_goes_with_it_in_both_hosts(lever: Write) -> None:
+    """Also where the lever does not hear of allocations."""
+    text = """
+def heard(view, state, params, kind, node, stage, container, value):
+    row = view.node["first_container"][node]
+    while row >= 0:
+        state.container["seen"][row] += value
+        row = view.container["next"][row]
+    return 0
+
+
+@sizing(state=State(container="seen"), on_event=heard, listens=(EVENT_REPORTED,))
+def mine(view, state, params, node, r):
+    total, row = view.node["allowance"][node, r], view.node["first_container"][node]
+    while row >= 0:
+        total -= min(20, state.container["seen"][row])
+        row = view.container["next"][row]
+    return total
+"""
+    assert rules(lever(text)) == []
+
+
 # What hosts used to do behind a lever's back
 
 PEAKS: Profile = ((5000, (200, 100)), (10_000, (600, 100)))

@@ -70,7 +70,7 @@ def one_at_a_time(levers: LiveLevers, live: LiveView) -> dict[int, Reason]:
     waiting = [job for job in jobs.tolist() if view.job["state"][job] == JOB_ARRIVED]
     said = {}
     for job in sorted(waiting, key=lambda job: (-view.job["priority"][job], job)):
-        answer = levers._each(question, "admits", view, np.array([job], np.int64))
+        answer = levers.each(question, "admits", view, np.array([job], np.int64))
         said[job] = Reason(int(answer[0]))
         if said[job] is not Reason.NONE:
             continue
@@ -78,7 +78,7 @@ def one_at_a_time(levers: LiveLevers, live: LiveView) -> dict[int, Reason]:
         _start(view, job, node, live.am_demand(job))
         if view.job_spec["has_am"][job]:
             event = [[node, int(view.job_spec["first_stage"][job]), -1, 0]]
-            levers._tell(question, view, Batch(EVENT_ALLOCATED, np.array(event, np.int64)))
+            levers.tell(question, view, Batch(EVENT_ALLOCATED, np.array(event, np.int64)))
     return said
 
 

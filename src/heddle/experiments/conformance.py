@@ -3,7 +3,7 @@
 A policy that passes is deterministic, never promises more than its sizing allows, loses and doubles no task, does not
 depend on the order of its input, finishes everything that can finish, and is what its string says. Its hooks, watched
 while they run, answer the same as when compiled, read nothing that moves without their being asked again, write
-nothing of the host's, and hear the same events in the simulator and in the live host.
+nothing of the host's, and hear the same events and answer the same in the simulator and in the live host.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from heddle.experiments.beside import LiveBeside
 from heddle.experiments.declared_reads import undeclared_reads
 from heddle.experiments.onlooker import Onlooker
 from heddle.experiments.watching import Watched, watched
@@ -100,7 +101,8 @@ def _use(rng: np.random.Generator) -> Profile:
 def _watch(policy: Policy, case: Case) -> Iterator[Failure]:
     """The rules that only a look at single reads and events can tell, in both hosts."""
     compiled = simulate(case.workload(), case.cluster, policy, record=True)
-    plain, native = watched(policy)
+    beside = None if unfit(policy) else LiveBeside(policy)
+    plain, native = watched(policy, beside.called if beside else None)
     try:
         again = simulate(case.workload(), case.cluster, plain, record=True)
         if not again.attempts.equals(compiled.attempts):
@@ -108,7 +110,9 @@ def _watch(policy: Policy, case: Case) -> Iterator[Failure]:
     except BadInput:
         pass  # it is among what was raised
     hosts = [native]
-    if not unfit(policy):
+    if beside:
+        for (question, _), what in beside.differences.items():
+            yield Failure("answers the same in both hosts", case.name, f"{policy.by_question[question].name}: {what}")
         outside, live = watched(policy)
         aligned = in_resources_of(case.workload(), case.cluster)
         run_engine(aligned, case.cluster, policy, 0, False, outside=Onlooker(outside, aligned, case.cluster))

@@ -37,17 +37,22 @@ class Watched:
     raised: list[str] = field(default_factory=list)
 
 
-def watched(policy: Policy) -> tuple[Policy, dict[Question, Watched]]:
+Called = Callable[[Question, str, View, list[int], int], None]  # a hook, about what, and its answer
+
+
+def watched(policy: Policy, called: Called | None = None) -> tuple[Policy, dict[Question, Watched]]:
     """The policy with all its hooks watched, and where what they do is written down."""
     notes = {lever.question: Watched(lever) for lever in policy.levers}
     levers = []
     for lever in policy.levers:
-        hooks: dict[str, Any] = {name: _watch(hook, name, notes[lever.question]) for name, hook in lever.hooks.items()}
+        hooks: dict[str, Any] = {
+            name: _watch(hook, name, notes[lever.question], called) for name, hook in lever.hooks.items()
+        }
         levers.append(replace(lever, **hooks))
     return replace(policy, levers=tuple(levers)), notes
 
 
-def _watch(hook: Callable[..., Any], name: str, notes: Watched) -> Callable[..., Any]:
+def _watch(hook: Callable[..., Any], name: str, notes: Watched, called: Called | None) -> Callable[..., Any]:
     about = HOOKS[notes.lever.question][name]
     reads = notes.reads.setdefault(name, set())
 
@@ -63,6 +68,8 @@ def _watch(hook: Callable[..., Any], name: str, notes: Watched) -> Callable[...,
         except Exception as error:
             notes.raised.append(f"{name}: {type(error).__name__}: {error}")
             raise
+        if called is not None:
+            called(notes.lever.question, name, view, integers, int(answer))
         return answer
 
     setattr(call, RUNS_AS_PYTHON, True)

@@ -181,13 +181,20 @@ class LiveLevers:
             memory.prepare(view)
 
     def hear(self, view: View, batch: Batch, new_containers: Rows) -> None:
-        for question, memory in self._memory.items():
-            memory.fit(view)
-            memory.clear_containers(new_containers)
-            self._tell(question, view, batch)
+        self.begin_containers(view, new_containers)
+        for question in self._memory:
+            self.tell(question, view, batch)
 
-    def _tell(self, question: Question, view: View, batch: Batch) -> None:
+    def begin_containers(self, view: View, rows: Rows) -> None:
+        """New containers take these rows: nothing is remembered of those that had them before."""
+        for memory in self._memory.values():
+            memory.fit(view)
+            memory.clear_containers(rows)
+
+    def tell(self, question: Question, view: View, batch: Batch) -> None:
+        """Tells one lever, if it listens to that."""
         if batch.kind in self._levers[question].listens:
+            self._memory[question].fit(view)
             with self._asking(question, "on_event", view) as words:
                 self._loops.tell(*words, batch.kind, batch.rows)
 
@@ -206,8 +213,7 @@ class LiveLevers:
         now_ms = int(live.view.clock["now_ms"][0])
         for question, lever in self._levers.items():
             if lever.every_ms and since_ms // lever.every_ms < now_ms // lever.every_ms and len(live.waiting_stages()):
-                self._memory[question].fit(live.view)
-                self._tell(question, live.view, Batch(EVENT_TICK, np.array([[-1, -1, -1, 0]], np.int64)))
+                self.tell(question, live.view, Batch(EVENT_TICK, np.array([[-1, -1, -1, 0]], np.int64)))
 
     def decide(self, live: LiveView) -> Plan:
         """What the levers say now. Levers without a hook have no opinion."""
@@ -218,26 +224,24 @@ class LiveLevers:
         jobs, stages, nodes = live.live_jobs(), live.waiting_stages(), np.arange(len(view.node))
         resources = np.arange(N_RESOURCES)
         if self._has(Question.PARTITION, "pool"):
-            pools = self._each(Question.PARTITION, "pool", view, jobs)
+            pools = self.each(Question.PARTITION, "pool", view, jobs)
             view.job["pool"][jobs] = pools
             live.add_up()  # what pools hold goes by who is in them
             answers["job_pools"] = dict(zip(jobs.tolist(), pools.tolist(), strict=True))
-            answers["pool_limits"] = self._pairs(
-                Question.PARTITION, "limit", view, np.arange(len(view.pool)), resources
-            )
+            answers["pool_limits"] = self.pairs(Question.PARTITION, "limit", view, np.arange(len(view.pool)), resources)
             view.pool["limit"][:] = answers["pool_limits"]
         if self._has(Question.ADMISSION, "admits"):
             answers["admission"] = self._admission(live, jobs)
         if self._has(Question.SIZING, "total"):
-            totals = self._pairs(Question.SIZING, "total", view, nodes, resources)
+            totals = self.pairs(Question.SIZING, "total", view, nodes, resources)
             # The simulator's rule for a node: whole increments, never below what is allocated.
             answers["node_totals"] = np.maximum(totals // self._increment * self._increment, view.node["allocated"])
         if self._has(Question.ORDERING, "key"):
-            keys = self._each(Question.ORDERING, "key", view, stages)
+            keys = self.each(Question.ORDERING, "key", view, stages)
             answers["request_keys"] = dict(zip(stages.tolist(), keys.tolist(), strict=True))
         if self._has(Question.PLACEMENT, "allows"):
             there = np.flatnonzero(view.node["alive"])
-            refused = self._pairs(Question.PLACEMENT, "allows", view, there, stages)
+            refused = self.pairs(Question.PLACEMENT, "allows", view, there, stages)
             answers["vetoes"] = {
                 (int(stages[j]), int(there[i])): Reason(int(refused[i, j])) for i, j in np.argwhere(refused).tolist()
             }
@@ -261,13 +265,15 @@ class LiveLevers:
     def _has(self, question: Question, hook: str) -> bool:
         return hook in self._levers[question].hooks
 
-    def _each(self, question: Question, hook: str, view: View, rows: Rows) -> Rows:
+    def each(self, question: Question, hook: str, view: View, rows: Rows) -> Rows:
+        """What the hook says of each of these rows."""
         answers = np.zeros(len(rows), np.int64)
         with self._asking(question, hook, view) as words:
             self._loops.ask_each(*words, rows, answers)
         return answers
 
-    def _pairs(self, question: Question, hook: str, view: View, rows: Rows, columns: Rows) -> Rows:
+    def pairs(self, question: Question, hook: str, view: View, rows: Rows, columns: Rows) -> Rows:
+        """What it says of each row with each column."""
         answers = np.zeros((len(rows), len(columns)), np.int64)
         with self._asking(question, hook, view) as words:
             self._loops.ask_pairs(*words, rows, columns, answers)
