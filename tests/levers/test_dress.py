@@ -21,28 +21,28 @@ class Phases:
     """One job's containers, each of share 100."""
 
     def __init__(self) -> None:
-        self.jobs = State(job=phases.PHASES).zeroed("job", 1, n_resources=2)
+        self.row = State(job=phases.PHASES).zeroed("job", 1, n_resources=2)[0]
 
     def start(self, *at_ms: int) -> list[int]:
-        return [int(phases.starts(self.jobs, 0, 100, at, WINDOW_MS)) for at in at_ms]
+        return [int(phases.starts(self.row, 100, at, WINDOW_MS)) for at in at_ms]
 
     def end(self, *at_ms: int, phase: int = 1) -> None:
         for at in at_ms:
-            phases.ends(self.jobs, 0, phase, 100, at, WINDOW_MS)
+            phases.ends(self.row, phase, 100, at, WINDOW_MS)
 
     def of(self, phase: int, column: str) -> int:
-        return int(self.jobs[column][0, phase])
+        return int(self.row[column][phase])
 
     def release(self, now_ms: int) -> int:
-        return int(phases.job_release(self.jobs, 0, now_ms, WINDOW_MS))
+        return int(phases.job_release(self.row, now_ms, WINDOW_MS))
 
 
 def test_algorithm_1_finds_the_start_variation() -> None:
     job = Phases()
     assert job.start(1000, 2000, 3000, 4000, 5000) == [1] * 5
-    assert not job.jobs["seen"][0]  # 5 are not more than t_s = 5
+    assert not job.row["seen"]  # 5 are not more than t_s = 5
     job.start(8000)
-    assert job.jobs["seen"][0]
+    assert job.row["seen"]
     assert job.of(phases.NEWEST, "last") - job.of(phases.NEWEST, "first") == 7000  # d_ps = 8 - 1 s
     assert job.start(17_999, 27_999) == [1, 2]  # none for a whole window: another phase
 
@@ -50,9 +50,9 @@ def test_algorithm_1_finds_the_start_variation() -> None:
 def test_starts_that_are_too_far_apart_are_not_seen() -> None:
     job = Phases()
     job.start(0, 2000, 4000, 6000, 8000, 10_000)  # the first of the six lies a whole window back
-    assert not job.jobs["seen"][0]
+    assert not job.row["seen"]
     job.start(11_999)  # six within 2 to 12 s
-    assert job.jobs["seen"][0]
+    assert job.row["seen"]
 
 
 def test_algorithm_2_leaves_out_heading_tasks() -> None:
@@ -111,9 +111,9 @@ def test_trailing_tasks_count_to_the_next_phase() -> None:
     job.end(*[10_000] * 6)  # two trail
     job.start(*[12_000] * 6)  # ends lie within the window: the first phase is still a phase of its own
     assert (job.of(phases.OLDER, "left"), job.of(phases.NEWEST, "left")) == (2, 6)
-    phases.count_trailing(job.jobs, 0, 19_999, WINDOW_MS)
+    phases.count_trailing(job.row, 19_999, WINDOW_MS)
     assert job.of(phases.OLDER, "left") == 2
-    phases.count_trailing(job.jobs, 0, 20_000, WINDOW_MS)
+    phases.count_trailing(job.row, 20_000, WINDOW_MS)
     assert (job.of(phases.OLDER, "left"), job.of(phases.NEWEST, "left")) == (0, 8)
     job.end(21_000, phase=1)
     assert job.of(phases.NEWEST, "left") == 7

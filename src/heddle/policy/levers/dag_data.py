@@ -74,12 +74,7 @@ def prepare(setup: Setup) -> dict[str, Any]:
 
 
 @callable_too
-def level_of(state, stage):
-    return state.level[stage]
-
-
-@callable_too
-def has_data(view, state, stage):
+def has_data(view, stage):
     """Whether its containers are tasks, of which data sizes tell something."""
     return view.stage_spec["kind"][stage] == TASKS
 

@@ -25,15 +25,7 @@ from heddle.model.resources import ONE
 from heddle.model.view import EVENT_ALLOCATED, EVENT_ARRIVED, EVENT_FINISHED, EVENT_STOPPED, EVENT_TICK, JOB_FINISHED
 from heddle.model.workload import AM
 from heddle.policy.lever import Parameter, Partition, State
-from heddle.policy.levers.dress_phases import (
-    PHASES,
-    ROUND_MS,
-    count_trailing,
-    ends,
-    job_release,
-    releases,
-    starts,
-)
+from heddle.policy.levers.dress_phases import PHASES, ROUND_MS, count_trailing, ends, job_release, releases, starts
 from heddle.policy.levers.partition import LARGE, SMALL, THETA, small_or_large
 from heddle.policy.policy import Setup
 from heddle.policy.shares import dominant_share
@@ -91,9 +83,9 @@ def predicted(view, state, params):
     before, job = -1, state.table["first_releasing"][0] - 1
     while job >= 0:
         after = state.job["next_releasing"][job]
-        count_trailing(state.job, job, now_ms, window_ms)
-        if releases(state.job, job):
-            amount = job_release(state.job, job, now_ms, window_ms)
+        count_trailing(state.job[job], now_ms, window_ms)
+        if releases(state.job[job]):
+            amount = job_release(state.job[job], now_ms, window_ms)
             if view.job["pool"][job] == SMALL:
                 of_small += amount
             else:
@@ -222,10 +214,10 @@ def observe(view, state, params, kind, node, stage, container, value):
     amount = dominant_share(view, view.shape["demand"], view.stage_spec["shape"][stage])
     now_ms = view.clock["now_ms"][0]
     if kind == EVENT_ALLOCATED:
-        state.container["phase"][container] = starts(state.job, job, amount, now_ms, params.window_s)
+        state.container["phase"][container] = starts(state.job[job], amount, now_ms, params.window_s)
     else:
-        ends(state.job, job, state.container["phase"][container], amount, now_ms, params.window_s)
-        if state.job["is_releasing"][job] == 0 and releases(state.job, job):
+        ends(state.job[job], state.container["phase"][container], amount, now_ms, params.window_s)
+        if state.job["is_releasing"][job] == 0 and releases(state.job[job]):
             state.job["is_releasing"][job] = 1
             state.job["next_releasing"][job] = state.table["first_releasing"][0]
             state.table["first_releasing"][0] = job + 1

@@ -24,7 +24,7 @@ ROUND_MS = 1000  # t + 1 is one round later
 NOT_YET = -1
 NEWEST, OLDER = 0, 1  # phases of a job
 
-# Columns of state.job, which all functions here get as `jobs`. `seen`: the newest phase is more than a small group.
+# Columns of state.job; all functions here get a job's row. `seen`: the newest phase is more than a small group.
 PHASES = (
     *several(SEEN_ABOVE, "starts", "ends"),  # times of the last ones
     *several(2, "first", "last", "amount", "count", "left", "released", "gamma"),  # of each phase
@@ -33,134 +33,117 @@ PHASES = (
 
 
 @callable_too
-def within_window(times, count, job, now_ms, window_ms):
+def within_window(times, count, now_ms, window_ms):
     """Whether SEEN_ABOVE happened within the window that ends now, which makes more than SEEN_ABOVE with this one."""
-    return count >= SEEN_ABOVE and times[job, count % SEEN_ABOVE] > now_ms - window_ms
+    return count >= SEEN_ABOVE and times[count % SEEN_ABOVE] > now_ms - window_ms
 
 
 @callable_too
-def nothing_ended(jobs, job, now_ms, window_ms):
+def nothing_ended(job, now_ms, window_ms):
     """Whether no container of the job ended within the window that ends now."""
-    ended = jobs["n_ends"][job]
-    return ended == 0 or jobs["ends"][job, (ended - 1) % SEEN_ABOVE] <= now_ms - window_ms
+    return job["n_ends"] == 0 or job["ends"][(job["n_ends"] - 1) % SEEN_ABOVE] <= now_ms - window_ms
 
 
 @callable_too
-def clear_counts(jobs, job, phase):
-    jobs["amount"][job, phase] = jobs["count"][job, phase] = 0
-    jobs["left"][job, phase] = jobs["released"][job, phase] = 0
+def clear(job, phase, now_ms):
+    job["first"][phase], job["last"][phase], job["gamma"][phase] = now_ms, now_ms, NOT_YET
+    job["amount"][phase], job["count"][phase], job["left"][phase], job["released"][phase] = 0, 0, 0, 0
 
 
 @callable_too
-def move_rest(jobs, job, source, target):
+def move_rest(job, source, target, now_ms):
     """What is left of one phase counts to another."""
-    jobs["amount"][job, target] += jobs["amount"][job, source] - jobs["released"][job, source]
-    jobs["count"][job, target] += jobs["left"][job, source]
-    jobs["left"][job, target] += jobs["left"][job, source]
-    clear_counts(jobs, job, source)
+    job["amount"][target] += job["amount"][source] - job["released"][source]
+    job["count"][target] += job["left"][source]
+    job["left"][target] += job["left"][source]
+    clear(job, source, now_ms)
 
 
 @callable_too
-def clear(jobs, job, phase, now_ms):
-    jobs["first"][job, phase], jobs["last"][job, phase], jobs["gamma"][job, phase] = now_ms, now_ms, NOT_YET
-    clear_counts(jobs, job, phase)
-
-
-@callable_too
-def keep_as_older(jobs, job):
-    """What is known of the newest phase is that of the older one from now on."""
-    for column in (
-        jobs["first"], jobs["last"], jobs["amount"], jobs["count"], jobs["left"], jobs["released"], jobs["gamma"],
-    ):  # fmt: skip
-        column[job, OLDER] = column[job, NEWEST]
-    jobs["older_until"][job] = jobs["phase"][job]
-
-
-@callable_too
-def begin_phase(jobs, job, now_ms, window_ms):
+def begin_phase(job, now_ms, window_ms):
     """A container starts after a pause: with it, a new phase."""
-    trails = jobs["gamma"][job, NEWEST] != NOT_YET and nothing_ended(jobs, job, now_ms, window_ms)
-    if jobs["seen"][job] and not trails:
-        move_rest(jobs, job, OLDER, NEWEST)
-        keep_as_older(jobs, job)
-        clear(jobs, job, NEWEST, now_ms)
+    trails = job["gamma"][NEWEST] != NOT_YET and nothing_ended(job, now_ms, window_ms)
+    if job["seen"] and not trails:
+        move_rest(job, OLDER, NEWEST, now_ms)
+        for of in (job["first"], job["last"], job["gamma"], job["amount"], job["released"], job["count"], job["left"]):
+            of[OLDER] = of[NEWEST]
+        job["older_until"] = job["phase"]
+        clear(job, NEWEST, now_ms)
     else:
-        amount, left = jobs["amount"][job, NEWEST] - jobs["released"][job, NEWEST], jobs["left"][job, NEWEST]
-        clear(jobs, job, NEWEST, now_ms)
-        jobs["amount"][job, NEWEST], jobs["count"][job, NEWEST], jobs["left"][job, NEWEST] = amount, left, left
-    jobs["seen"][job] = 0
-    jobs["phase"][job] += 1
+        amount, left = job["amount"][NEWEST] - job["released"][NEWEST], job["left"][NEWEST]
+        clear(job, NEWEST, now_ms)
+        job["amount"][NEWEST], job["count"][NEWEST], job["left"][NEWEST] = amount, left, left
+    job["seen"] = 0
+    job["phase"] += 1
 
 
 @callable_too
-def starts(jobs, job, amount, now_ms, window_ms):
+def starts(job, amount, now_ms, window_ms):
     """A container of this dominant share starts (Alg. 1). The number of its phase."""
-    if jobs["phase"][job] == 0:
-        clear(jobs, job, NEWEST, now_ms)
-        jobs["phase"][job] = 1
-    elif jobs["last"][job, NEWEST] <= now_ms - window_ms:
-        begin_phase(jobs, job, now_ms, window_ms)
-    count = jobs["n_starts"][job]
-    if within_window(jobs["starts"], count, job, now_ms, window_ms):
-        jobs["seen"][job] = 1
-    jobs["starts"][job, count % SEEN_ABOVE], jobs["n_starts"][job] = now_ms, count + 1
-    jobs["last"][job, NEWEST] = now_ms
-    jobs["amount"][job, NEWEST] += amount
-    jobs["count"][job, NEWEST] += 1
-    jobs["left"][job, NEWEST] += 1
-    return jobs["phase"][job]
+    if job["phase"] == 0:
+        clear(job, NEWEST, now_ms)
+        job["phase"] = 1
+    elif job["last"][NEWEST] <= now_ms - window_ms:
+        begin_phase(job, now_ms, window_ms)
+    if within_window(job["starts"], job["n_starts"], now_ms, window_ms):
+        job["seen"] = 1
+    job["starts"][job["n_starts"] % SEEN_ABOVE] = job["last"][NEWEST] = now_ms
+    job["n_starts"] += 1
+    job["amount"][NEWEST] += amount
+    job["count"][NEWEST] += 1
+    job["left"][NEWEST] += 1
+    return job["phase"]
 
 
 @callable_too
-def ends(jobs, job, phase_number, amount, now_ms, window_ms):
+def ends(job, phase_number, amount, now_ms, window_ms):
     """A container of this phase ends (Alg. 2)."""
-    phase = OLDER if phase_number <= jobs["older_until"][job] else NEWEST
-    count = jobs["n_ends"][job]
-    if jobs["gamma"][job, phase] == NOT_YET:
-        if jobs["count"][job, phase] <= SEEN_ABOVE:
-            jobs["gamma"][job, phase] = now_ms
-        elif within_window(jobs["ends"], count, job, now_ms, window_ms):
-            jobs["gamma"][job, phase] = jobs["ends"][job, count % SEEN_ABOVE]
-    jobs["ends"][job, count % SEEN_ABOVE], jobs["n_ends"][job] = now_ms, count + 1
-    jobs["released"][job, phase] += amount
-    jobs["left"][job, phase] -= 1
+    phase = OLDER if phase_number <= job["older_until"] else NEWEST
+    oldest = job["n_ends"] % SEEN_ABOVE
+    if job["gamma"][phase] == NOT_YET:
+        if job["count"][phase] <= SEEN_ABOVE:
+            job["gamma"][phase] = now_ms
+        elif within_window(job["ends"], job["n_ends"], now_ms, window_ms):
+            job["gamma"][phase] = job["ends"][oldest]
+    job["ends"][oldest] = now_ms
+    job["n_ends"] += 1
+    job["released"][phase] += amount
+    job["left"][phase] -= 1
 
 
 @callable_too
-def begun(jobs, job, phase):
+def begun(job, phase):
     """Whether the phase has begun to release and is not over."""
-    return jobs["left"][job, phase] > 0 and jobs["gamma"][job, phase] != NOT_YET
+    return job["left"][phase] > 0 and job["gamma"][phase] != NOT_YET
 
 
 @callable_too
-def count_trailing(jobs, job, now_ms, window_ms):
+def count_trailing(job, now_ms, window_ms):
     """Nothing has ended for a window since the older phase began to release: what is left of it trails."""
-    if begun(jobs, job, OLDER) and nothing_ended(jobs, job, now_ms, window_ms):
-        move_rest(jobs, job, OLDER, NEWEST)
-        jobs["older_until"][job] = 0
+    if begun(job, OLDER) and nothing_ended(job, now_ms, window_ms):
+        move_rest(job, OLDER, NEWEST, now_ms)
+        job["older_until"] = 0
 
 
 @callable_too
-def phase_release(jobs, job, phase, now_ms):
+def phase_release(job, phase, now_ms):
     """What the phase will have released a round from now and has not yet: (3), counted once."""
-    gamma = jobs["gamma"][job, phase]
-    span_ms = max(ROUND_MS, jobs["last"][job, phase] - jobs["first"][job, phase])
-    if jobs["left"][job, phase] == 0 or gamma == NOT_YET or now_ms > gamma + span_ms:
+    gamma, span_ms = job["gamma"][phase], max(ROUND_MS, job["last"][phase] - job["first"][phase])
+    if not begun(job, phase) or now_ms > gamma + span_ms:
         return 0
-    by_then = jobs["amount"][job, phase] * min(span_ms, now_ms + ROUND_MS - gamma) // span_ms
-    return max(0, by_then - jobs["released"][job, phase])
+    by_then = job["amount"][phase] * min(span_ms, now_ms + ROUND_MS - gamma) // span_ms
+    return max(0, by_then - job["released"][phase])
 
 
 @callable_too
-def job_release(jobs, job, now_ms, window_ms):
+def job_release(job, now_ms, window_ms):
     """(2). The newest phase tells nothing before its starts are over."""
-    total = phase_release(jobs, job, OLDER, now_ms)
-    if jobs["last"][job, NEWEST] <= now_ms - window_ms:
-        total += phase_release(jobs, job, NEWEST, now_ms)
+    total = phase_release(job, OLDER, now_ms)
+    if job["last"][NEWEST] <= now_ms - window_ms:
+        total += phase_release(job, NEWEST, now_ms)
     return total
 
 
 @callable_too
-def releases(jobs, job):
-    """Whether a phase of the job has begun to release and is not over."""
-    return begun(jobs, job, NEWEST) or begun(jobs, job, OLDER)
+def releases(job):
+    return begun(job, NEWEST) or begun(job, OLDER)

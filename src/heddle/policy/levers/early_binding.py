@@ -8,7 +8,7 @@ node has any left, the one with the smallest backlog takes it. A task whose node
 from __future__ import annotations
 
 from heddle.model.compilable import callable_too
-from heddle.policy.levers.dag_data import has_data, level_of, look_around, move_input, write_place
+from heddle.policy.levers.dag_data import has_data, look_around, move_input, write_place
 from heddle.policy.levers.ranking import NEARER, nearness, rank
 
 NOWHERE, ANYWHERE = -1, -2
@@ -43,7 +43,7 @@ def _has_room(view, state, node, stage):
 def _choose(view, state, params, stage):
     """The node for one more task of the stage: with room by rank, else by backlog; NOWHERE if none could hold it."""
     best, best_room, best_rank, best_backlog = NOWHERE, False, 0, 0
-    entry = level_of(state, stage) == 0
+    entry = state.level[stage] == 0
     for node in range(view.node.shape[0]):
         if not _may_hold(view, node, stage):
             continue
@@ -72,7 +72,7 @@ def _bind(view, state, params, stage):
         demand = view.shape["demand"][view.stage_spec["shape"][stage], r]
         state.load[node * n_resources + r] += demand
     state.node["backlog"][node] += 1
-    if level_of(state, stage) == 0:
+    if state.level[stage] == 0:
         state.node["entry_tasks"][node] += 1
     move_input(view, state, stage, node, 1)
 
@@ -84,12 +84,12 @@ def bind_job(view, state, params, job):
     end = first + view.job_spec["n_stages"][job]
     deepest = 0
     for stage in range(first, end):
-        deepest = max(deepest, level_of(state, stage))
+        deepest = max(deepest, state.level[stage])
     for level in range(deepest + 1):
         for i in range(view.node.shape[0] * view.shape["demand"].shape[1]):
             state.load[i] = 0
         for stage in range(first, end):
-            if level_of(state, stage) == level and has_data(view, state, stage):
+            if state.level[stage] == level and has_data(view, stage):
                 state.table["at_hand"][0] = 0
                 look_around(view, state, stage)
                 for _ in range(view.stage_spec["n_tasks"][stage]):
@@ -122,7 +122,7 @@ def unbind(view, state, stage, place):
     node = state.place_node[place]
     state.left[place] -= 1
     state.node["backlog"][node] -= 1
-    if level_of(state, stage) == 0:
+    if state.level[stage] == 0:
         state.node["entry_tasks"][node] -= 1
     move_input(view, state, stage, node, -1)
 
@@ -146,7 +146,7 @@ def rebind(view, state, stage, place, node):
     What comes after it will read from here, so all transfers of the job are counted anew.
     """
     job = view.stage_spec["job"][stage]
-    entry = level_of(state, stage) == 0
+    entry = state.level[stage] == 0
     lost = state.place_node[place]
     _move_bound(view, state, job, -1)
     state.left[place] -= 1

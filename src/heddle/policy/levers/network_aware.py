@@ -24,7 +24,6 @@ from heddle.policy.levers.dag_data import (
     ON_NODE,
     all_written,
     has_data,
-    level_of,
     look_around,
     move_input,
     prepare,
@@ -39,13 +38,13 @@ LOCALITY, VETO = int(Reason.LOCALITY), int(Reason.VETO)
 
 
 def score(view, state, params, node, stage):
-    if stage < 0 or not has_data(view, state, stage):
+    if stage < 0 or not has_data(view, stage):
         return most_free(view, state, params, node, stage)
     return rank(view, state, params, node, stage)
 
 
 def allows(view, state, params, node, stage):
-    if not has_data(view, state, stage):
+    if not has_data(view, stage):
         return 0
     if params.early > 0:
         return VETO if bound_place(view, state, stage, node) == NOWHERE else 0
@@ -56,7 +55,7 @@ def allows(view, state, params, node, stage):
         return 0
     waited_ms = view.clock["now_ms"][0] - view.stage["asked_at_ms"][stage]
     near = nearness(view, state, node, stage)
-    spare = level_of(state, stage) == 0 or has_bandwidth(state, params, node)
+    spare = state.level[stage] == 0 or has_bandwidth(state, params, node)
     if waited_ms >= 2 * params.wait_s or (spare and near == ON_NODE):
         return 0
     return 0 if spare and near == IN_RACK and waited_ms >= params.wait_s else LOCALITY
@@ -64,7 +63,7 @@ def allows(view, state, params, node, stage):
 
 @callable_too
 def _allocated(view, state, params, node, stage, container):
-    entry = level_of(state, stage) == 0
+    entry = state.level[stage] == 0
     if params.early > 0:
         place = bound_place(view, state, stage, node)
         if place < 0:
@@ -94,7 +93,7 @@ def _fetched(view, state, node, stage, container):
 @callable_too
 def _ended(view, state, params, node, stage, container, finished):
     job = view.stage_spec["job"][stage]
-    entry = level_of(state, stage) == 0
+    entry = state.level[stage] == 0
     over = view.job["state"][job] >= JOB_FINISHED
     if params.early == 0:
         _fetched(view, state, node, stage, container)
@@ -120,7 +119,7 @@ def on_event(view, state, params, kind, node, stage, container, value):
     if kind == EVENT_ARRIVED:
         if params.early > 0:
             bind_job(view, state, params, view.stage_spec["job"][stage])
-    elif not has_data(view, state, stage):
+    elif not has_data(view, stage):
         pass
     elif kind == EVENT_ALLOCATED:
         _allocated(view, state, params, node, stage, container)

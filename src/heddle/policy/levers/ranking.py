@@ -8,7 +8,7 @@ ascending, then by Cnt0 descending.
 from __future__ import annotations
 
 from heddle.model.compilable import callable_too
-from heddle.policy.levers.dag_data import FAR, IN_RACK, ON_NODE, level_of, look_around
+from heddle.policy.levers.dag_data import FAR, IN_RACK, ON_NODE, look_around
 from heddle.policy.levers.placement import most_free
 
 NEARER = 1 << 41  # per step; above any score of most-free
@@ -21,7 +21,7 @@ def nearness(view, state, node, stage):
     """How near the node is to what the stage reads or, if it has had a container, to the last one of these."""
     look_around(view, state, stage)
     sibling = state.sibling[stage] - 1
-    if sibling < 0 or level_of(state, stage) == 0:
+    if sibling < 0 or state.level[stage] == 0:
         return state.near[node]
     if node == sibling:
         return ON_NODE
@@ -37,7 +37,7 @@ def has_bandwidth(state, params, node):
 @callable_too
 def rank(view, state, params, node, stage):
     near = nearness(view, state, node, stage)
-    if level_of(state, stage) == 0:
+    if state.level[stage] == 0:
         return NEARER * near + most_free(view, state, params, node, stage)
     group = near + (3 if has_bandwidth(state, params, node) else 0)
     load = min(_MOST_LOAD, state.node["priority"][node])

@@ -57,14 +57,14 @@ def release_of(run: Run, window_ms: int) -> Release:
         while place < len(events) and events[place][0] <= now_ms:
             at_ms, is_start, task, job = events[place]
             if is_start:
-                phase_of[task] = starts(jobs, job, CONTAINER, at_ms, window_ms)
+                phase_of[task] = starts(jobs[job], CONTAINER, at_ms, window_ms)
             else:
-                ends(jobs, job, phase_of.pop(task), CONTAINER, at_ms, window_ms)
+                ends(jobs[job], phase_of.pop(task), CONTAINER, at_ms, window_ms)
                 true[-(-at_ms // ROUND_MS)] += 1
             place += 1
-        for job in range(len(jobs)):
-            count_trailing(jobs, job, now_ms, window_ms)
-        released = sum(job_release(jobs, job, now_ms, window_ms) for job in range(len(jobs)))
+        for job in jobs:
+            count_trailing(job, now_ms, window_ms)
+        released = sum(job_release(job, now_ms, window_ms) for job in jobs)
         predicted[second + 1] = released / CONTAINER
     return Release(predicted, true)
 
