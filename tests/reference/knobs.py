@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
+from heddle.model.cluster import Queue
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, draw
 from heddle.model.reasons import JobOutcome, Outcome
 from heddle.model.resources import MEMORY, VCORES
@@ -81,12 +82,17 @@ class Knobs:
         self.pools: list[QueueState] = []
         if policy.partition[0] != "shared":
             self.pools = [queue for i in range(2) for queue in world.queues if queue.spec.name == f"root.pool-{i}"]
+            self.holds_back = policy.admission[0] != "fair-am-share"
+            if policy.admission[0] == "admit-all":
+                self.admission = AmShare()
         self.submitted_priority = {job: job.priority for job in world.jobs}
-        self.own_am_share = {queue: queue.spec.am_share_permille for queue in world.queues}
+        self.found = {queue: queue.spec for queue in world.queues}
+        self.submitted_to = {job: job.queue for job in world.jobs}
         self.due: list[tuple[int, Turns]] = []  # (when it takes effect, what)
         self.last_tick: int | None = None
         self.seen: list[Run] = []
         self.alive: list[Node] = []
+        self.started: set[Job] = set()  # those of which a tick has seen a container
         self.known: dict[Job, list[Stage]] = {}  # kinds of requests seen so far, in the order in which they were
         self.done: Counter[Stage] = Counter()  # containers of theirs that were seen and ended well, as far as told
 
@@ -159,6 +165,7 @@ class Knobs:
                 run.reports_before = run.node.reports
                 self.sizing.on_allocation(world, run)
         self.last_tick, self.seen, self.alive = now, here, alive
+        self.started |= {run.task.job for run in here}
         for job in world.jobs:
             for stage in job.stages:
                 if stage.kind in ASKED_FOR and self._wanted_now(stage) and stage not in self.known.setdefault(job, []):
@@ -179,10 +186,11 @@ class Knobs:
         live = [job for job in self.world.jobs if job.arrived and not job.ended]
         shown = {queue: queue.spec for queue in self.world.queues}
         set_priority = {job: job.priority for job in self.world.jobs}
+        admitted = {job: job.admitted for job in self.world.jobs}
         for queue in self.world.queues:
-            queue.spec = replace(queue.spec, am_share_permille=self.own_am_share[queue])
+            queue.spec = replace(queue.spec, am_share_permille=self.found[queue].am_share_permille)
         for job in self.world.jobs:
-            job.priority = self.submitted_priority[job]
+            job.priority, job.admitted = self.submitted_priority[job], job in self.started
         if self.pools:
             self._share_out(turns, live)
         if self.holds_back:
@@ -192,7 +200,7 @@ class Knobs:
         for queue, spec in shown.items():
             queue.spec = spec
         for job, priority in set_priority.items():
-            job.priority = priority
+            job.priority, job.admitted = priority, admitted[job]
         if self.sizes_nodes:
             turns.size = {node: self._wanted(node) for node in self.alive}
         return turns
@@ -212,12 +220,43 @@ class Knobs:
             turns.leaf[job] = self.pools[self.partition.pool_for(world, wanted)]
 
     def _let_in(self, turns: Turns, live: list[Job]) -> None:
-        world, said_yes = self.world, []
+        world = self.world
         before = list(world.runs)
         leaves = [queue for queue in world.queues if not queue.children]
         bases = {leaf: AmShare().base(world, leaf) for leaf in leaves}
-        for job in sorted(live, key=lambda job: (-job.priority, job.number)):
-            if not job.admitted and self.admission.says_yes(world, job):
+        is_in, set_to = {job: job.queue for job in world.jobs}, {queue: queue.spec for queue in world.queues}
+        if self.pools:  # as if nothing had been turned
+            self._set(self.submitted_to, self.found)
+        with_am = [job for job in live if job.has_am and job.stages[0].tasks[0].run is not None]
+        one_more = [job for job in with_am if self.pools and self.admission.says_yes(world, job)]
+        asked = [job for job in live if not job.admitted]
+        said_yes = self._say_yes(asked)
+        self._set(is_in, set_to)
+        self._keep_an_am(turns, with_am, asked, [*said_yes, *one_more])
+        self._set(is_in | turns.leaf, set_to)  # where AMs will be
+        for leaf, base in bases.items():
+            held = world.allocated_queue(leaf, only_ams=True)
+            parts = [-(-1000 * held[r] // base[r]) for r in world.counting if base[r] > 0]
+            turns.am_share_permille[leaf] = min(1000, max(parts, default=0))
+        self._set(is_in, set_to)
+        world.runs = before
+        for job in said_yes:
+            job.admitted = False
+            if job.has_am:
+                job.stages[0].tasks[0].run = None
+
+    def _set(self, leaf_of: dict[Job, QueueState], specs: dict[QueueState, Queue]) -> None:
+        for job, leaf in leaf_of.items():
+            job.queue = leaf
+        for queue, spec in specs.items():
+            queue.spec = spec
+        share_out(self.world)
+
+    def _say_yes(self, asked: list[Job]) -> list[Job]:
+        """Jobs that may start; each counts as started for those behind it, and still does afterwards."""
+        world, said_yes = self.world, []
+        for job in sorted(asked, key=lambda job: (-job.priority, job.number)):
+            if self.admission.says_yes(world, job):
                 said_yes.append(job)
                 job.admitted = True
                 if job.has_am:  # as if it were allocated; where, makes a difference only among nodes that are there
@@ -225,20 +264,16 @@ class Knobs:
                     am = job.stages[0].tasks[0]
                     am.run = Run(am, node, None, 0, Attempt(am.number, 0, node.number, world.now), None, 0)
                     world.runs.append(am.run)
-        submitted_to = {job: job.queue for job in turns.leaf}
-        for job, leaf in turns.leaf.items():  # where its AM will be
-            job.queue = leaf
-        for leaf, base in bases.items():
-            held = world.allocated_queue(leaf, only_ams=True)
-            parts = [-(-1000 * held[r] // base[r]) for r in world.counting if base[r] > 0]
-            turns.am_share_permille[leaf] = min(1000, max(parts, default=0))
-        for job, leaf in submitted_to.items():
-            job.queue = leaf
-        world.runs = before
-        for job in said_yes:
-            job.admitted = False
-            if job.has_am:
-                job.stages[0].tasks[0].run = None
+        return said_yes
+
+    def _keep_an_am(self, turns: Turns, with_am: list[Job], asked: list[Job], may_start: list[Job]) -> None:
+        """Takes the last AM that would leave a leaf off the moves, where nobody else may start there."""
+        will_be_in = {turns.leaf.get(job, job.queue) for job in with_am}
+        for leaf in set(self.submitted_to.values()) - will_be_in:
+            leaving = [job for job in with_am if job.queue is leaf and self.submitted_to[job] is leaf]
+            waiting = [job for job in asked if job.queue is leaf and job.has_am]
+            if leaving and not any(job in may_start for job in waiting or leaving[-1:]):
+                del turns.leaf[leaving[-1]]
 
     def _free_memory(self, node: Node) -> int:
         return self.sizes.posted.get(node, node.spec.allowance)[MEMORY] - self.world.allocated_node(node)[MEMORY]

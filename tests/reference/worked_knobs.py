@@ -13,6 +13,7 @@ from .worked_example import Example, Span
 
 FINISHED, RELEASED = Outcome.FINISHED, Outcome.RELEASED
 Spans = dict[int, list[Span]]
+POOLS = Queue("root.pool-0", 500), Queue("root.pool-1", 500)
 
 
 def job(name: str, memory_mb: int, seconds: float, tasks: int = 1, **more: object) -> JobSpec:
@@ -120,7 +121,29 @@ def pools_become_queues() -> Example:
     ]
     spans: Spans = {6: [(0, 10_000, FINISHED)], 7: [(10_000, 20_000, FINISHED)], 10: [(0, 10_000, FINISHED)]}
     policy = Policy(partition=("small-pool", {"share": 0.3, "theta": 0.2}))
-    return example(jobs, policy, spans, Queue("root.pool-0", 500), Queue("root.pool-1", 500))
+    return example(jobs, policy, spans, *POOLS)
+
+
+def masters_in_pools_count_where_others_wait() -> Example:
+    # AMs of root.default may hold 20% of 1000: two. 0 s: a and b start. 1 s: both are small and would go to pool 1, but
+    # then root.default would hold no AM and YARN let c in whatever its share: a goes, b stays, and the share falls to
+    # 100 permille, b's own AM. 5 s: a has ended; of the 200, only b's 100 are held: c may start. 10 s: d follows.
+    seconds = {"a": 5, "b": 10, "c": 5, "d": 5}
+    jobs = [job(name, 100, lasts, am=(100, 0)) for name, lasts in seconds.items()]
+    spans: Spans = {0: [(0, 5000, RELEASED)], 2: [(0, 10_000, RELEASED)]}
+    spans |= {4: [(5000, 10_000, RELEASED)], 6: [(10_000, 15_000, RELEASED)]}
+    policy = Policy(admission=("am-share", {"percent": 0.2}), partition=("small-pool", {"share": 0.5, "theta": 0.2}))
+    return example(jobs, policy, spans, *POOLS)
+
+
+def the_last_master_may_go_where_another_may_come() -> Example:
+    # AMs may hold half: one more like this would be let in, so that it need not stay. 0 s: AM and nine tasks, in
+    # root.default. 1 s: it is large and goes to pool 0, which may hold 700. 10 s: nine tasks end; the AM and six of the
+    # other nine are 700. 20 s: the last three.
+    jobs = [job("large", 100, 10, tasks=18, am=(100, 0))]
+    spans: Spans = {9: [(0, 10_000, FINISHED)], 15: [(10_000, 20_000, FINISHED)], 16: [(20_000, 30_000, FINISHED)]}
+    policy = Policy(admission=("am-share", {"percent": 0.5}), partition=("small-pool", {"share": 0.3, "theta": 0.2}))
+    return example(jobs, policy, spans, *POOLS)
 
 
 def a_posted_size_moves_a_leafs_maximum() -> Example:
@@ -146,5 +169,7 @@ EXAMPLES = [
     admission_becomes_an_am_share,
     an_am_share_is_of_what_the_leaf_may_have_now,
     pools_become_queues,
+    masters_in_pools_count_where_others_wait,
+    the_last_master_may_go_where_another_may_come,
     a_posted_size_moves_a_leafs_maximum,
 ]

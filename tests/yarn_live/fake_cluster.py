@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 CLUSTER_AT_MS = 1_700_000_000_000
 ROOT = "/ws/v1/cluster"
+AM_SHARE_OF = "yarn.scheduler.capacity.root.{}.maximum-am-resource-percent"
 
 
 @dataclass
@@ -87,6 +88,7 @@ class FakeCluster:
         self.configured = {"yarn.resourcemanager.scheduler.monitor.enable": "false"}
         self.leaves = {"default": (75.0, 100.0), "batch": (25.0, 50.0)}  # percent: guarantee, maximum
         self.settings: dict[str, str] = {}  # of the scheduler, by full name
+        self.am_share = 0.1  # of leaves that have none of their own
 
     # What a test changes.
 
@@ -252,6 +254,9 @@ class FakeCluster:
         held = [container for app in of_leaf for container in app.containers.values()]
         return _resource(sum(one.memory_mb for one in held), sum(one.vcores for one in held))
 
+    def _am_share_of(self, leaf: str) -> float:
+        return float(self.settings.get(AM_SHARE_OF.format(leaf), self.am_share))
+
     def _queues(self) -> dict[str, Any]:
         leaf = {
             "type": "capacitySchedulerLeafQueueInfo",
@@ -271,6 +276,7 @@ class FakeCluster:
                         "absoluteCapacity": least,
                         "absoluteMaxCapacity": most,
                         "resourcesUsed": self._held_in(name),
+                        "configuredMaxAMResourceLimit": self._am_share_of(name),
                     }
                     for name, (least, most) in self.leaves.items()
                 ]

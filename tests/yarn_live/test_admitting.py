@@ -98,7 +98,7 @@ def _start(view: Any, job: int, node: int, am: Any) -> None:
     view.clock["running_jobs"] += 1
     view.queue["am_allocated"][leaf] += am
     view.queue["running_jobs"][leaf] += 1
-    view.queue["running_ams"][leaf] += bool(am.any())
+    view.queue["running_ams"][leaf] += int(view.job_spec["has_am"][job])
     while leaf >= 0:
         view.queue["allocated"][leaf] += am
         leaf = int(view.queue["parent"][leaf])
@@ -137,9 +137,12 @@ def test_supposing_moves_the_same_sums_as_adding_up_anew(snapshot: Snapshot) -> 
         view, demand = live.view, live.am_demand(job)
         suppose(ViewHandle(view), job, 0, 1)
         supposed = everything(live)
+        ams = int(view.job_spec["has_am"][job])
         live._am_held.rows[job] += demand
+        live._ams.rows[job] += ams
         live.add_up()
         assert everything(live) == supposed != before
         live._am_held.rows[job] -= demand
+        live._ams.rows[job] -= ams
         suppose(ViewHandle(view), job, 0, -1)
         assert everything(live) == before

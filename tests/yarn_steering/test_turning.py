@@ -111,12 +111,39 @@ def test_partition_moves_applications_between_two_queues(burst: FakeRm, client: 
         working.step()
         assert [app.queue for app in burst.apps.values()] == ["root.pool-0"] * 3 + ["root.pool-1"]
         shares = {name.removeprefix("yarn.scheduler.capacity.root."): v for name, v in burst.settings.items()}
+        am_shares = {name: shares.pop(name) for name in list(shares) if name.endswith("am-resource-percent")}
+        assert len(am_shares) == 2
         assert shares == {
             "pool-0.capacity": "80.1", "pool-0.maximum-capacity": "80.1",
             "pool-1.capacity": "19.9", "pool-1.maximum-capacity": "19.9",
         }  # fmt: skip
     assert {app.queue for app in burst.apps.values()} == {"root.pool-0"}
     assert burst.settings == {}
+
+
+@pytest.mark.parametrize(("am_share", "may_start"), [(0.1, 0), (0.5, 1)])
+def test_ams_in_pools_count_in_the_am_share_that_was_found_where_others_wait(
+    am_share: float, may_start: int, client: RmClient, desk: Desk, rm: FakeRm
+) -> None:
+    """Two nodes of 8 GB. AMs of 2 GB: within 10 % of it not even one, within 50 % four."""
+    rm.leaves, rm.am_share = {"pool-0": (90.0, 100.0), "pool-1": (10.0, 100.0)}, am_share
+    rm.end_app(next(iter(rm.apps.values())))
+    running, waiting = [rm.add_app(queue="pool-1") for _ in range(3)], [rm.add_app(queue="pool-1") for _ in range(2)]
+    for node, app in zip(("a:1", "b:1", "b:1"), running, strict=True):
+        rm.start_am(app, node, 2048, 1)
+        app.asks = [(20, 1024, 1, 100)]
+    for app in waiting:
+        app.asks = [(0, 2048, 1, 1)]
+    with session(client, desk, "capacity+small-pool(share=0.2, theta=0.2)").at_work() as working:
+        for _ in range(2):
+            step = working.step()
+            assert step is not None
+            assert len(step.plan.admitted()) == may_start  # what we set ourselves does not change the answer
+            # All three are large. If nobody may follow, the last one stays: YARN lets in the first AM of any leaf.
+            leaves = [app.queue.rpartition(".")[2] for app in (*running, *waiting)]
+            assert leaves == ["pool-0", "pool-0", "pool-0" if may_start else "pool-1", "pool-1", "pool-1"]
+    assert {app.queue.rpartition(".")[2] for app in (*running, *waiting)} == {"pool-1"}
+    assert rm.settings == {}
 
 
 def test_somebody_elses_setting_is_left_to_them(burst: FakeRm, client: RmClient, desk: Desk) -> None:

@@ -39,8 +39,8 @@ class Onlooker:
         live = LiveView(
             capacity_of, report_ms=report_ms, n_pools=policy.partition.n_pools, calculator=cluster.calculator
         )
-        names = QueueTree.of(cluster, workload).names
-        self._sight = Sight(workload, cluster, names, lambda sim: sim.shown.node["total"])
+        queues = QueueTree.of(cluster, workload)
+        self._sight = Sight(workload, cluster, queues, self.moves_to, lambda sim: sim.shown.node["total"])
         self._decider = Decider(LiveLevers(policy, WHOLE), live, report_ms)
         self.plans: list[Plan] = []
 

@@ -23,6 +23,7 @@ class Plan:
     decided_at_ms: int
     node_totals: npt.NDArray[np.int64] | None = None  # sizing: [nodes, resources], what may be promised
     admission: Mapping[int, Reason] | None = None  # admission: jobs that have not started; NONE = may start its AM
+    one_more: frozenset[int] = frozenset()  # with pools: jobs that run; admission would let in one more of their kind
     job_pools: Mapping[int, int] | None = None  # partition: the pool that each live job draws on
     pool_limits: npt.NDArray[np.int64] | None = None  # partition: [pools, resources]
     request_keys: Mapping[int, int] | None = None  # ordering: stages that wait; the smaller key goes first

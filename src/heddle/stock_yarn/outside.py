@@ -55,7 +55,11 @@ def refuse_without_knobs(policy: Policy, workload: Workload, cluster: Cluster) -
         missing.append(f"{unseen}: a controller outside sees memory and vcores only")
     names = QueueTree.of(cluster, workload).names
     leaves = [name for name in pool_leaves(policy) if name not in names]
-    amounts = [queue.name for queue in cluster.queues if queue.name in pool_leaves(policy) and queue.guarantee]
+    amounts = [
+        queue.name
+        for queue in cluster.queues
+        if queue.name in pool_leaves(policy) and (queue.guarantee or queue.maximum)
+    ]
     if amounts:
         missing.append(f"{' and '.join(amounts)} must have a share, not an amount: pools are shares of the cluster")
     if leaves:
@@ -75,7 +79,7 @@ class OutsidePolicy:
         self.moves_to = pool_leaves(policy)
         self._seed, self._observation = seed, cluster.observation
         self._poll_ms = cluster.observation.poll_ms or DEFAULT_POLL_MS
-        self._sight = Sight(workload, cluster, queues.names, posted)
+        self._sight = Sight(workload, cluster, queues, self.moves_to, posted)
         self._knobs = SimulatedKnobs(queues, stock.queues)
         # Without guards: those are for a cluster in which a person, a fault or a hanging node may get in the way.
         self._applier = Applier(self._knobs, Ownership(), guards=())

@@ -13,6 +13,7 @@ from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.view import JOB_ADMITTED, JOB_ARRIVED, JOB_FAILED
 from heddle.model.workload import AM, EXECUTORS, TASKS, Workload
 from heddle.sim.codes import DONE, LAUNCHING
+from heddle.sim.memory.queue_tree import QueueTree
 from heddle.sim.memory.tables import Sim
 from heddle.yarn.live.snapshot import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Size, Snapshot
 
@@ -46,10 +47,12 @@ class Sight:
     away in the same breath: until then it shows the container, and nobody outside ever sees that room free.
     """
 
-    def __init__(self, workload: Workload, cluster: Cluster, queue_names: tuple[str, ...], sizes: Sizes) -> None:
-        self._workload = workload
-        self._queue_names = queue_names
-        self._sizes = sizes
+    def __init__(
+        self, workload: Workload, cluster: Cluster, queues: QueueTree, shared_out: tuple[str, ...], sizes: Sizes
+    ) -> None:
+        """`shared_out`: queues, right below root, whose shares may be set."""
+        self._workload, self._found, self._shared_out = workload, queues.queues, shared_out
+        self._queue_names, self._sizes = queues.names, sizes
         self._racks, self._labels = [node.rack for node in cluster.nodes], [node.label for node in cluster.nodes]
         timing = cluster.timing
         self._heartbeat_ms = min(1, timing.node_heartbeat_ms) if timing.heartbeat_at_end else timing.node_heartbeat_ms
@@ -112,6 +115,7 @@ class Sight:
             has_am=bool(spec["has_am"]),
             attempt="",
             asks=tuple(asks),
+            submitted_to=workload.queues[spec["queue"]],
         )
 
     def _shape(self, stage: int) -> Size:
@@ -155,7 +159,7 @@ class Sight:
         )
 
     def _queue(self, sim: Sim, q: int, name: str) -> QueueSeen:
-        queue, root = sim.shown.queue[q], sim.shown.queue[0]
+        queue, root, found = sim.shown.queue[q], sim.shown.queue[0], self._found[q]
         return QueueSeen(
             name=name,
             guarantee_permille=int(queue["guarantee"][MEMORY] * MILLI // max(1, root["guarantee"][MEMORY])),
@@ -165,4 +169,6 @@ class Sight:
             max_running_jobs=int(queue["max_running_jobs"]),
             guarantee=_size(queue["guarantee"]),
             maximum=_size(queue["maximum"]),
+            am_share_permille=found.am_share_permille,
+            found_permille=((found.guarantee_permille, found.maximum_permille) if name in self._shared_out else None),
         )

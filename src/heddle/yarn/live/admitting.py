@@ -48,10 +48,8 @@ def suppose(view, job, node, sign):  # type: ignore[no-untyped-def]
     if view.job_spec["has_am"][job] == 0:
         return
     shape = view.stage_spec["shape"][view.job_spec["first_stage"][job]]
-    holds = False
     for r in range(view.shape["demand"].shape[1]):
         amount = sign * view.shape["demand"][shape, r]
-        holds = holds or amount != 0
         view.job["allocated"][job, r] += amount
         view.member["allocated"][member, r] += amount
         view.pool["allocated"][pool, r] += amount
@@ -63,8 +61,7 @@ def suppose(view, job, node, sign):  # type: ignore[no-untyped-def]
         while queue >= 0:
             view.queue["allocated"][queue, r] += amount
             queue = view.queue["parent"][queue]
-    if holds:
-        view.queue["running_ams"][leaf] += sign
+    view.queue["running_ams"][leaf] += sign
 
 
 def _admit_in_turn(admits, event, view, state, params, jobs, answers):  # type: ignore[no-untyped-def]

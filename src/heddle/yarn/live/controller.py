@@ -17,7 +17,7 @@ from heddle.yarn.live.applying.applier import Applier
 from heddle.yarn.live.applying.ownership import Ownership
 from heddle.yarn.live.applying.rm_knobs import RmKnobs, may_preempt, shown_by
 from heddle.yarn.live.applying.seen import Limits, Seen
-from heddle.yarn.live.applying.standing import Standing
+from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
 from heddle.yarn.live.applying.turn import Turn
 from heddle.yarn.live.applying.wanted import DEAD_BAND, WHOLE, from_outside, wanted_by
 from heddle.yarn.live.client import RmClient
@@ -26,7 +26,7 @@ from heddle.yarn.live.differ import Change
 from heddle.yarn.live.levers import LiveLevers
 from heddle.yarn.live.live_view import CapacityOf, LiveView
 from heddle.yarn.live.metrics_age import MetricsAge
-from heddle.yarn.live.snapshot import Size, Snapshot, take_snapshot
+from heddle.yarn.live.snapshot import QueueSeen, Size, Snapshot, take_snapshot
 from heddle.yarn.live.start_delay import StartDelay
 from heddle.yarn.live.world import REAL, Clock
 
@@ -127,10 +127,16 @@ class Controller:
         return in_full_ms
 
     def _as_found(self, seen: Snapshot) -> Snapshot:
-        """Levers see the priorities that applications came with, not those that we gave them."""
-        found = self._applier.ownership.found.priorities
-        apps = {name: replace(app, priority=found.get(name, app.priority)) for name, app in seen.apps.items()}
-        return replace(seen, apps=apps)
+        """Levers see what applications came with, not what we gave them; and may ask how queues were found."""
+        found = self._applier.ownership.found
+        apps = {
+            name: replace(
+                app, priority=found.priorities.get(name, app.priority), submitted_to=found.leaves.get(name, "")
+            )
+            for name, app in seen.apps.items()
+        }
+        queues = tuple(_as_found(queue, found.queues.get(queue.name, {})) for queue in seen.queues)
+        return replace(seen, apps=apps, queues=queues)
 
     def _act(self, wanted: Standing, snapshot: Snapshot, ages_ms: dict[str, int]) -> list[Turn]:
         own, shown = self._own_sizes(), shown_by(snapshot)
@@ -156,3 +162,22 @@ class Controller:
         return {
             name: (int(allowance[row, MEMORY]), int(allowance[row, VCORES])) for name, row in self.live.node_row.items()
         }
+
+
+def _as_found(queue: QueueSeen, settings: QueueSettings) -> QueueSeen:
+    """What the queue had before us, as far as we have set it. An AM share that it had from elsewhere nobody tells."""
+    am_share, guarantee, maximum = (_number(settings.get(key)) for key in (AM_SHARE, GUARANTEE, MAXIMUM))
+    if AM_SHARE in settings:
+        queue = replace(queue, am_share_permille=-1 if am_share is None else round(MILLI * am_share))
+    if guarantee is not None:
+        most = 100.0 if maximum is None else maximum
+        queue = replace(queue, found_permille=(round(10 * guarantee), round(10 * most)))
+    return queue
+
+
+def _number(setting: str | None) -> float | None:
+    """None also for weights and amounts, which are no shares."""
+    try:
+        return None if setting is None else float(setting)
+    except ValueError:
+        return None

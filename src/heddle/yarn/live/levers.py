@@ -231,7 +231,12 @@ class LiveLevers:
             answers["pool_limits"] = self.pairs(Question.PARTITION, "limit", view, np.arange(len(view.pool)), resources)
             view.pool["limit"][:] = answers["pool_limits"]
         if self._has(Question.ADMISSION, "admits"):
-            answers["admission"] = self._admission(live, jobs)
+            if len(view.pool) > 1:  # jobs have been moved out of the leaves where YARN's limits, and a lever's, hold
+                with live.as_submitted():
+                    answers["one_more"] = self._one_more(live)
+                    answers["admission"] = self._admission(live, jobs)
+            else:
+                answers["admission"] = self._admission(live, jobs)
         if self._has(Question.SIZING, "total"):
             totals = self.pairs(Question.SIZING, "total", view, nodes, resources)
             # The simulator's rule for a node: whole increments, never below what is allocated.
@@ -261,6 +266,12 @@ class LiveLevers:
             self._admit_in_turn(admits, event, seen, state, params, in_turn, answers)
         self._memory[question] = before
         return dict(zip(in_turn.tolist(), map(Reason, answers.tolist()), strict=True))
+
+    def _one_more(self, live: LiveView) -> frozenset[int]:
+        """The jobs with an AM that would be let in if they came only now, as they are."""
+        with_am = np.array(live.with_am(), np.int64)
+        refused = self.each(Question.ADMISSION, "admits", live.view, with_am)
+        return frozenset(with_am[refused == int(Reason.NONE)].tolist())
 
     def _has(self, question: Question, hook: str) -> bool:
         return hook in self._levers[question].hooks

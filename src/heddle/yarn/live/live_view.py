@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -76,6 +77,8 @@ class LiveView:
         self._clock["increment"] = 1  # what requests are rounded up to, no RM tells
         self._node, self._container = Growing(dtypes.node), Growing(dtypes.container)
         self._job_spec, self._job, self._am_held = Growing(JOB), Growing(dtypes.job), Growing(np.int64, N_RESOURCES)
+        self._ams = Growing(np.int64)  # how many AMs each job has: one may hold nothing
+        self._came_to = Growing(np.int64, 2)  # leaf and member of each job as it was submitted
         self._pool = np.zeros(n_pools, dtypes.pool)
         self._stages = StageRows(dtypes)
         self._queues = QueueRows(dtypes)
@@ -108,6 +111,32 @@ class LiveView:
     def leaves(self) -> dict[str, int]:
         """Leaf queues: name -> row."""
         return self._queues.leaves()
+
+    def submitted_to(self, job: int) -> int:
+        """The leaf that a job came to, wherever it is now."""
+        return int(self._came_to.rows[job, 0])
+
+    def with_am(self) -> list[int]:
+        """Live jobs whose AM is there."""
+        return [job for job in self.job_row.values() if self._ams.rows[job]]
+
+    @contextmanager
+    def as_submitted(self) -> Iterator[None]:
+        """The view as it would be had we moved no application and set no queue's share."""
+        job, queue = self._job.rows, self._queues.queue.rows
+        jobs = {name: job[name].copy() for name in ("queue", "member")}
+        queues = {name: queue[name].copy() for name in ("guarantee", "maximum")}
+        job["queue"], job["member"] = self._came_to.rows[:, 0], self._came_to.rows[:, 1]
+        self._queues.as_found(self._clock["total"][0])
+        self.add_up()
+        try:
+            yield
+        finally:
+            for name, column in jobs.items():
+                job[name] = column
+            for name, column in queues.items():
+                queue[name] = column
+            self.add_up()
 
     def am_demand(self, job: int) -> npt.NDArray[np.int64]:
         """What a job's AM reserves; nothing if it has none."""
@@ -189,6 +218,8 @@ class LiveView:
         job = self._job_spec.add()
         self._job.add()
         self._am_held.add()
+        self._ams.add()
+        self._came_to.add()
         self.job_row[app.id] = job
         self._stages.open_job(job, app.has_am)
         spec, rows = self._job_spec.rows, self._job.rows
@@ -266,6 +297,8 @@ class LiveView:
         self._job.rows["priority"][job] = app.priority
         queue = self._queues.leaf(app.queue, self._clock["total"][0])
         self._job.rows["queue"][job], self._job.rows["member"][job] = queue, self._queues.member_of(queue, app.user)
+        came_to = self._queues.leaf(app.submitted_to or app.queue, self._clock["total"][0])
+        self._came_to.rows[job] = came_to, self._queues.member_of(came_to, app.user)
         self._note_stages(job)
         for ask in app.asks:
             self._ask_stage(job, app, ask)  # all kinds first: a new one may move the job's rows
@@ -297,6 +330,7 @@ class LiveView:
         self._stages.stage.rows["held"][stage] += sign
         if spec["kind"][stage] == AM:
             self._am_held.rows[job] += amount
+            self._ams.rows[job] += sign
 
     def _unlink(self, row: int) -> None:
         container = self._container.rows
@@ -320,7 +354,7 @@ class LiveView:
     def add_up(self) -> None:
         """All sums over jobs, from their rows."""
         live, job = self.live_jobs(), self._job.rows
-        self._queues.add_up(job, self._am_held.rows, live)
+        self._queues.add_up(job, self._am_held.rows, self._ams.rows, live)
         self._pool["allocated"] = 0
         np.add.at(self._pool["allocated"], job["pool"][live], job["allocated"][live])
         self._pool["waiting"] = 0

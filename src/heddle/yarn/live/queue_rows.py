@@ -13,6 +13,7 @@ from heddle.yarn.live.growing import Growing
 from heddle.yarn.live.snapshot import QueueSeen
 
 ROOT = "root"
+Rows = npt.NDArray[np.int64]
 
 
 class QueueRows:
@@ -24,6 +25,7 @@ class QueueRows:
         self._row: dict[str, int] = {}
         self._members: dict[tuple[int, str], int] = {}
         self._users: dict[str, int] = {}
+        self._found_permille: dict[int, tuple[int, int]] = {}  # of the queues whose shares we set
         self._add(ROOT)
 
     def update(self, seen: tuple[QueueSeen, ...], total: npt.NDArray[np.int64]) -> None:
@@ -40,6 +42,16 @@ class QueueRows:
             rows["user_limit_percent"][row] = queue.user_limit_percent
             rows["user_limit_factor_milli"][row] = queue.user_limit_factor_milli
             rows["max_running_jobs"][row] = queue.max_running_jobs
+            if rows["am_share_permille"][row] < 0:  # later it may be ours
+                rows["am_share_permille"][row] = queue.am_share_permille
+            if queue.found_permille:
+                self._found_permille[row] = queue.found_permille
+
+    def as_found(self, total: npt.NDArray[np.int64]) -> None:
+        """Until the next update, guarantees and maxima are those that queues had before we set them."""
+        for row, (guarantee, maximum) in self._found_permille.items():
+            self.queue.rows["guarantee"][row] = total * guarantee // MILLI
+            self.queue.rows["maximum"][row] = total * maximum // MILLI
 
     def leaf(self, name: str, total: npt.NDArray[np.int64]) -> int:
         """The row of an application's queue. The RM may give the last part of the name only."""
@@ -64,7 +76,7 @@ class QueueRows:
             self.member.rows["user"][row] = self._users.setdefault(user, len(self._users))
         return self._members[key]
 
-    def add_up(self, job: npt.NDArray[Any], am_held: npt.NDArray[np.int64], live: npt.NDArray[np.int64]) -> None:
+    def add_up(self, job: npt.NDArray[Any], am_held: Rows, ams: Rows, live: Rows) -> None:
         """What queues and members hold and wait for, from the live jobs: anew, because jobs may change their queue."""
         queue, member = self.queue.rows, self.member.rows
         for name in ("allocated", "am_allocated", "running_jobs", "running_ams", "active_users", "waiting"):
@@ -74,7 +86,7 @@ class QueueRows:
         np.add.at(queue["allocated"], leaf, job["allocated"][live])
         np.add.at(queue["am_allocated"], leaf, am_held[live])
         np.add.at(queue["running_jobs"], leaf, job["state"][live] == JOB_ADMITTED)
-        np.add.at(queue["running_ams"], leaf, (am_held[live] > 0).any(axis=1))
+        np.add.at(queue["running_ams"], leaf, ams[live])
         np.add.at(queue["waiting"], leaf, waiting)
         np.add.at(member["allocated"], of_member, job["allocated"][live])
         np.add.at(member["waiting"], of_member, waiting)

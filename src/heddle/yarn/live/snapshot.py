@@ -81,6 +81,7 @@ class AppSeen:
     has_am: bool
     attempt: str  # "" before the first attempt
     asks: tuple[Ask, ...]
+    submitted_to: str = ""  # the queue that it came to, if we have moved it
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,8 @@ class QueueSeen:
     maximum: Size | None = None
     guaranteed: float | None = None  # the share of unlabelled nodes that it is due, as exactly as the RM says it
     used: Size | None = None  # all that it holds, wherever
+    am_share_permille: int = -1  # as it was found; -1: not told
+    found_permille: tuple[int, int] | None = None  # guarantee and maximum before we set them; None: as they are
 
 
 @dataclass(frozen=True)
@@ -291,6 +294,7 @@ def _queues(row: Any, above: str) -> Iterable[QueueSeen]:
         max_running_jobs=-1 if most >= 2**31 - 1 else most,
         guaranteed=float(row["absoluteCapacity"]) / 100 if "absoluteCapacity" in row else None,
         used=_size(row["resourcesUsed"]) if "resourcesUsed" in row else None,
+        am_share_permille=round(MILLI * float(row.get("configuredMaxAMResourceLimit", -1 / MILLI))),
     )
     for child in rows_under(row, "queues", "queue"):
         yield from _queues(child, name)

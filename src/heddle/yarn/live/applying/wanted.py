@@ -17,6 +17,8 @@ from heddle.model.plan import Plan
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.view import View
 from heddle.policy.declaration import Lever
+from heddle.policy.levers.admission import ADMIT_ALL
+from heddle.policy.levers.admission import AM_SHARE as AM_SHARE_LEVER
 from heddle.policy.policy import Policy
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
 from heddle.yarn.live.live_view import LiveView
@@ -28,8 +30,16 @@ DEAD_BAND: Final[Size] = (256, MILLI)  # smaller changes of a node's size are no
 
 
 def from_outside(policy: Policy) -> Policy:
-    """The policy without the levers that YARN has itself: nobody asks those outside."""
-    return replace(policy, levers=tuple(lever.silent() if lever.of_yarn else lever for lever in policy.levers))
+    """The policy without the levers that YARN has itself: nobody asks those outside.
+
+    But a policy with pools moves applications, and their AMs with them, out of the leaf where others wait to start: the
+    AM share that YARN has there must be asked outside, by somebody who still counts them.
+    """
+    levers = {lever.question: lever.silent() if lever.of_yarn else lever for lever in policy.levers}
+    admission = policy.admission
+    if pool_leaves(policy) and admission.name in (AM_SHARE_LEVER.name, ADMIT_ALL.name):
+        levers[admission.question] = admission if admission.of_yarn else AM_SHARE_LEVER
+    return replace(policy, levers=tuple(levers.values()))
 
 
 def without_knob(policy: Policy) -> list[str]:
@@ -70,6 +80,7 @@ def has_opinion(lever: Lever) -> bool:
 def wanted_by(plan: Plan, live: LiveView) -> Standing:
     """Where a plan wants the knobs, given the view that it was made of. What it has no opinion about is empty."""
     leaves, shares = _pools(plan, live)
+    leaves = _keeping_an_am(plan, live, leaves)
     queues = _settings(shares, _am_shares(plan, live, leaves))
     return Standing(_sizes(plan, live), queues, _priorities(plan, live), leaves)
 
@@ -96,6 +107,27 @@ def _pools(plan: Plan, live: LiveView) -> tuple[dict[str, str], dict[str, tuple[
     # Until its AM has asked for anything nobody knows how large a job is: where it was submitted is as good as any.
     asked = live.view.job_spec["n_stages"] > live.view.job_spec["has_am"]
     return {app: pool_leaf(plan.job_pools[job]) for app, job in live.job_row.items() if asked[job]}, shares
+
+
+def _keeping_an_am(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dict[str, str]:
+    """The moves, but for those that would take the last AM out of a leaf where admission lets nobody else start.
+
+    YARN lets the first AM of a leaf in whatever its AM share: an empty one would let in one after the other.
+    """
+    if plan.admission is None or not leaves:
+        return dict(leaves)
+    rows, leaf_of, job_spec = live.leaves(), live.view.job["queue"], live.view.job_spec
+    with_am = set(live.with_am())
+    app_of = {job: app for app, job in live.job_row.items() if job in with_am}
+    will_be_in = {rows.get(leaves.get(app, ""), int(leaf_of[job])) for job, app in app_of.items()}
+    moves = dict(leaves)
+    for leaf in {live.submitted_to(job) for job in app_of} - will_be_in:
+        leaving = [job for job in app_of if leaf_of[job] == leaf == live.submitted_to(job)]
+        waiting = [job for job in plan.admission if leaf_of[job] == leaf and job_spec["has_am"][job]]
+        lets_in = plan.admitted() & set(waiting) if waiting else plan.one_more & {max(leaving, default=-1)}
+        if leaving and not lets_in:
+            del moves[app_of[max(leaving)]]
+    return moves
 
 
 def _am_shares(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dict[str, int]:
