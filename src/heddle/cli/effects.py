@@ -196,11 +196,10 @@ def _known(some: Iterable[Waits | None]) -> list[Waits]:
 
 
 def _as_json(matrix: Matrix) -> dict[str, Any]:
-    from heddle.report.effects import lacking
-
     document = matrix.effects.as_json()
-    for one in document["native_and_knobs"]:
-        one["yarn_lacks"] = [] if one["agree"] else lacking(one["policy"])
+    for one, beside in zip(document["native_and_knobs"], matrix.effects.beside, strict=True):
+        differs = matrix.difference(beside)
+        one["yarn_lacks"] = [] if differs is None else list(differs.lacking)
     waits = [
         {"workload": place[0], "policy": place[1], "executor": place[2], "mean_s": one.mean_s, "shares": one.shares}
         for place, one in matrix.waits.items()
@@ -237,7 +236,9 @@ def _print(matrix: Matrix) -> None:
         sides = [matrix.waits[place] for place in places]
         print_tables([table(heads, waits_rows(sides), title=f"worse than its best part: {behind_words(behind)}")])
     for beside in found.beside:
-        if not beside.agree:
+        differs = matrix.difference(beside)
+        if differs is not None:
             sides = [matrix.waits[beside.workload, beside.policy, by] for by in ("native", "yarn-knobs")]
             heads = ("why jobs waited", "native", "yarn-knobs")
             print_tables([table(heads, waits_rows(sides), title=f"executors differ: {beside_words(beside)}")])
+            print_paragraphs([differs.words])

@@ -6,26 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from heddle.analysis.comparison.effects import AGREE_PCT, Behind, Beside, Cell, Effects
+from heddle.analysis.comparison.effects import AGREE_PCT, NATIVE, Behind, Beside, Cell, Effects
 from heddle.analysis.comparison.paired import Change
 from heddle.analysis.waiting.by_reason import Waits
+from heddle.report.missing_knobs import Difference, difference
 from heddle.report.wording import NO_DIFFERENCE, judgement, number, pct, stalled, write_s
 
 Place = tuple[str, str, str]  # workload, policy, executor
 SAME: Final = "the same"
 LETTERS: Final = {"dress": "D", "haste": "H", "admission-control": "A", "usage-feedback": "U", "network-aware": "N"}
 LEAST_SHARE: Final = 0.03  # reasons with less of the waiting on both sides are left out
-
-# What a lever asks for and the knobs of YARN cannot give, where both executors differ by more than they should.
-LACKING: Final = {
-    "dress": "pools across queues: an application moved to its pool's leaf leaves its own queue and the limits there, "
-    "so that its AM no longer counts in the AM share of those who wait, and it is moved only once its AM has asked for "
-    "containers",
-    "admission-control": "a way to name the applications that may start: an AM share lets in as many, in the "
-    "scheduler's own order, and is counted per leaf",
-    "usage-feedback": "sizes between two looks: nodes are resized once a second, in whole vcores, and not by less than "
-    "256 MB",
-}
 
 
 @dataclass(frozen=True)
@@ -44,6 +34,13 @@ class Matrix:
     @property
     def queues(self) -> list[str]:
         return list(dict.fromkeys(cell.scored.policy.partition("+")[0] for cell in self.effects.cells))
+
+    def difference(self, one: Beside) -> Difference | None:
+        """Why executors differ about a policy; None: they agree."""
+        if one.agree:
+            return None
+        native, knobs = (self.waits[one.workload, one.policy, executor] for executor in (NATIVE, "yarn-knobs"))
+        return difference(one, native, knobs)
 
     def policies(self, queues: str) -> list[str]:
         return list(
@@ -100,17 +97,23 @@ def behind_words(one: Behind) -> str:
     return f"{one.policy} on {one.workload}: {how} against {one.best_part} alone"
 
 
+def worse_parts(effects: Effects, one: Behind) -> list[str]:
+    """Parts that are worse than the bare queues already: then it is they, and not the company, that cost."""
+    queues, *levers = one.policy.split("+")
+    cells = {lever: effects.cell(one.workload, f"{queues}+{lever}") for lever in levers}
+    return [
+        f"{lever} alone is worse than {queues} ({change_text(cell.change)} %)"
+        for lever, cell in cells.items()
+        if cell.change.interval is not None and cell.change.interval[0] > 0
+    ]
+
+
 def beside_words(one: Beside) -> str:
     """One line about a policy whose executors differ."""
     if any(one.stalled_runs):
         native, knobs = one.stalled_runs
         return f"{one.policy} on {one.workload}: stalled {native} times natively, {knobs} times by knobs"
     return f"{one.policy} on {one.workload}: {change_text(one.change)} % by knobs"
-
-
-def lacking(policy: str) -> list[str]:
-    """Which knobs YARN lacks for what this policy wants, lever by lever."""
-    return [f"{lever}: {LACKING[lever]}" for lever in policy.split("+")[1:] if lever in LACKING]
 
 
 def waits_rows(sides: Sequence[Waits]) -> list[tuple[str, ...]]:

@@ -13,9 +13,10 @@ from heddle.report.effects import (
     beside_words,
     cell_words,
     change_text,
-    lacking,
     waits_rows,
+    worse_parts,
 )
+from heddle.report.interactions import known_interactions
 from heddle.report.wording import write_s
 
 
@@ -74,9 +75,11 @@ def _behind(matrix: Matrix) -> Iterator[str]:
     )
     if not effects.behind:
         yield "There is none." if effects.has_intervals else behind_sentence(effects)
+    known = dict.fromkeys(text for one in effects.behind for text in known_interactions(one.policy))
+    yield "\n".join(f"- {text}" for text in known)
     for one in effects.behind:
         yield f"### {one.policy} on {one.workload}"
-        yield behind_words(one) + "."
+        yield " ".join([behind_words(one) + ".", *(f"{part}." for part in worse_parts(effects, one))])
         yield _waits(matrix, one)
 
 
@@ -103,16 +106,16 @@ def _beside(matrix: Matrix) -> Iterator[str]:
     ]  # fmt: skip
     yield markdown_table(("policy", "workload", "native", "yarn-knobs", "change", "agree"), rows)
     for one in effects.beside:
-        if not one.agree:
+        differs = matrix.difference(one)
+        if differs is not None:
             yield f"### {beside_words(one)}"
-            yield "What YARN lacks: " + "; ".join(lacking(one.policy)) + "." if lacking(one.policy) else ""
+            yield differs.words
             yield _both_waits(matrix, one)
 
 
 def _both_waits(matrix: Matrix, one: Beside) -> str:
-    sides = [matrix.waits.get((one.workload, one.policy, executor)) for executor in ("native", "yarn-knobs")]
-    known = [side for side in sides if side is not None]
-    return markdown_table(("why jobs waited", "native", "yarn-knobs"), waits_rows(known)) if len(known) == 2 else ""
+    sides = [matrix.waits[one.workload, one.policy, executor] for executor in ("native", "yarn-knobs")]
+    return markdown_table(("why jobs waited", "native", "yarn-knobs"), waits_rows(sides))
 
 
 def _mean(seconds: float | None, stalled_runs: int) -> str:

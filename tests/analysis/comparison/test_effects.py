@@ -9,8 +9,9 @@ import pytest
 
 from heddle.analysis.comparison.effects import Effects
 from heddle.analysis.waiting.by_reason import Waits, together
-from heddle.report.effects import Matrix, cell_words, lacking, short_cell, short_name, waits_rows
+from heddle.report.effects import Matrix, cell_words, short_cell, short_name, waits_rows
 from heddle.report.effects_page import effects_markdown
+from heddle.report.missing_knobs import difference
 
 FEEDBACK, DRESS = "capacity+usage-feedback", "capacity+dress"
 BOTH = "capacity+dress+usage-feedback"
@@ -79,18 +80,19 @@ def test_the_page_shows_both_sides_of_what_fell_behind_and_what_differs() -> Non
     waits = {
         ("mix", BOTH, "native"): Waits(10, {"the pool's share is used up": 90_000, "no node has enough free": 10_000}),
         ("mix", FEEDBACK, "native"): Waits(10, {"no node has enough free": 40_000}),
-        ("mix", BOTH, "yarn-knobs"): Waits(10, {"the queue is at its maximum": 120_000}),
+        ("mix", BOTH, "yarn-knobs"): Waits(10, {"the queue is at its maximum": 320_000}),
     }
     page = effects_markdown(Matrix(found, waits, ("ksegments is left out",), "heddle effects"))
     assert "| the pool's share is used up | 90 % (9.0 s) | 0 % (0.0 s) |" in page
     assert "| the pool's share is used up | 90 % (9.0 s) | 0 % (0.0 s) |\n| no node has enough free" in page
-    assert "| the queue is at its maximum | 0 % (0.0 s) | 100 % (12.0 s) |" in page
+    assert "| the queue is at its maximum | 0 % (0.0 s) | 100 % (32.0 s) |" in page
     for said in (
         "1 of 1 combinations",
         "0 of 1 combinations",
         "ksegments is left out",
         "No run stalled",
-        *lacking(BOTH),
+        "Jobs wait 22.0 s longer by knobs, 23.0 s longer for a limit of their queue, user or pool. What YARN lacks: "
+        "dress: pools across queues",
     ):
         assert said in page
     assert page.count("**no**") == 1
@@ -111,7 +113,9 @@ def test_who_stalls_is_told_under_either_executor_and_one_seed_proves_nothing() 
         rows("capacity", [100.0]), rows(DRESS, [99.0]), rows(DRESS, [None], "yarn-knobs"), rows(FEEDBACK, [50.0]),
         rows(BOTH, [80.0]),
     )  # fmt: skip
-    page = effects_markdown(Matrix(found, {}, (), "heddle effects"))
+    waits = {("mix", DRESS, executor): Waits(1, {"a": 1000}) for executor in ("native", "yarn-knobs")}
+    page = effects_markdown(Matrix(found, waits, (), "heddle effects"))
+    assert "**No known cause.**" in page
     assert f"| {DRESS} | mix | yarn-knobs | 1 of 1 | am-deadlock |" in page
     assert "One seed has no intervals" in page
     assert found.behind == []
@@ -119,3 +123,45 @@ def test_who_stalls_is_told_under_either_executor_and_one_seed_proves_nothing() 
 
 def test_short_names() -> None:
     assert [short_name(policy) for policy in ("fair", FEEDBACK, BOTH)] == ["bare", "U", "DU"]
+
+
+ROOM, AMS = "no node has enough free", "the queue's AM share is used up"
+
+
+@pytest.mark.parametrize(
+    ("native", "knobs", "cause"),
+    [
+        ({ROOM: 40_000}, {ROOM: 10_000}, "usage-feedback: a size that falls when a container ends"),
+        ({ROOM: 10_000}, {f"behind others: {ROOM}": 40_000}, "usage-feedback: sizes between two looks"),
+        ({AMS: 40_000}, {AMS: 10_000}, ""),  # usage feedback has no say in who starts
+        ({ROOM: 40_000, AMS: 40_000}, {ROOM: 30_000, AMS: 10_000}, ""),  # most of it is about AMs
+        ({ROOM: 10_000}, {ROOM: 10_000}, ""),
+        ({ROOM: 10_000}, {ROOM: 5_000}, ""),  # much less than completion differs by
+    ],
+)
+def test_a_knob_is_named_only_where_the_waits_show_it(
+    native: dict[str, int], knobs: dict[str, int], cause: str
+) -> None:
+    shorter = sum(knobs.values()) <= sum(native.values())
+    changed = rows(FEEDBACK, [40.0, 81.0, 119.0] if shorter else [60.0, 121.0, 179.0], "yarn-knobs")
+    (one,) = effects(BARE, *PARTS, changed).beside
+    found = difference(one, Waits(1, native), Waits(1, knobs))
+    assert [text.startswith(cause) for text in found.lacking] == ([True] if cause else [])
+    assert ("No known cause" in found.words) is not bool(cause)
+
+
+def test_waits_that_point_the_other_way_explain_nothing() -> None:
+    (one,) = effects(BARE, *PARTS, rows(FEEDBACK, [60.0, 121.0, 179.0], "yarn-knobs")).beside
+    assert difference(one, Waits(1, {ROOM: 40_000}), Waits(1, {ROOM: 10_000})).lacking == ()
+    (stalls,) = effects(BARE, *PARTS, rows(FEEDBACK, [60.0, None, 179.0], "yarn-knobs")).beside
+    assert difference(stalls, Waits(1, {ROOM: 10_000}), Waits(1, {ROOM: 40_000})).lacking == ()
+
+
+def test_the_page_says_why_levers_cost_in_company_or_alone() -> None:
+    haste, both = "capacity+haste", "capacity+dress+haste"
+    worse = rows(haste, [110.0, 219.0, 331.0]), rows(both, [111.0, 220.0, 333.0])
+    page = effects_markdown(Matrix(effects(BARE, *PARTS, *worse), {}, (), "heddle effects"))
+    assert "- dress and haste: both say who goes first in a leaf" in page
+    assert "against capacity+dress alone. haste alone is worse than capacity (+" in page
+    assert "dress alone is worse" not in page
+    assert "admission control says" not in page
