@@ -176,6 +176,26 @@ def test_a_decommissioning_node_is_left_to_the_rm(rm: FakeRm, control: Callable[
     assert rm.posts == []
 
 
+def test_a_decommissioning_node_counts_with_what_the_rm_has_shrunk_it_to(
+    rm: FakeRm, control: Callable[..., Controller], clock: Clock
+) -> None:
+    rm.add_node("a:1", 8192, 8)
+    rm.add_node("b:1", 8192, 8)
+    use(rm, "a:1", 1000, 0)
+    rm.allocate(rm.add_app(), "a:1", 2048, 1)
+    controller = control(HALF)
+    controller.step()
+    view = controller.live.view
+    assert view.clock["total"][0].tolist() == [16384, 16000]
+    rm.nodes["a:1"].state, rm.nodes["a:1"].memory_mb, rm.nodes["a:1"].vcores = "DECOMMISSIONING", 2048, 1
+    clock.now_ms = 1000
+    controller.step()
+    view = controller.live.view
+    assert view.clock["total"][0].tolist() == [2048 + 8192, 1000 + 8000]
+    default = controller.live.leaves()["root.default"]  # three quarters of it
+    assert view.queue["guarantee"][default].tolist() == [(2048 + 8192) * 3 // 4, 9000 * 3 // 4]
+
+
 def test_a_failed_poll_changes_nothing(rm: FakeRm, control: Callable[..., Controller], clock: Clock) -> None:
     rm.add_node("a:1", 8192, 8)
     use(rm, "a:1", 1000, 0)
