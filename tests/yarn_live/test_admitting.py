@@ -16,6 +16,7 @@ from heddle.yarn.live.admitting import suppose
 from heddle.yarn.live.decider import Decider
 from heddle.yarn.live.levers import LiveLevers
 from heddle.yarn.live.live_view import Batch, LiveView
+from heddle.yarn.live.names import Names
 from heddle.yarn.live.snapshot import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Snapshot
 
 POLICIES = (
@@ -61,7 +62,7 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
         ask = Ask(0 if has_am else 20, (size, draw(st.sampled_from([1000, 2000]))), 1)
         apps[name] = AppSeen(name, draw(queue), user, not has_am, draw(st.integers(0, 2)), number, has_am, "", (ask,))
     nodes = {name: NodeSeen(name, name, "/r", "RUNNING", "", draw(total), (0, 0), 100, 0.1, 100, 0.1) for name in names}
-    return Snapshot(1000, nodes, apps, containers, QUEUES)
+    return Snapshot.of(Names(), 1000, nodes, apps, containers, QUEUES)
 
 
 def one_at_a_time(levers: LiveLevers, live: LiveView) -> dict[int, Reason]:
@@ -70,7 +71,7 @@ def one_at_a_time(levers: LiveLevers, live: LiveView) -> dict[int, Reason]:
     waiting = [job for job in jobs.tolist() if view.job["state"][job] == JOB_ARRIVED]
     said = {}
     for job in sorted(waiting, key=lambda job: (-view.job["priority"][job], job)):
-        answer = levers._each("admits", question, levers._handles(question, view), np.array([job], np.int64))
+        answer = levers._each("admits", question, view, np.array([job], np.int64))
         said[job] = Reason(int(answer[0]))
         if said[job] is not Reason.NONE:
             continue
@@ -137,9 +138,9 @@ def test_supposing_moves_the_same_sums_as_adding_up_anew(snapshot: Snapshot) -> 
         view, demand = live.view, live.am_demand(job)
         suppose(ViewHandle(view), job, 0, 1)
         supposed = everything(live)
-        live._am_held.rows[job] += demand
+        live._memory["am_held"][job] += demand
         live.add_up()
         assert everything(live) == supposed != before
-        live._am_held.rows[job] -= demand
+        live._memory["am_held"][job] -= demand
         suppose(ViewHandle(view), job, 0, -1)
         assert everything(live) == before

@@ -22,6 +22,7 @@ from numba import njit
 PACKAGE: Final = Path(__file__).resolve().parent.parent
 ENGINE_SOURCES: Final = ("model/*.py", "policy/*.py", "sim/**/*.py")
 LEVER_SOURCES: Final = ("model/*.py", "policy/**/*.py")
+LIVE_SOURCES: Final = (*ENGINE_SOURCES, "yarn/live/*.py", "stock_yarn/*.py")
 
 
 @cache
@@ -50,7 +51,13 @@ def engine_folder() -> Path:
 @contextmanager
 def among_levers() -> Iterator[None]:
     """What is declared as compiled in here is kept in the folder of levers."""
-    numba.config.CACHE_DIR = str(cache_folder() / f"levers-{_source_hash(LEVER_SOURCES)}")
+    with _kept_in(f"levers-{_source_hash(LEVER_SOURCES)}"):
+        yield
+
+
+@contextmanager
+def _kept_in(folder: str) -> Iterator[None]:
+    numba.config.CACHE_DIR = str(cache_folder() / folder)
     try:
         yield
     finally:
@@ -82,4 +89,10 @@ inlined: Final = njit(**ENGINE, forceinline=True)
 def callable_too(function: Callable[..., Any]) -> Any:
     """For what levers share: compiled where the caller is, and callable from plain Python."""
     with among_levers():
+        return njit(cache=True, _nrt=False, error_model="numpy")(function)
+
+
+def compiled_live(function: Callable[..., Any]) -> Any:
+    """For what looks at a cluster, live or simulated, in columns; called from Python."""
+    with _kept_in(f"live-{_source_hash(LIVE_SOURCES)}"):
         return njit(cache=True, _nrt=False, error_model="numpy")(function)

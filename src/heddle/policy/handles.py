@@ -55,6 +55,7 @@ class ViewHandle:
     def __init__(self, view: View) -> None:
         self.view = view
         self.n_resources = view.shape["demand"].shape[1]
+        self._numba_type_ = ViewType(self.n_resources)  # read at every call, and faster than asking typeof
         self._table = _table(view)
         self.address = int(self._table.ctypes.data)
 
@@ -64,6 +65,7 @@ class StateHandle:
 
     def __init__(self, state: LeverState) -> None:
         self.state = state
+        self._numba_type_ = StateType()
         self._table = _table(state)
         self.address = int(self._table.ctypes.data)
 
@@ -73,6 +75,7 @@ class ParamsHandle:
 
     def __init__(self, params: npt.NDArray[np.int64]) -> None:
         self.params = params
+        self._numba_type_ = ParamsType()
         self._table = _table((params,))
         self.address = int(self._table.ctypes.data)
 

@@ -11,7 +11,7 @@ from heddle.policy.levers.partition import SHARED
 from heddle.policy.levers.placement import MOST_FREE
 from heddle.policy.policy import Policy, Setup
 from heddle.policy.presets import PRESETS
-from heddle.yarn.live.live_view import N_RESOURCES
+from heddle.yarn.live.live_memory import N_RESOURCES
 
 
 def _prepare(setup: Setup) -> None:

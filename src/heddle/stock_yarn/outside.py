@@ -28,7 +28,8 @@ from heddle.yarn.live.applying.standing import Standing
 from heddle.yarn.live.applying.wanted import WHOLE, from_outside, has_opinion, pool_leaves, wanted_by, without_knob
 from heddle.yarn.live.decider import Decider
 from heddle.yarn.live.levers import LiveLevers, unfit
-from heddle.yarn.live.live_view import N_RESOURCES, LiveView
+from heddle.yarn.live.live_memory import N_RESOURCES
+from heddle.yarn.live.live_view import LiveView
 from heddle.yarn.live.snapshot import NodeSeen, Size
 
 DEFAULT_POLL_MS: Final = 1000
@@ -99,7 +100,7 @@ class OutsidePolicy:
         self._take_effect(now, engine, handle)
         if now % self._poll_ms == 0 and not self._fails(now // self._poll_ms):
             engine.report(handle)
-            _, plan = self._decider.decide(self._sight.snapshot(handle.sim))
+            _, plan = self._decider.decide(self._sight.snapshot(handle))
             self._due.append((now + self._observation.lag_ms, wanted_by(plan, self._decider.live)))
             self._take_effect(now, engine, handle)
         next_tick = now - now % self._poll_ms + self._poll_ms

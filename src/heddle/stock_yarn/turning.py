@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,10 @@ class SimulatedKnobs:
             priorities={name: int(view.job["priority"][jobs[name]]) for name in names.priorities if name in live},
             leaves={name: self._queues.names[view.job["queue"][jobs[name]]] for name in names.leaves if name in live},
         )
+
+    def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
+        """Nobody is asked one by one here."""
+        return (Standing(**{what: values}),)
 
     def set(self, change: Standing) -> None:
         for name, settings in change.queues.items():

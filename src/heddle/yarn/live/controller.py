@@ -23,7 +23,7 @@ from heddle.yarn.live.applying.turn import Turn
 from heddle.yarn.live.applying.wanted import DEAD_BAND, WHOLE, from_outside, wanted_by
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.decider import Decider
-from heddle.yarn.live.differ import Change
+from heddle.yarn.live.differ import Changes
 from heddle.yarn.live.levers import LiveLevers
 from heddle.yarn.live.live_view import CapacityOf, LiveView
 from heddle.yarn.live.metrics_age import MetricsAge
@@ -37,7 +37,7 @@ class Step:
     """One step: what was seen, what happened since the last, what was decided, what was done."""
 
     snapshot: Snapshot
-    changes: list[Change]
+    changes: Changes
     plan: Plan
     turns: list[Turn]  # every knob that the plan speaks of
     observe_s: float  # polling and reading, wall time
@@ -107,7 +107,7 @@ class Controller:
         """One poll, one decision. Raises YarnError, with nothing changed, if the RM cannot be polled."""
         began_s = self._clock.monotonic()
         before = self._decider.before
-        seen = take_snapshot(self._client, round(1000 * began_s), before.apps if before else ())
+        seen = take_snapshot(self._client, round(1000 * began_s), before)
         snapshot = self._as_found(seen)
         observed_s = self._clock.monotonic()
         changes, plan = self._decider.decide(snapshot)
@@ -118,7 +118,7 @@ class Controller:
         spans_s = observed_s - began_s, decided_s - observed_s, self._clock.monotonic() - decided_s
         return Step(snapshot, changes, plan, turns, *spans_s, metrics_age_ms=ages_ms, in_full_ms=in_full_ms)
 
-    def _learn_starts(self, snapshot: Snapshot, changes: list[Change]) -> int | None:
+    def _learn_starts(self, snapshot: Snapshot, changes: Changes) -> int | None:
         """For how long containers count in full from now on: as long as they take to start here."""
         if self._starts is None:
             return None
@@ -129,9 +129,13 @@ class Controller:
 
     def _as_found(self, seen: Snapshot) -> Snapshot:
         """Levers see the priorities that applications came with, not those that we gave them."""
-        found = self._applier.ownership.found.priorities
-        apps = {name: replace(app, priority=found.get(name, app.priority)) for name, app in seen.apps.items()}
-        return replace(seen, apps=apps)
+        found, number = self._applier.ownership.found.priorities, seen.names.apps.number
+        if not found:
+            return seen
+        apps = seen.columns.apps.copy()
+        for name, priority in found.items():
+            apps["priority"][apps["app"] == number(name)] = priority
+        return replace(seen, columns=seen.columns._replace(apps=apps))
 
     def _act(self, wanted: Standing, snapshot: Snapshot, ages_ms: dict[str, int]) -> list[Turn]:
         own, shown = self._own_sizes(), shown_by(snapshot)

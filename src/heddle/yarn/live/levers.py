@@ -5,7 +5,6 @@ Hooks are called in compiled loops, because handing a view over from Python cost
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -20,20 +19,22 @@ from heddle.model.reasons import Reason
 from heddle.model.resources import MILLI
 from heddle.model.view import EVENT_ALLOCATED, EVENT_NAMES, EVENT_TICK, JOB_ARRIVED, LeverState, View
 from heddle.policy.compile import HOOKS, hook_addresses, hooks_of
-from heddle.policy.handles import ParamsHandle, ParamsType, StateHandle, StateType, ViewHandle, ViewType
+from heddle.policy.handles import ParamsHandle, StateHandle, ViewHandle
 from heddle.policy.lever import Lever, Question
 from heddle.policy.native import calling
 from heddle.policy.policy import Policy, Setup
 from heddle.yarn.live.admitting import compiled_admitting
 from heddle.yarn.live.differ import OBSERVABLE
 from heddle.yarn.live.growing import Growing
-from heddle.yarn.live.live_view import N_RESOURCES, Batch, LiveView
+from heddle.yarn.live.live_memory import N_RESOURCES
+from heddle.yarn.live.live_view import Batch, LiveView
 
 YOUNG: Final = "young_reports"
 YOUNG_MS: Final = 10_000  # what usually covers launch, report and the filling of memory
 
 Rows = npt.NDArray[np.int64]
 Handles = tuple[ViewHandle, StateHandle]
+_RESOURCES: Final = np.arange(N_RESOURCES)
 
 
 _call_about = calling(3 + 1)  # view, state, params, then integers
@@ -67,7 +68,7 @@ class Loops(NamedTuple):
 @cache
 def compiled_loops() -> Loops:
     """Compiled once for all levers: a hook is given by its address."""
-    given = types.int64, ViewType(N_RESOURCES), StateType(), ParamsType()
+    given = (types.int64,) * 4  # addresses: of the hook, the view, the state, the parameters
     flat, table = types.Array(types.int64, 1, "C"), types.Array(types.int64, 2, "C")
 
     def loop(function: Any, *rest: Any) -> Any:
@@ -122,23 +123,42 @@ class _Memory:
 
     def __init__(self, lever: Lever) -> None:
         columns = lever.columns
-        self.table = np.zeros(0, np.int64)
+        self._table = np.zeros(0, np.int64)
         self._node, self._job = Growing(np.int64, columns.node), Growing(np.int64, columns.job)
         self._container = Growing(np.int64, columns.container)
+        self._handle: StateHandle | None = None  # until anything grows
+        self._fitted: View | None = None
 
     def fit(self, view: View) -> None:
-        self._node.grow_to(len(view.node))
-        self._job.grow_to(len(view.job))
-        self._container.grow_to(len(view.container))
+        if view is self._fitted:
+            return
+        self._fitted = view
+        for rows, wanted in ((self._node, view.node), (self._job, view.job), (self._container, view.container)):
+            if len(rows) < len(wanted):
+                rows.grow_to(len(wanted))
+                self._handle = None
+
+    def set_table(self, table: Rows) -> None:
+        self._table, self._handle = table, None
 
     def clear_containers(self, rows: Rows) -> None:
         self._container.rows[rows] = 0
 
-    def copy(self) -> _Memory:
-        return deepcopy(self)
+    def saved(self) -> list[Rows]:
+        """A copy of all that it holds."""
+        return [array.copy() for array in self.state()]
+
+    def restore(self, saved: list[Rows]) -> None:
+        for array, before in zip(self.state(), saved, strict=True):
+            array[:] = before
 
     def state(self) -> LeverState:
-        return LeverState(self.table, self._node.rows, self._job.rows, self._container.rows)
+        return LeverState(self._table, self._node.rows, self._job.rows, self._container.rows)
+
+    def handle(self) -> StateHandle:
+        if self._handle is None:
+            self._handle = StateHandle(self.state())
+        return self._handle
 
 
 class LiveLevers:
@@ -157,6 +177,11 @@ class LiveLevers:
         self._memory = {question: _Memory(lever) for question, lever in self._levers.items()}
         self._increment = np.array(increment, np.int64)
         self._loops, self._admit_in_turn = compiled_loops(), compiled_admitting()
+        self._viewed: ViewHandle | None = None
+        self._listeners = {
+            kind: [q for q, lever in self._levers.items() if kind in lever.listens] for kind in OBSERVABLE
+        }
+        self._of_containers = [question for question, lever in self._levers.items() if lever.columns.container]
 
     def charge_young(self, reports: int) -> None:
         """From now on new containers count in full for so many reports, with levers that do so at all."""
@@ -174,23 +199,31 @@ class LiveLevers:
                 nowhere = np.zeros(0, np.int64)
                 table = lever.prepare(Setup(lever, view, self._memory[question].state(), None, nowhere, nowhere))
                 if table is not None:
-                    self._memory[question].table = table
+                    self._memory[question].set_table(table)
 
     def hear(self, view: View, batch: Batch, new_containers: Rows) -> None:
-        for question, lever in self._levers.items():
-            memory = self._memory[question]
-            memory.fit(view)
-            if lever.columns.container:
-                memory.clear_containers(new_containers)
+        if len(new_containers):
+            for question in self._of_containers:
+                self._memory[question].fit(view)
+                self._memory[question].clear_containers(new_containers)
+        for question in self._listeners[batch.kind]:
             self._tell(question, view, batch)
 
     def _tell(self, question: Question, view: View, batch: Batch) -> None:
-        if batch.kind in self._levers[question].listens:
-            hook, about = self._hooks[f"{question}_event"], self._handles(question, view)
-            self._loops.tell(hook, *about, self._params[question], batch.kind, batch.rows)
+        if question in self._listeners[batch.kind]:
+            self._memory[question].fit(view)
+            self._loops.tell(self._hooks[f"{question}_event"], *self._about(question, view), batch.kind, batch.rows)
 
     def _handles(self, question: Question, view: View) -> Handles:
-        return ViewHandle(view), StateHandle(self._memory[question].state())
+        """View and state; the same handles as long as nothing has grown."""
+        if self._viewed is None or self._viewed.view is not view:
+            self._viewed = ViewHandle(view)
+        return self._viewed, self._memory[question].handle()
+
+    def _about(self, question: Question, view: View) -> tuple[int, int, int]:
+        """Addresses of view, state and parameters: to hand over a number costs a fraction of what an object does."""
+        about = self._handles(question, view)
+        return about[0].address, about[1].address, self._params[question].address
 
     def pass_time(self, live: LiveView, since_ms: int) -> None:
         """Levers that ask for it hear that time has passed since the last poll, as in the simulator: if requests wait.
@@ -200,7 +233,6 @@ class LiveLevers:
         now_ms = int(live.view.clock["now_ms"][0])
         for question, lever in self._levers.items():
             if lever.tick_ms and since_ms // lever.tick_ms < now_ms // lever.tick_ms and len(live.waiting_stages()):
-                self._memory[question].fit(live.view)
                 self._tell(question, live.view, Batch(EVENT_TICK, np.array([[-1, -1, -1, 0]], np.int64)))
 
     def decide(self, live: LiveView) -> Plan:
@@ -209,10 +241,9 @@ class LiveLevers:
         answers: dict[str, Any] = {}
         for memory in self._memory.values():
             memory.fit(view)
-        jobs, stages, nodes = live.live_jobs(), live.waiting_stages(), np.arange(len(view.node))
-        resources = np.arange(N_RESOURCES)
+        jobs, nodes, resources = live.live_jobs(), np.arange(len(view.node)), _RESOURCES
         if self._has(Question.PARTITION, "pool"):
-            pools = self._each("pool", Question.PARTITION, self._handles(Question.PARTITION, view), jobs)
+            pools = self._each("pool", Question.PARTITION, view, jobs)
             view.job["pool"][jobs] = pools
             live.add_up()  # what pools hold goes by who is in them
             answers["job_pools"] = dict(zip(jobs.tolist(), pools.tolist(), strict=True))
@@ -227,10 +258,11 @@ class LiveLevers:
             # The simulator's rule for a node: whole increments, never below what is allocated.
             answers["node_totals"] = np.maximum(totals // self._increment * self._increment, view.node["allocated"])
         if self._has(Question.ORDERING, "key"):
-            keys = self._each("key", Question.ORDERING, self._handles(Question.ORDERING, view), stages)
+            stages = live.waiting_stages()
+            keys = self._each("key", Question.ORDERING, view, stages)
             answers["request_keys"] = dict(zip(stages.tolist(), keys.tolist(), strict=True))
         if self._has(Question.PLACEMENT, "allows"):
-            there = np.flatnonzero(view.node["alive"])
+            there, stages = np.flatnonzero(view.node["alive"]), live.waiting_stages()
             refused = self._pairs("place_allows", Question.PLACEMENT, view, there, stages)
             answers["vetoes"] = {
                 (int(stages[j]), int(there[i])): Reason(int(refused[i, j])) for i, j in np.argwhere(refused).tolist()
@@ -243,23 +275,22 @@ class LiveLevers:
         held_back = jobs[rows["state"][jobs] == JOB_ARRIVED]
         in_turn = held_back[np.lexsort((held_back, -rows["priority"][held_back]))]
         answers = np.zeros(len(in_turn), np.int64)
-        before = self._memory[question].copy()
+        before = self._memory[question].saved()
         event = self._hooks["admission_event"] if EVENT_ALLOCATED in self._levers[question].listens else 0
         about, params = self._handles(question, live.view), self._params[question]
         self._admit_in_turn(self._hooks["admits"], event, *about, params, in_turn, answers)
-        self._memory[question] = before
+        self._memory[question].restore(before)
         return dict(zip(in_turn.tolist(), map(Reason, answers.tolist()), strict=True))
 
     def _has(self, question: Question, hook: str) -> bool:
         return hook in self._levers[question].hooks
 
-    def _each(self, hook: str, question: Question, about: Handles, rows: Rows) -> Rows:
+    def _each(self, hook: str, question: Question, view: View, rows: Rows) -> Rows:
         answers = np.zeros(len(rows), np.int64)
-        self._loops.ask_each(self._hooks[hook], *about, self._params[question], rows, answers)
+        self._loops.ask_each(self._hooks[hook], *self._about(question, view), rows, answers)
         return answers
 
     def _pairs(self, hook: str, question: Question, view: View, rows: Rows, columns: Rows) -> Rows:
         answers = np.zeros((len(rows), len(columns)), np.int64)
-        about, params = self._handles(question, view), self._params[question]
-        self._loops.ask_pairs(self._hooks[hook], *about, params, rows, columns, answers)
+        self._loops.ask_pairs(self._hooks[hook], *self._about(question, view), rows, columns, answers)
         return answers

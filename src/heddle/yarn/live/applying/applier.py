@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from heddle.model.resources import MEMORY, VCORES
 from heddle.yarn.live.applying.guards import GUARDS, Guard
 from heddle.yarn.live.applying.knobs import Knobs
 from heddle.yarn.live.applying.ownership import Ownership
 from heddle.yarn.live.applying.seen import Seen
-from heddle.yarn.live.applying.standing import IN_TURN, QUEUES, SIZES, Knob, Standing, changes_at_once, same
+from heddle.yarn.live.applying.standing import IN_TURN, QUEUES, SIZES, Knob, Standing, same
 from heddle.yarn.live.applying.turn import Cause, Turn, Turns, Verdict
 from heddle.yarn.live.applying.wanted import DEAD_BAND
 from heddle.yarn.live.snapshot import Size
@@ -55,7 +56,7 @@ class Applier:
     def _read(self, wanted: Standing, shown: Mapping[str, Mapping[str, Any]], shadow: bool) -> Standing:
         """As the RM says. One that does not let us read settings of queues (no mutable store, no right to) is no
         reason not to show decisions: then they are compared with the last ones."""
-        asked = replace(wanted, **{what: {} for what in shown})
+        asked = replace(wanted, **{what: {} for what in shown}) if shown else wanted
         try:
             now = self._knobs.read(asked)
         except YarnError as error:
@@ -64,7 +65,7 @@ class Applier:
             said = self._said.queues
             queues = {name: {key: said.get(name, {}).get(key) for key in keys} for name, keys in asked.queues.items()}
             self._said, now = wanted, Standing(queues=queues)
-        return replace(now, **{what: _of(wanted.of(what), values) for what, values in shown.items()})
+        return replace(now, **{what: _of(wanted.of(what), values) for what, values in shown.items()}) if shown else now
 
     def _settled(self, turn: Turn, shadow: bool) -> Turn:
         """Without a verdict stays only what is to be posted."""
@@ -77,8 +78,10 @@ class Applier:
         return turn._replace(verdict=Verdict.SHADOW) if shadow else turn
 
     def _is_worth_posting(self, turn: Turn) -> bool:
-        steps = zip(turn.wanted, turn.before, self._dead_band, strict=True)
-        return any(abs(wanted - before) >= band for wanted, before, band in steps)
+        wanted, before, band = turn.wanted, turn.before, self._dead_band
+        return bool(
+            abs(wanted[MEMORY] - before[MEMORY]) >= band[MEMORY] or abs(wanted[VCORES] - before[VCORES]) >= band[VCORES]
+        )
 
     def _posted(self, turns: Turns) -> list[Turn]:
         """The only place where levers change anything."""
@@ -87,7 +90,9 @@ class Applier:
         became: dict[Knob, tuple[Verdict, str]] = {}
         for what in IN_TURN:
             of_kind = {turn.name: turn for turn in ready if turn.what == what}
-            for change in changes_at_once(what, {name: turn.wanted for name, turn in of_kind.items()}):
+            if not of_kind:
+                continue
+            for change in self._knobs.requests(what, {name: turn.wanted for name, turn in of_kind.items()}):
                 for name in change.of(what):
                     self.ownership.asking(of_kind[name])
                 self._remember()
@@ -120,13 +125,15 @@ def _standing(knobs: Iterable[tuple[str, str, Any]]) -> Standing:
 def _between(now: Standing, wanted: Standing) -> Turns:
     """A turn for each knob; of a queue, only the settings that differ, unless none does."""
     turns = []
-    for what, name in wanted.knobs():
-        value, before = wanted.of(what)[name], now.of(what).get(name)
-        if before is None:
-            turns.append(Turn(what, name, None, value, verdict=Verdict.AWAY))
-            continue
-        if what == QUEUES:
-            differ = [key for key in value if not same(QUEUES, before[key], value[key])] or list(value)
-            before, value = {key: before[key] for key in differ}, {key: value[key] for key in differ}
-        turns.append(Turn(what, name, before, value))
+    for what in IN_TURN:
+        are_now = now.of(what)
+        for name, value in wanted.of(what).items():
+            before = are_now.get(name)
+            if before is None:
+                turns.append(Turn(what, name, None, value, verdict=Verdict.AWAY))
+                continue
+            if what == QUEUES:
+                differ = [key for key in value if not same(QUEUES, before[key], value[key])] or list(value)
+                before, value = {key: before[key] for key in differ}, {key: value[key] for key in differ}
+            turns.append(Turn(what, name, before, value))
     return tuple(turns)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from heddle.yarn.live.applying.standing import Knob, Part, Standing, same
+from heddle.yarn.live.applying.standing import Knob, Part, Standing, parts_of, same
 from heddle.yarn.live.applying.turn import Turn
 
 FOREIGN_LOOKS: Final = 3  # so often a knob must be seen in a strange place before we believe it
@@ -40,13 +40,15 @@ class Ownership:
     def asking(self, turn: Turn) -> None:
         """A change that is under way."""
         self.turned.add((turn.what, turn.name))
-        before = dict(Standing(**{turn.what: {turn.name: turn.before}}).parts())
-        for part, value in Standing(**{turn.what: {turn.name: turn.wanted}}).parts():
+        before = dict(parts_of(turn.what, turn.name, turn.before))
+        for part, value in parts_of(turn.what, turn.name, turn.wanted):
             self._asked[part] = (*self._asked.get(part, ())[-1:], before[part], value)
 
     def look(self, now: Standing) -> Standing:
         """Sees where knobs stand. Gives those that turn out to be somebody else's, as they were found."""
         strange = {part[:2] for part, value in now.parts() if self._is_strange(part, value)}
+        if not strange and not self._looks:
+            return Standing()
         for knob in now.knobs():
             if knob in strange:
                 self._looks[knob] = self._looks.get(knob, 0) + 1
@@ -71,6 +73,8 @@ class Ownership:
 
     def _is_strange(self, part: Part, value: Any) -> bool:
         places = self._places(part)
+        if value in places:
+            return False
         return bool(places) and not any(same(part[0], value, place) for place in places)
 
     def _places(self, part: Part) -> tuple[Any, ...]:

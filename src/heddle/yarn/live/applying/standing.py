@@ -35,7 +35,7 @@ class Standing:
 
     def of(self, what: str) -> Mapping[str, Any]:
         """One of the fields, by its name."""
-        values: Mapping[str, Any] = getattr(self, what)
+        values: Mapping[str, Any] = self.__dict__[what]
         return values
 
     def __or__(self, later: Standing) -> Standing:
@@ -67,12 +67,9 @@ class Standing:
 
     def parts(self) -> Iterator[tuple[Part, Any]]:
         """Every knob with its value; of queues every setting on its own."""
-        for what, name in self.knobs():
-            value = self.of(what)[name]
-            if what == QUEUES:
-                yield from (((what, name, setting), is_now) for setting, is_now in value.items())
-            else:
-                yield (what, name, ""), value
+        for what in IN_TURN:
+            for name, value in self.of(what).items():
+                yield from parts_of(what, name, value)
 
     def names(self) -> list[str]:
         """Of everything in it."""
@@ -80,6 +77,13 @@ class Standing:
 
     def __bool__(self) -> bool:
         return any(self.of(what) for what in IN_TURN)
+
+
+def parts_of(what: str, name: str, value: Any) -> list[tuple[Part, Any]]:
+    """One knob with its value; of a queue every setting on its own."""
+    if what == QUEUES:
+        return [((what, name, setting), is_now) for setting, is_now in value.items()]
+    return [((what, name, ""), value)]
 
 
 def changes_at_once(what: str, values: Mapping[str, Any]) -> Iterator[Standing]:

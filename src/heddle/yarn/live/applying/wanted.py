@@ -108,10 +108,10 @@ def _am_shares(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dict[st
     """As much as the AMs need that run already, in the leaves where they will be, and those of jobs that may start."""
     if plan.admission is None:
         return {}
-    view, rows = live.view, live.leaves()
+    view, rows, jobs = live.view, live.leaves(), live.job_row
     held = view.queue["am_allocated"].copy()
     for app, leaf in leaves.items():
-        job = live.job_row[app]
+        job = jobs[app]
         has_am = view.job_spec["has_am"][job] and view.stage["held"][view.job_spec["first_stage"][job]]
         if has_am and leaf in rows:
             held[view.job["queue"][job]] -= live.am_demand(job)
@@ -148,18 +148,19 @@ def _priorities(plan: Plan, live: LiveView) -> dict[str, int]:
     if plan.request_keys is None:
         return {}
     view = live.view
+    stages = list(plan.request_keys)
     key_of: dict[int, int] = {}
-    for stage, key in plan.request_keys.items():
-        job = int(view.stage_spec["job"][stage])
+    for job, key in zip(view.stage_spec["job"][stages].tolist(), plan.request_keys.values(), strict=True):
         key_of[job] = min(key, key_of.get(job, key))
+    leaf_of = dict(zip(key_of, view.job["queue"][list(key_of)].tolist(), strict=True))
     keys_in: dict[int, set[int]] = {}
     for job, key in key_of.items():
-        keys_in.setdefault(int(view.job["queue"][job]), set()).add(key)
+        keys_in.setdefault(leaf_of[job], set()).add(key)
     rank_in = {leaf: {key: rank for rank, key in enumerate(sorted(keys))} for leaf, keys in keys_in.items()}
     priorities = {}
     for app, job in live.job_row.items():
         if job in key_of:
-            ranks = rank_in[int(view.job["queue"][job])]
+            ranks = rank_in[leaf_of[job]]
             priorities[app] = priority_of(ranks[key_of[job]], len(ranks))
     return priorities
 
@@ -174,7 +175,5 @@ def priority_of(rank: int, ranks: int) -> int:
 def _sizes(plan: Plan, live: LiveView) -> dict[str, Size]:
     if plan.node_totals is None:
         return {}
-    return {
-        name: (int(plan.node_totals[row, MEMORY]), int(plan.node_totals[row, VCORES]))
-        for name, row in live.node_row.items()
-    }
+    totals = plan.node_totals.tolist()
+    return {name: (totals[row][MEMORY], totals[row][VCORES]) for name, row in live.node_row.items()}
