@@ -17,7 +17,8 @@ from heddle.yarn.live.decider import Decider
 from heddle.yarn.live.levers import LiveLevers
 from heddle.yarn.live.live_view import Batch, LiveView
 from heddle.yarn.live.names import Names
-from heddle.yarn.live.snapshot import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Snapshot
+from heddle.yarn.live.snapshot import Snapshot
+from heddle.yarn.live.things_seen import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen
 
 POLICIES = (
     "admission-control",

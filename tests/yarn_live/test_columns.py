@@ -20,7 +20,8 @@ from heddle.model.view import (
 from heddle.yarn.live.differ import Change, Differ
 from heddle.yarn.live.live_view import LiveView
 from heddle.yarn.live.names import Names, Passing
-from heddle.yarn.live.snapshot import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Snapshot
+from heddle.yarn.live.snapshot import Snapshot
+from heddle.yarn.live.things_seen import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen
 
 REPORT_MS = 1000
 SIZES = [(1024, 1000), (2048, 1000)]

@@ -197,14 +197,14 @@ GUARDS: Final = (
         (f"{FAKE}/test_preemption.py::test_what_is_not_told_counts_as_preemption",),
     ),
     Guard(
-        "answer without a field", "snapshot.Reading", f"{LIVE}/snapshot.py",
+        "answer without a field", "rm_answers.Reading", f"{LIVE}/rm_answers.py",
         "        if isinstance(error, KeyError):", "        if False:",
         (
             f"{FAULTY_ANSWER}[a field is missing]",
         ),
     ),
     Guard(
-        "answer of another shape", "snapshot.Reading", f"{LIVE}/snapshot.py",
+        "answer of another shape", "rm_answers.Reading", f"{LIVE}/rm_answers.py",
         "        if isinstance(error, (TypeError, ValueError, AttributeError)):", "        if False:",
         (
             f"{FAULTY_ANSWER}[no nodes where a list should be]",

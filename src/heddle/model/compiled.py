@@ -22,7 +22,7 @@ from numba import njit
 PACKAGE: Final = Path(__file__).resolve().parent.parent
 ENGINE_SOURCES: Final = ("model/*.py", "policy/*.py", "sim/**/*.py")
 LEVER_SOURCES: Final = ("model/*.py", "policy/**/*.py")
-LIVE_SOURCES: Final = (*ENGINE_SOURCES, "yarn/live/*.py", "stock_yarn/*.py")
+LIVE_SOURCES: Final = (*ENGINE_SOURCES, "yarn/live/*.py", "yarn/live/absorbing/*.py", "stock_yarn/*.py")
 
 
 @cache

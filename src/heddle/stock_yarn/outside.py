@@ -30,7 +30,7 @@ from heddle.yarn.live.decider import Decider
 from heddle.yarn.live.levers import LiveLevers, unfit
 from heddle.yarn.live.live_memory import N_RESOURCES
 from heddle.yarn.live.live_view import LiveView
-from heddle.yarn.live.snapshot import NodeSeen, Size
+from heddle.yarn.live.things_seen import NodeSeen, Size
 
 DEFAULT_POLL_MS: Final = 1000
 FIRST_LOSS: Final = 1 << 60  # looks draw from the stream of lost reports, behind them

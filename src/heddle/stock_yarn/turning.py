@@ -18,7 +18,7 @@ from heddle.sim.numba.compile import Engine
 from heddle.sim.numba.handle import SimHandle
 from heddle.stock_yarn.sight import app_number, node_number
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
-from heddle.yarn.live.snapshot import Size
+from heddle.yarn.live.things_seen import Size
 
 NOTHING = -1
 

@@ -27,8 +27,10 @@ from heddle.yarn.live.differ import Changes
 from heddle.yarn.live.levers import LiveLevers
 from heddle.yarn.live.live_view import CapacityOf, LiveView
 from heddle.yarn.live.metrics_age import MetricsAge
-from heddle.yarn.live.snapshot import Size, Snapshot, take_snapshot
+from heddle.yarn.live.polling import take_snapshot
+from heddle.yarn.live.snapshot import Snapshot
 from heddle.yarn.live.start_delay import StartDelay
+from heddle.yarn.live.things_seen import Size
 from heddle.yarn.live.world import REAL, Clock
 
 

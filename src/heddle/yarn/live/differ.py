@@ -44,7 +44,8 @@ from heddle.yarn.live.comparing import (
     REPORTS,
     compare,
 )
-from heddle.yarn.live.snapshot import ContainerSeen, Snapshot
+from heddle.yarn.live.snapshot import Snapshot
+from heddle.yarn.live.things_seen import ContainerSeen
 
 OBSERVABLE: Final = frozenset(
     {

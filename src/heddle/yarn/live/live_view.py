@@ -26,7 +26,8 @@ from heddle.model.view import (
     EVENT_STOPPED,
     View,
 )
-from heddle.yarn.live import absorbing
+from heddle.yarn.live.absorbing import apps, containers, nodes, sums
+from heddle.yarn.live.absorbing.requests import ROOM_AT_FIRST
 from heddle.yarn.live.columns import Rows
 from heddle.yarn.live.differ import Changes, Happened
 from heddle.yarn.live.live_memory import (
@@ -43,7 +44,8 @@ from heddle.yarn.live.live_memory import (
 )
 from heddle.yarn.live.names import Names
 from heddle.yarn.live.queue_rows import QueueRows
-from heddle.yarn.live.snapshot import NodeSeen, Size, Snapshot
+from heddle.yarn.live.snapshot import Snapshot
+from heddle.yarn.live.things_seen import NodeSeen, Size
 
 CapacityOf = Callable[[NodeSeen], Size]
 
@@ -91,8 +93,9 @@ class LiveView:
     @property
     def job_row(self) -> dict[str, int]:
         """Live applications by name."""
-        jobs, apps = self.live_jobs(), self._memory["job_app"]
-        return {self._names.apps.name(app): job for app, job in zip(apps[jobs].tolist(), jobs.tolist(), strict=True)}
+        jobs, name = self.live_jobs(), self._names.apps.name
+        numbers = self._memory["job_app"][jobs].tolist()
+        return {name(number): job for number, job in zip(numbers, jobs.tolist(), strict=True)}
 
     def rooms(self) -> tuple[int, int, int]:
         """As many nodes, jobs and containers as there may be before anything grows."""
@@ -104,7 +107,7 @@ class LiveView:
 
     def waiting_stages(self) -> npt.NDArray[np.int64]:
         found = np.empty(int(self._memory.counts[STAGES]), np.int64)
-        return found[: absorbing.waiting_stages(self._memory.address, found)]
+        return found[: apps.waiting_stages(self._memory.address, found)]
 
     def leaves(self) -> dict[str, int]:
         """Leaf queues: name -> row."""
@@ -132,9 +135,9 @@ class LiveView:
         if (rows < 0).any():
             for i in np.flatnonzero(rows < 0).tolist():
                 self._new_node(snapshot.node(i))
-        absorbing.see_nodes(memory.address, columns.nodes)
+        nodes.see_nodes(memory.address, columns.nodes)
         self._queues.know(columns, names)
-        absorbing.set_queues(memory.address, columns.queues)
+        sums.set_queues(memory.address, columns.queues)
 
     def absorb(self, changes: Changes) -> Iterator[Batch]:
         """Applies the changes kind by kind and gives each kind out as one batch, with the view as it is just then."""
@@ -144,12 +147,10 @@ class LiveView:
             self._apply(happened, changes, events)
             yield Batch(happened.kind, events)
             if happened.kind in (EVENT_FINISHED, EVENT_STOPPED):
-                absorbing.unlink(memory.address, events)
-        absorbing.end_jobs(memory.address, columns.apps, columns.ended)
+                containers.unlink(memory.address, events)
+        apps.end_jobs(memory.address, columns.apps, columns.ended)
         done = 0
-        while (done := absorbing.read_apps(memory.address, columns.apps, columns.asks, at_ms, done)) < len(
-            columns.apps
-        ):
+        while (done := apps.read_apps(memory.address, columns.apps, columns.asks, at_ms, done)) < len(columns.apps):
             self._make_room()
         self.add_up()
 
@@ -158,32 +159,30 @@ class LiveView:
         address, done = self._memory.address, 0
         before: Rows | None = changes.before.columns.containers if changes.before else None
         if kind in (EVENT_FINISHED, EVENT_STOPPED):
-            absorbing.end_containers(address, before, rows, kind, events)
+            containers.end_containers(address, before, rows, kind, events)
         elif kind == EVENT_REPORTED:
-            absorbing.report(address, columns.nodes, rows, happened.reports, at_ms, events)
+            nodes.report(address, columns.nodes, rows, happened.reports, at_ms, events)
         elif kind == EVENT_ARRIVED:
-            while (done := absorbing.arrive(address, columns.apps, columns.asks, rows, at_ms, done, events)) < len(
-                rows
-            ):
+            while (done := apps.arrive(address, columns.apps, columns.asks, rows, at_ms, done, events)) < len(rows):
                 self._make_room()
         elif kind == EVENT_ALLOCATED:
-            while (done := absorbing.allocate(address, columns.containers, rows, at_ms, done, events)) < len(rows):
+            while (done := containers.allocate(address, columns.containers, rows, at_ms, done, events)) < len(rows):
                 self._make_room()
         else:
             returned = kind == EVENT_NODE_RETURNED
-            nodes = columns.nodes if returned or changes.before is None else changes.before.columns.nodes
-            absorbing.set_alive(address, nodes["node"][rows], int(returned), events)
+            there = columns.nodes if returned or changes.before is None else changes.before.columns.nodes
+            nodes.set_alive(address, there["node"][rows], int(returned), events)
 
     def add_up(self) -> None:
         """All sums over jobs, from their rows."""
-        absorbing.add_up(self._memory.address)
+        sums.add_up(self._memory.address)
 
     def _make_room(self) -> None:
         """For more of whatever a compiled loop has run out of."""
         counts = self._memory.counts
         kinds = (SHAPES, STAGES, MEMBERS, JOBS, CONTAINERS)
         # A block of stages that moves takes at most as many rows again as there are, twice.
-        self._memory.make_room(*((kind, 2 * int(counts[kind]) + absorbing.ROOM_AT_FIRST) for kind in kinds))
+        self._memory.make_room(*((kind, 2 * int(counts[kind]) + ROOM_AT_FIRST) for kind in kinds))
 
     def _new_node(self, seen: NodeSeen) -> None:
         self._memory.make_room((NODES, 1))

@@ -14,7 +14,7 @@ from heddle.yarn.live.applying.seen import Seen
 from heddle.yarn.live.applying.standing import IN_TURN, QUEUES, SIZES, Knob, Standing, same
 from heddle.yarn.live.applying.turn import Cause, Turn, Turns, Verdict
 from heddle.yarn.live.applying.wanted import DEAD_BAND
-from heddle.yarn.live.snapshot import Size
+from heddle.yarn.live.things_seen import Size
 from heddle.yarn.live.wire import YarnError
 
 _CAN_WAIT: Final = (Cause.LEVER, Cause.CAP, Cause.RISE)  # a change too small for a call, unless safety wants it

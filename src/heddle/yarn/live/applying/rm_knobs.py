@@ -11,7 +11,9 @@ from heddle.policy.policy import Policy
 from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, SIZES, Standing, changes_at_once
 from heddle.yarn.live.applying.wanted import HIGHEST_PRIORITY, has_opinion, pool_leaves
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.snapshot import QueueSeen, Snapshot, read_apps, read_nodes
+from heddle.yarn.live.rm_answers import read_apps, read_nodes
+from heddle.yarn.live.snapshot import Snapshot
+from heddle.yarn.live.things_seen import QueueSeen
 from heddle.yarn.live.wire import YarnError
 
 PREFIX: Final = "yarn.scheduler.capacity"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from heddle.yarn.live.snapshot import Size
+from heddle.yarn.live.things_seen import Size
 
 SIZES, QUEUES, LEAVES, PRIORITIES = "sizes", "queues", "leaves", "priorities"
 # The order in which they are turned: an application is moved after its queue has room for it, and nodes come last,

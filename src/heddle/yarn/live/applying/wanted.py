@@ -20,7 +20,7 @@ from heddle.policy.lever import Columns, Lever, Question
 from heddle.policy.policy import Policy
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
 from heddle.yarn.live.live_view import LiveView
-from heddle.yarn.live.snapshot import Size
+from heddle.yarn.live.things_seen import Size
 
 HIGHEST_PRIORITY: Final = 10
 WHOLE: Final[Size] = (1, MILLI)  # node sizes are whole MB and whole vcores
