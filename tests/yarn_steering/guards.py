@@ -102,7 +102,7 @@ GUARDS: Final = (
     ),
     Guard(
         "RM restarted, its nodes not back yet", "Ownership.find", f"{APPLYING}/ownership.py",
-        "        if any(not self._places(part) and part[:2] not in self._theirs for part, _ in now.parts()):\n"
+        "        if any(self._is_new(part) for part, _ in now.parts()):\n"
         "            self.found = (self.found | now).without(self._theirs)",
         "        self.found = now.without(self._theirs)",
         (f"{FAKE}/test_session.py::test_nodes_that_come_back_as_we_made_them_get_their_own_size",),

@@ -16,10 +16,16 @@ _LOST, _RUNNING = 1, 2  # words
 
 
 @compiled
-def look(sim, apps_before, held_before, heartbeat_ms, nodes, apps, asks, held, queues, ended, counts):
-    """Fills the columns. `apps_before`, `held_before`: those of the last look."""
+def look(
+    sim, apps_before, held_before, own_nodes, own_queues, heartbeat_ms, nodes, apps, asks, held, queues, ended, counts
+):
+    """Fills the columns. `..._before`: those of the last look; `own_...`: with what never changes."""
     for at in range(N_COUNTS):
         counts[at] = 0
+    for n in range(nodes.shape[0]):
+        nodes[n] = own_nodes[n]
+    for q in range(queues.shape[0]):
+        queues[q] = own_queues[q]
     _nodes(sim, nodes)
     _queues(sim, queues)
     _apps(sim, apps, asks, counts)

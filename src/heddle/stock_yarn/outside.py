@@ -108,6 +108,8 @@ class OutsidePolicy:
         return self._knobs.log(now)
 
     def _fails(self, tick: int) -> bool:
+        if not self._observation.loss_permyriad:
+            return False
         chance = int(draw(self._seed, STREAM_OBSERVATION, FIRST_LOSS + tick)) % PERMYRIAD
         return chance < self._observation.loss_permyriad
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from operator import le
 from typing import Any, Final
 
 import numpy as np
@@ -74,7 +75,7 @@ class Sight:
         queues["used"] = columns.NOT_TOLD
         self._nodes, self._queues = nodes, queues
         self._last = no_rows()
-        self._rooms = [ROOM_AT_FIRST] * N_COUNTS
+        self._rooms, self._counts = [ROOM_AT_FIRST] * N_COUNTS, np.zeros(N_COUNTS, np.int64)
 
     @staticmethod
     def _word(number: int) -> str:
@@ -82,26 +83,16 @@ class Sight:
 
     def snapshot(self, handle: SimHandle) -> Snapshot:
         """The engine has brought the nodes' reports up to date before."""
-        counts = np.zeros(N_COUNTS, np.int64)
+        before, own_nodes, own_queues, counts = self._last, self._nodes, self._queues, self._counts
         while True:
-            nodes, queues = self._nodes.copy(), self._queues.copy()
+            nodes, queues = np.empty(len(own_nodes), columns.NODE), np.empty(len(own_queues), columns.QUEUE)
             apps, asks, held, ended = (np.empty(self._rooms[at], dtype) for at, dtype in _GROWING)
-            before = self._last
             look(
-                handle,
-                before.apps,
-                before.containers,
-                self._heartbeat_ms,
-                nodes,
-                apps,
-                asks,
-                held,
-                queues,
-                ended,
-                counts,
-            )
+                handle, before.apps, before.containers, own_nodes, own_queues, self._heartbeat_ms,
+                nodes, apps, asks, held, queues, ended, counts,
+            )  # fmt: skip
             n = counts.tolist()
-            if all(used <= room for used, room in zip(n, self._rooms, strict=True)):
+            if all(map(le, n, self._rooms)):
                 break
             self._rooms = [max(room, 2 * used) for used, room in zip(n, self._rooms, strict=True)]
         self._last = Columns(nodes, apps[: n[APPS]], asks[: n[ASKS]], held[: n[CONTAINERS]], queues, ended[: n[ENDED]])

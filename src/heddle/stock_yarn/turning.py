@@ -39,23 +39,26 @@ class SimulatedKnobs:
         return self
 
     def read(self, names: Standing) -> Standing:
-        view, posted = self._handle.sim.shown, self._handle.sim.levers.sizing.node
-        nodes = {name: node_number(name) for name in names.sizes}
-        jobs = {name: app_number(name) for name in (*names.leaves, *names.priorities)}
-        live = {name for name, job in jobs.items() if view.job["state"][job] < JOB_FINISHED}
+        view = self._handle.sim.shown
+        state, queue, priority = view.job["state"], view.job["queue"], view.job["priority"]
+        leaves = {name: app_number(name) for name in names.leaves}
+        priorities = {name: app_number(name) for name in names.priorities}
         return Standing(
-            sizes={
-                name: (int(posted[n, MEMORY]), int(posted[n, VCORES]))
-                for name, n in nodes.items()
-                if view.node["alive"][n]
-            },
+            sizes=self._sizes(names.sizes) if names.sizes else {},
             queues={
                 name: {key: self._setting(self._number[name], key) for key in keys}
                 for name, keys in names.queues.items()
             },
-            priorities={name: int(view.job["priority"][jobs[name]]) for name in names.priorities if name in live},
-            leaves={name: self._queues.names[view.job["queue"][jobs[name]]] for name in names.leaves if name in live},
+            priorities={name: int(priority[job]) for name, job in priorities.items() if state[job] < JOB_FINISHED},
+            leaves={name: self._queues.names[queue[job]] for name, job in leaves.items() if state[job] < JOB_FINISHED},
         )
+
+    def _sizes(self, names: Iterable[str]) -> dict[str, Size]:
+        """Of nodes that are there."""
+        sim = self._handle.sim
+        posted, alive = sim.levers.sizing.node.tolist(), sim.shown.node["alive"].tolist()
+        numbers = {name: node_number(name) for name in names}
+        return {name: (posted[n][MEMORY], posted[n][VCORES]) for name, n in numbers.items() if alive[n]}
 
     def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
         """Nobody is asked one by one here."""
@@ -68,8 +71,8 @@ class SimulatedKnobs:
             self._move(app_number(app), self._number[leaf])
         for app, priority in change.priorities.items():
             self._set_priority(app_number(app), priority)
-        for node, size in change.sizes.items():
-            self._resize(node_number(node), size)
+        if change.sizes:
+            self._resize(change.sizes)
 
     def settle(self) -> None:
         """After the last change of an instant: queues follow nodes and, if anything moved, whoever waits is looked at
@@ -86,6 +89,8 @@ class SimulatedKnobs:
     def log(self, at_ms: int) -> npt.NDArray[Any]:
         """What was turned since the last call. (Node sizes are logged by the engine.)"""
         rows = np.zeros(len(self._log), tables.LOG_ROW)
+        if not self._log:
+            return rows
         rows["at_ms"], rows["stage"] = at_ms, NOTHING
         for i, (kind, job, queue, value) in enumerate(self._log):
             rows["kind"][i], rows["job"][i], rows["node"][i], rows["value"][i] = kind, job, queue, value
@@ -134,9 +139,12 @@ class SimulatedKnobs:
         self._engine.rekey(self._handle, job)
         self._log.append((codes.LOG_PRIORITY, job, NOTHING, priority))
 
-    def _resize(self, n: int, wanted: Size) -> None:
-        self._handle.sim.levers.sizing.node[n][:] = wanted
-        self._engine.resize(self._handle, n)
+    def _resize(self, sizes: Mapping[str, Size]) -> None:
+        posted, resize, handle = self._handle.sim.levers.sizing.node, self._engine.resize, self._handle
+        for node, size in sizes.items():
+            n = node_number(node)
+            posted[n] = size
+            resize(handle, n)
         self._resized = True
 
     def _move(self, job: int, leaf: int) -> None:

@@ -162,17 +162,15 @@ class Differ:
         if n[NEW]:
             new = rows(NEW)
             if len(new) > 1:
-                of = now.containers[new]
-                new = new[np.lexsort((of["number"], of["attempt"], of["app"]))]
+                new = new[np.lexsort([now.containers[key][new] for key in ("number", "attempt", "app")])]
             happened.append(Happened(EVENT_ALLOCATED, new))
         return Changes(before, after, tuple(happened))
 
     def _in_order(self, arrived: Rows, after: Snapshot) -> Rows:
         """Jobs are numbered in order of submission; applications of one millisecond by their number."""
-        apps = after.columns.apps[arrived]
         if len(arrived) < 2:
             return arrived
-        return arrived[np.lexsort((apps["app"], apps["number"], apps["started_at_ms"]))]
+        return arrived[np.lexsort([after.columns.apps[key][arrived] for key in ("app", "number", "started_at_ms")])]
 
     def _make_room(self, after: Snapshot, was: Columns, now: Columns) -> None:
         names = after.names

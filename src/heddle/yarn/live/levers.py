@@ -181,6 +181,7 @@ class LiveLevers:
         self._listeners = {
             kind: [q for q, lever in self._levers.items() if kind in lever.listens] for kind in OBSERVABLE
         }
+        self._ticking = {question: lever for question, lever in self._levers.items() if lever.tick_ms}
         self._of_containers = [question for question, lever in self._levers.items() if lever.columns.container]
 
     def charge_young(self, reports: int) -> None:
@@ -231,8 +232,8 @@ class LiveLevers:
         However many of their ticks lay between the two polls, they could have seen nothing new: they hear it once.
         """
         now_ms = int(live.view.clock["now_ms"][0])
-        for question, lever in self._levers.items():
-            if lever.tick_ms and since_ms // lever.tick_ms < now_ms // lever.tick_ms and len(live.waiting_stages()):
+        for question, lever in self._ticking.items():
+            if since_ms // lever.tick_ms < now_ms // lever.tick_ms and len(live.waiting_stages()):
                 self._tell(question, live.view, Batch(EVENT_TICK, np.array([[-1, -1, -1, 0]], np.int64)))
 
     def decide(self, live: LiveView) -> Plan:

@@ -27,6 +27,7 @@ from heddle.model.view import (
     View,
 )
 from heddle.yarn.live.absorbing import apps, containers, nodes, sums
+from heddle.yarn.live.absorbing.known import all_known
 from heddle.yarn.live.absorbing.requests import ROOM_AT_FIRST
 from heddle.yarn.live.columns import Rows
 from heddle.yarn.live.differ import Changes, Happened
@@ -78,17 +79,12 @@ class LiveView:
         self._clock["increment"] = 1  # what requests are rounded up to, no RM tells
         self._queues = QueueRows(self._memory)
         self._names = Names()
-        self._node_names: list[str] = []  # by row
+        self.node_row: dict[str, int] = {}
 
     @property
     def view(self) -> View:
         """The view now. Take it anew after every batch: arrays are replaced as they grow."""
         return self._memory.view
-
-    @property
-    def node_row(self) -> dict[str, int]:
-        """Nodes by name."""
-        return {name: row for row, name in enumerate(self._node_names)}
 
     @property
     def job_row(self) -> dict[str, int]:
@@ -129,14 +125,16 @@ class LiveView:
         names, columns, memory = snapshot.names, snapshot.columns, self._memory
         self._names = names
         memory.make_room_for_names(
-            row_of_node=len(names.nodes), row_of_app=len(names.apps), row_of_container=len(names.containers)
+            row_of_node=len(names.nodes),
+            row_of_app=len(names.apps),
+            row_of_container=len(names.containers),
+            leaf_of_queue=len(names.queues),
         )
-        rows = memory["row_of_node"][columns.nodes["node"]]
-        if (rows < 0).any():
-            for i in np.flatnonzero(rows < 0).tolist():
+        if not all_known(memory.address, columns.nodes, columns.queues, columns.apps):
+            for i in np.flatnonzero(memory["row_of_node"][columns.nodes["node"]] < 0).tolist():
                 self._new_node(snapshot.node(i))
+            self._queues.know(columns, names)
         nodes.see_nodes(memory.address, columns.nodes)
-        self._queues.know(columns, names)
         sums.set_queues(memory.address, columns.queues)
 
     def absorb(self, changes: Changes) -> Iterator[Batch]:
@@ -188,7 +186,7 @@ class LiveView:
         self._memory.make_room((NODES, 1))
         row = int(self._memory.counts[NODES])
         self._memory.counts[NODES] += 1
-        self._node_names.append(seen.id)
+        self.node_row[seen.id] = row
         self._memory["row_of_node"][self._names.nodes.number(seen.id)] = row
         node = self._memory["node"]
         node["capacity"][row], node["allowance"][row], node["total"][row] = (

@@ -24,7 +24,6 @@ class QueueRows:
 
     def know(self, columns: Columns, names: Names) -> None:
         """Gives a row to every queue that is listed, and to those that applications name."""
-        self._memory.make_room_for_names(leaf_of_queue=len(names.queues))
         while self._learn(columns.queues["queue"], names, True) or self._learn(columns.apps["queue"], names, False):
             pass  # a queue that is new may change what a name stands for
 

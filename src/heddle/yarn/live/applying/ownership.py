@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from heddle.yarn.live.applying.standing import Knob, Part, Standing, parts_of, same
+from heddle.yarn.live.applying.standing import QUEUES, Knob, Part, Standing, same
 from heddle.yarn.live.applying.turn import Turn
 
 FOREIGN_LOOKS: Final = 3  # so often a knob must be seen in a strange place before we believe it
@@ -29,8 +29,12 @@ class Ownership:
 
     def find(self, now: Standing) -> None:
         """Takes in how knobs are found, where that is not known and they are not somebody else's."""
-        if any(not self._places(part) and part[:2] not in self._theirs for part, _ in now.parts()):
+        if any(self._is_new(part) for part, _ in now.parts()):
             self.found = (self.found | now).without(self._theirs)
+
+    def _is_new(self, part: Part) -> bool:
+        """What was asked for was found before."""
+        return part not in self._asked and not self._places(part) and part[:2] not in self._theirs
 
     def owe(self, found: Standing) -> None:
         """Takes in what an earlier controller has changed and nobody could put back yet."""
@@ -40,9 +44,14 @@ class Ownership:
     def asking(self, turn: Turn) -> None:
         """A change that is under way."""
         self.turned.add((turn.what, turn.name))
-        before = dict(parts_of(turn.what, turn.name, turn.before))
-        for part, value in parts_of(turn.what, turn.name, turn.wanted):
-            self._asked[part] = (*self._asked.get(part, ())[-1:], before[part], value)
+        if turn.what != QUEUES:
+            self._ask((turn.what, turn.name, ""), turn.before, turn.wanted)
+            return
+        for setting, value in turn.wanted.items():
+            self._ask((turn.what, turn.name, setting), turn.before[setting], value)
+
+    def _ask(self, part: Part, before: Any, value: Any) -> None:
+        self._asked[part] = (*self._asked.get(part, ())[-1:], before, value)
 
     def look(self, now: Standing) -> Standing:
         """Sees where knobs stand. Gives those that turn out to be somebody else's, as they were found."""
@@ -72,9 +81,9 @@ class Ownership:
         return any(self.is_strange(knob) for knob in self._looks)
 
     def _is_strange(self, part: Part, value: Any) -> bool:
-        places = self._places(part)
-        if value in places:
+        if value in self._asked.get(part, ()):  # as it nearly always is
             return False
+        places = self._places(part)
         return bool(places) and not any(same(part[0], value, place) for place in places)
 
     def _places(self, part: Part) -> tuple[Any, ...]:

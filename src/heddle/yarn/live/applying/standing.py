@@ -69,7 +69,10 @@ class Standing:
         """Every knob with its value; of queues every setting on its own."""
         for what in IN_TURN:
             for name, value in self.of(what).items():
-                yield from parts_of(what, name, value)
+                if what == QUEUES:
+                    yield from (((what, name, setting), is_now) for setting, is_now in value.items())
+                else:
+                    yield (what, name, ""), value
 
     def names(self) -> list[str]:
         """Of everything in it."""
@@ -77,13 +80,6 @@ class Standing:
 
     def __bool__(self) -> bool:
         return any(self.of(what) for what in IN_TURN)
-
-
-def parts_of(what: str, name: str, value: Any) -> list[tuple[Part, Any]]:
-    """One knob with its value; of a queue every setting on its own."""
-    if what == QUEUES:
-        return [((what, name, setting), is_now) for setting, is_now in value.items()]
-    return [((what, name, ""), value)]
 
 
 def changes_at_once(what: str, values: Mapping[str, Any]) -> Iterator[Standing]:
@@ -97,13 +93,15 @@ def changes_at_once(what: str, values: Mapping[str, Any]) -> Iterator[Standing]:
 
 def same(what: str, one: Any, other: Any) -> bool:
     """Whether a knob stands in the same place. `one` is what the ResourceManager says, if either is."""
+    if one == other:
+        return True
     if what == QUEUES and isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(_same_setting(one[key], other[key]) for key in one)
     if what == QUEUES:
         return _same_setting(one, other)
     if what == LEAVES:  # it may give a queue by the last part of its name
-        return bool(one == other or one == str(other).rpartition(".")[2])
-    return bool(one == other)
+        return bool(one == str(other).rpartition(".")[2])
+    return False
 
 
 def _same_setting(one: str | None, other: str | None) -> bool:
