@@ -80,6 +80,8 @@ class LiveView:
         self._queues = QueueRows(self._memory)
         self._names = Names()
         self.node_row: dict[str, int] = {}
+        self._job_row: dict[str, int] = {}
+        self._job_row_at = 0, 0  # so many jobs so far, and live: each that comes or goes changes it
 
     @property
     def view(self) -> View:
@@ -88,10 +90,14 @@ class LiveView:
 
     @property
     def job_row(self) -> dict[str, int]:
-        """Live applications by name."""
-        jobs, name = self.live_jobs(), self._names.apps.name
-        numbers = self._memory["job_app"][jobs].tolist()
-        return {name(number): job for number, job in zip(numbers, jobs.tolist(), strict=True)}
+        """Live applications by name. The same object as long as none has come or gone."""
+        counts = int(self._memory.counts[JOBS]), int(self._memory.counts[LIVE_JOBS])
+        if counts != self._job_row_at:
+            jobs, name = self.live_jobs(), self._names.apps.name
+            numbers = self._memory["job_app"][jobs].tolist()
+            self._job_row = {name(number): job for number, job in zip(numbers, jobs.tolist(), strict=True)}
+            self._job_row_at = counts
+        return self._job_row
 
     def rooms(self) -> tuple[int, int, int]:
         """As many nodes, jobs and containers as there may be before anything grows."""
