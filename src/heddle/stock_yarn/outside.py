@@ -33,6 +33,7 @@ from heddle.yarn.live.live_view import LiveView
 from heddle.yarn.live.things_seen import NodeSeen, Size
 
 DEFAULT_POLL_MS: Final = 1000
+_SEEN: Final = Seen()  # what guards go by, of which there are none
 FIRST_LOSS: Final = 1 << 60  # looks draw from the stream of lost reports, behind them
 
 
@@ -115,8 +116,10 @@ class OutsidePolicy:
 
     def _take_effect(self, now: int, engine: Engine, handle: SimHandle) -> None:
         ready = [wanted for at, wanted in self._due if at <= now]
+        if not ready:
+            return
         self._due = [(at, wanted) for at, wanted in self._due if at > now]
         self._knobs.at(engine, handle)
         for wanted in ready:
-            self._applier.apply(wanted, Seen())
+            self._applier.apply(wanted, _SEEN)
             self._knobs.settle()

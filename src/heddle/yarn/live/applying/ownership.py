@@ -15,6 +15,7 @@ from heddle.yarn.live.applying.turn import Turn
 
 FOREIGN_LOOKS: Final = 3  # so often a knob must be seen in a strange place before we believe it
 _UNKNOWN: Final = object()
+_NOTHING: Final = Standing()
 
 
 class Ownership:
@@ -57,7 +58,7 @@ class Ownership:
         """Sees where knobs stand. Gives those that turn out to be somebody else's, as they were found."""
         strange = {part[:2] for part, value in now.parts() if self._is_strange(part, value)}
         if not strange and not self._looks:
-            return Standing()
+            return _NOTHING
         for knob in now.knobs():
             if knob in strange:
                 self._looks[knob] = self._looks.get(knob, 0) + 1
@@ -65,7 +66,7 @@ class Ownership:
                 self._looks.pop(knob, None)
         theirs = {knob for knob in strange if self._looks[knob] >= FOREIGN_LOOKS} - self._theirs
         if not theirs:
-            return Standing()
+            return _NOTHING
         self._theirs |= theirs
         given_up, self.found = self.found.only(theirs), self.found.without(theirs)
         return given_up

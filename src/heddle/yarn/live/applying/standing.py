@@ -79,7 +79,7 @@ class Standing:
         return sorted({name for _, name in self.knobs()})
 
     def __bool__(self) -> bool:
-        return any(self.of(what) for what in IN_TURN)
+        return bool(self.queues or self.leaves or self.priorities or self.sizes)
 
 
 def changes_at_once(what: str, values: Mapping[str, Any]) -> Iterator[Standing]:
