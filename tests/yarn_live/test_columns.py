@@ -118,7 +118,9 @@ def test_columns_give_back_what_was_read() -> None:
         QueueSeen("root", 1000, 1000),
         QueueSeen("root.a", 250, 500, 50, 2000, 3, (1, 2), (3, 4), 0.25, (0, 0)),
     )
-    seen = Snapshot.of(Names(), 17, nodes, apps, containers, queues, {"application_1_0009": False})
+    made = Snapshot.of(Names(), 17, nodes, apps, containers, queues, {"application_1_0009": False})
+    assert (made.nodes, made.apps, made.containers) == (nodes, apps, containers)
+    seen = Snapshot(made.at_ms, made.names, made.columns)
     assert seen.nodes == nodes
     assert seen.apps == apps
     assert seen.containers == containers

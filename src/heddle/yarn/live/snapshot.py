@@ -39,20 +39,21 @@ class Snapshot:
         ended: Mapping[str, bool] | None = None,
     ) -> Snapshot:
         """From what was read, thing by thing."""
+        apps, containers = apps or {}, containers or {}
         hosts = Counter(node.host for node in nodes.values())
-        asks = [ask for app in (apps or {}).values() for ask in app.asks]
-        return cls(
-            at_ms,
-            names,
-            Columns(
-                np.array([_node_row(names, node, hosts[node.host] > 1) for node in nodes.values()], NODE),
-                np.array(list(_app_rows(names, (apps or {}).values())), APP),
-                np.array([(ask.priority, ask.size, ask.containers) for ask in asks], ASK),
-                np.array([_container_row(names, container) for container in (containers or {}).values()], CONTAINER),
-                np.array([_queue_row(names, queue) for queue in queues], QUEUE),
-                np.array([(names.apps.number(app), well) for app, well in (ended or {}).items()], ENDED),
-            ),
+        asks = [(ask.priority, ask.size, ask.containers) for app in apps.values() for ask in app.asks]
+        columns = Columns(
+            np.array([_node_row(names, node, hosts[node.host] > 1) for node in nodes.values()], NODE),
+            np.array(list(_app_rows(names, apps.values())), APP),
+            np.array(asks, ASK),
+            np.array([_container_row(names, container) for container in containers.values()], CONTAINER),
+            np.array([_queue_row(names, queue) for queue in queues], QUEUE),
+            np.array([(names.apps.number(app), well) for app, well in (ended or {}).items()], ENDED),
         )
+        snapshot = cls(at_ms, names, columns)
+        # The cached properties below: what it was made of need not be made again.
+        vars(snapshot).update(nodes=dict(nodes), apps=dict(apps), containers=dict(containers))
+        return snapshot
 
     @cached_property
     def nodes(self) -> dict[str, NodeSeen]:
