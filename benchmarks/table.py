@@ -20,6 +20,8 @@ from benchmarks.heddle_run import SEED, BenchFailed, Measured, Wanted, make_file
 from benchmarks.imports import KINDS
 from benchmarks.imports import make as make_trace
 from benchmarks.imports import measured as measured_import
+from benchmarks.knobs import POLICIES as BY_KNOBS
+from benchmarks.knobs import measure as measure_knobs
 from benchmarks.rival import Tasks
 from benchmarks.workload import NODES
 
@@ -110,7 +112,7 @@ def measure_all(*, quick: bool, say: Say) -> list[Row]:
     sizes = QUICK if quick else FULL
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        for part in (_against_rivals, _everything_on, _policies, _network, _memory, _imports, _growth, _start):
+        for part in (_against_rivals, _everything_on, _policies, _knobs, _network, _memory, _imports, _growth, _start):
             for row in _or_failure(part, sizes, Path(folder)):
                 say("  ".join(cell for cell in row.cells() if cell))
                 rows.append(row)
@@ -230,6 +232,13 @@ def _policies(sizes: Sizes, folder: Path) -> Iterator[Row]:
                 yield Row(what, None, "", f"<= {target:g}x", False, f"failed: {failed}")
             else:
                 yield _at_most(what, took.cpu_s / fifo.cpu_s, target)
+
+
+def _knobs(sizes: Sizes, folder: Path) -> Iterator[Row]:
+    for policy in BY_KNOBS:
+        cost = measure_knobs(policy, sizes.repeat)
+        yield _at_most(f"{policy} by knobs / native, mix", cost.ratio, 5.0, note=f"{_figure(cost.knobs_ms)} ms")
+        yield _at_most("  a tick at 6 nodes", cost.tick_ms, 0.15, "ms")
 
 
 def _network(sizes: Sizes, folder: Path) -> Iterator[Row]:

@@ -6,7 +6,7 @@ from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Controller, Settings
-from heddle.yarn.live.snapshot import NodeSeen, Size
+from heddle.yarn.live.things_seen import NodeSeen, Size
 
 from .fake_rm import FakeRm
 

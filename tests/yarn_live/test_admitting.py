@@ -16,7 +16,9 @@ from heddle.yarn.live.admitting import suppose
 from heddle.yarn.live.decider import Decider
 from heddle.yarn.live.levers import LiveLevers
 from heddle.yarn.live.live_view import Batch, LiveView
-from heddle.yarn.live.snapshot import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Snapshot
+from heddle.yarn.live.names import Names
+from heddle.yarn.live.snapshot import Snapshot
+from heddle.yarn.live.things_seen import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen
 
 POLICIES = (
     "admission-control",
@@ -61,7 +63,7 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
         ask = Ask(0 if has_am else 20, (size, draw(st.sampled_from([1000, 2000]))), 1)
         apps[name] = AppSeen(name, draw(queue), user, not has_am, draw(st.integers(0, 2)), number, has_am, "", (ask,))
     nodes = {name: NodeSeen(name, name, "/r", "RUNNING", "", draw(total), (0, 0), 100, 0.1, 100, 0.1) for name in names}
-    return Snapshot(1000, nodes, apps, containers, QUEUES)
+    return Snapshot.of(Names(), 1000, nodes, apps, containers, QUEUES)
 
 
 def one_at_a_time(levers: LiveLevers, live: LiveView) -> dict[int, Reason]:
@@ -138,11 +140,11 @@ def test_supposing_moves_the_same_sums_as_adding_up_anew(snapshot: Snapshot) -> 
         suppose(ViewHandle(view), job, 0, 1)
         supposed = everything(live)
         ams = int(view.job_spec["has_am"][job])
-        live._am_held.rows[job] += demand
-        live._ams.rows[job] += ams
+        live._memory["am_held"][job] += demand
+        live._memory["ams"][job] += ams
         live.add_up()
         assert everything(live) == supposed != before
-        live._am_held.rows[job] -= demand
-        live._ams.rows[job] -= ams
+        live._memory["am_held"][job] -= demand
+        live._memory["ams"][job] -= ams
         suppose(ViewHandle(view), job, 0, -1)
         assert everything(live) == before

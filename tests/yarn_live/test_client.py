@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.snapshot import Ask, read_containers, read_nodes, read_queues, take_snapshot
+from heddle.yarn.live.polling import take_snapshot
+from heddle.yarn.live.rm_answers import read_containers, read_nodes, read_queues
+from heddle.yarn.live.things_seen import Ask
 from heddle.yarn.live.wire import YarnError
 
 from .fake_rm import FakeRm

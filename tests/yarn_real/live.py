@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.snapshot import read_nodes, take_snapshot
+from heddle.yarn.live.polling import take_snapshot
+from heddle.yarn.live.rm_answers import read_nodes
 from heddle.yarn.live.steering.desk import desk_of
 from heddle.yarn.live.steering.watchdog import watchdog_lives
 from heddle.yarn.live.wire import YarnError

@@ -25,7 +25,7 @@ from heddle.yarn.live.applying.turn import Verdict
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Settings
 from heddle.yarn.live.levers import charging_young
-from heddle.yarn.live.snapshot import take_snapshot
+from heddle.yarn.live.polling import take_snapshot
 from heddle.yarn.live.steering.desk import Desk, desk_of
 from heddle.yarn.live.steering.session import Session, Terms
 from heddle.yarn.live.steering.watchdog import watchdog_lives

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.snapshot import take_snapshot
+from heddle.yarn.live.polling import take_snapshot
 from heddle.yarn.testbed.local.cluster import LocalCluster
 from heddle.yarn.testbed.replay.plan import ReplayJob
 from yarn_live.shapes import shape_of

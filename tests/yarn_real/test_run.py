@@ -8,7 +8,7 @@ import pytest
 
 from heddle.cli.main import run
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.snapshot import read_apps, read_nodes
+from heddle.yarn.live.rm_answers import read_apps, read_nodes
 from heddle.yarn.testbed.local.cluster import LocalCluster
 from heddle.yarn.testbed.mixture import load_real_jobs
 from heddle.yarn.testbed.replay.master_jar import master_jar

@@ -102,7 +102,7 @@ GUARDS: Final = (
     ),
     Guard(
         "RM restarted, its nodes not back yet", "Ownership.find", f"{APPLYING}/ownership.py",
-        "        if any(not self._places(part) and part[:2] not in self._theirs for part, _ in now.parts()):\n"
+        "        if any(self._is_new(part) for part, _ in now.parts()):\n"
         "            self.found = (self.found | now).without(self._theirs)",
         "        self.found = now.without(self._theirs)",
         (f"{FAKE}/test_session.py::test_nodes_that_come_back_as_we_made_them_get_their_own_size",),
@@ -197,14 +197,14 @@ GUARDS: Final = (
         (f"{FAKE}/test_preemption.py::test_what_is_not_told_counts_as_preemption",),
     ),
     Guard(
-        "answer without a field", "snapshot.Reading", f"{LIVE}/snapshot.py",
+        "answer without a field", "rm_answers.Reading", f"{LIVE}/rm_answers.py",
         "        if isinstance(error, KeyError):", "        if False:",
         (
             f"{FAULTY_ANSWER}[a field is missing]",
         ),
     ),
     Guard(
-        "answer of another shape", "snapshot.Reading", f"{LIVE}/snapshot.py",
+        "answer of another shape", "rm_answers.Reading", f"{LIVE}/rm_answers.py",
         "        if isinstance(error, (TypeError, ValueError, AttributeError)):", "        if False:",
         (
             f"{FAULTY_ANSWER}[no nodes where a list should be]",

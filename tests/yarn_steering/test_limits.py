@@ -9,7 +9,7 @@ from heddle.yarn.live.applying.seen import Limits, Seen
 from heddle.yarn.live.applying.standing import Standing
 from heddle.yarn.live.applying.turn import Cause, Turn, Verdict
 from heddle.yarn.live.metrics_age import MetricsAge
-from heddle.yarn.live.snapshot import NodeSeen, Size
+from heddle.yarn.live.things_seen import NodeSeen, Size
 
 OWN = (8192, 8000)
 NODE = NodeSeen("a:1", "a", "/r", "RUNNING", "", OWN, (4096, 2000), 3000, 0.5, 1000, 1.0, memory_share=0.3)

@@ -9,7 +9,7 @@ from heddle.yarn.live.applying.seen import Seen
 from heddle.yarn.live.applying.turn import Cause, Turn
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Controller, Settings
-from heddle.yarn.live.snapshot import NodeSeen, QueueSeen, Size
+from heddle.yarn.live.things_seen import NodeSeen, QueueSeen, Size
 from heddle.yarn.live.wire import YarnError
 from yarn_live.fake_rm import FakeRm
 

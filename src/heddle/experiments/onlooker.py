@@ -20,7 +20,7 @@ from heddle.yarn.live.applying.wanted import WHOLE
 from heddle.yarn.live.decider import Decider
 from heddle.yarn.live.levers import LiveLevers
 from heddle.yarn.live.live_view import LiveView
-from heddle.yarn.live.snapshot import NodeSeen, Size
+from heddle.yarn.live.things_seen import NodeSeen, Size
 
 POLL_MS = 1000
 
@@ -47,7 +47,7 @@ class Onlooker:
     def look(self, engine: Engine, handle: SimHandle) -> npt.NDArray[Any]:
         now_ms = int(handle.sim.shown.clock["now_ms"][0])
         engine.report(handle)
-        _, plan = self._decider.decide(self._sight.snapshot(handle.sim))
+        _, plan = self._decider.decide(self._sight.snapshot(handle))
         self.plans.append(plan)
         handle.sim.control["look_at_ms"] = now_ms + POLL_MS
         return np.zeros(0, LOG_ROW)

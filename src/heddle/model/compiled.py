@@ -26,6 +26,7 @@ PACKAGE: Final = Path(__file__).resolve().parent.parent
 _CALLING: Final = tuple(f"policy/{name}.py" for name in ("question", "delivery", "handles", "native"))
 ENGINE_SOURCES: Final = ("model/*.py", *_CALLING, "sim/**/*.py")
 LEVER_SOURCES: Final = ("model/*.py", "policy/**/*.py")
+LIVE_SOURCES: Final = (*ENGINE_SOURCES, "yarn/live/*.py", "yarn/live/absorbing/*.py", "stock_yarn/*.py")
 
 
 @cache
@@ -54,7 +55,13 @@ def engine_folder() -> Path:
 @contextmanager
 def among_levers() -> Iterator[None]:
     """What is declared as compiled in here is kept in the folder of levers."""
-    numba.config.CACHE_DIR = str(cache_folder() / f"levers-{_source_hash(LEVER_SOURCES)}")
+    with _kept_in(f"levers-{_source_hash(LEVER_SOURCES)}"):
+        yield
+
+
+@contextmanager
+def _kept_in(folder: str) -> Iterator[None]:
+    numba.config.CACHE_DIR = str(cache_folder() / folder)
     try:
         yield
     finally:
@@ -96,3 +103,9 @@ tell_of_marked(_tell_numba)
 def called_from_python(function: Callable[..., Any]) -> Any:
     """For loops that Python itself calls."""
     return njit(cache=True, _nrt=False, error_model="numpy")(function)
+
+
+def compiled_live(function: Callable[..., Any]) -> Any:
+    """For what looks at a cluster, live or simulated, in columns; called from Python."""
+    with _kept_in(f"live-{_source_hash(LIVE_SOURCES)}"):
+        return called_from_python(function)

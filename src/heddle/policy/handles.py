@@ -56,6 +56,7 @@ class ViewHandle:
     def __init__(self, view: View) -> None:
         self.view = view
         self.n_resources = view.shape["demand"].shape[1]
+        self._numba_type_ = ViewType(self.n_resources)  # read at every call, and faster than asking typeof
         self._table = array_table(view)
         self.address = int(self._table.ctypes.data)
 
@@ -65,6 +66,7 @@ class StateHandle:
 
     def __init__(self, layout: StateLayout, state: Any) -> None:
         self.layout, self.state = layout, state
+        self._numba_type_ = StateType(layout)
         self._table = array_table(state)
         self.address = int(self._table.ctypes.data)
 
@@ -74,6 +76,7 @@ class ParamsHandle:
 
     def __init__(self, names: tuple[str, ...], params: npt.NDArray[np.int64]) -> None:
         self.names, self.params = names, params
+        self._numba_type_ = ParamsType(names)
         self.address = int(params.ctypes.data)
 
 

@@ -28,10 +28,12 @@ from heddle.yarn.live.applying.standing import Standing
 from heddle.yarn.live.applying.wanted import WHOLE, from_outside, has_opinion, pool_leaves, wanted_by, without_knob
 from heddle.yarn.live.decider import Decider
 from heddle.yarn.live.levers import LiveLevers, unfit
-from heddle.yarn.live.live_view import N_RESOURCES, LiveView
-from heddle.yarn.live.snapshot import NodeSeen, Size
+from heddle.yarn.live.live_memory import N_RESOURCES
+from heddle.yarn.live.live_view import LiveView
+from heddle.yarn.live.things_seen import NodeSeen, Size
 
 DEFAULT_POLL_MS: Final = 1000
+_SEEN: Final = Seen()  # what guards go by, of which there are none
 FIRST_LOSS: Final = 1 << 60  # looks draw from the stream of lost reports, behind them
 
 
@@ -103,7 +105,7 @@ class OutsidePolicy:
         self._take_effect(now, engine, handle)
         if now % self._poll_ms == 0 and not self._fails(now // self._poll_ms):
             engine.report(handle)
-            _, plan = self._decider.decide(self._sight.snapshot(handle.sim))
+            _, plan = self._decider.decide(self._sight.snapshot(handle))
             self._due.append((now + self._observation.lag_ms, wanted_by(plan, self._decider.live)))
             self._take_effect(now, engine, handle)
         next_tick = now - now % self._poll_ms + self._poll_ms
@@ -111,13 +113,17 @@ class OutsidePolicy:
         return self._knobs.log(now)
 
     def _fails(self, tick: int) -> bool:
+        if not self._observation.loss_permyriad:
+            return False
         chance = int(draw(self._seed, STREAM_OBSERVATION, FIRST_LOSS + tick)) % PERMYRIAD
         return chance < self._observation.loss_permyriad
 
     def _take_effect(self, now: int, engine: Engine, handle: SimHandle) -> None:
         ready = [wanted for at, wanted in self._due if at <= now]
+        if not ready:
+            return
         self._due = [(at, wanted) for at, wanted in self._due if at > now]
         self._knobs.at(engine, handle)
         for wanted in ready:
-            self._applier.apply(wanted, Seen())
+            self._applier.apply(wanted, _SEEN)
             self._knobs.settle()

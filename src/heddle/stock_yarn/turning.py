@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from heddle.sim.numba.handle import SimHandle
 from heddle.stock_yarn.levers import posted
 from heddle.stock_yarn.sight import app_number, node_number
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
-from heddle.yarn.live.snapshot import Size
+from heddle.yarn.live.things_seen import Size
 
 NOTHING = -1
 
@@ -39,23 +40,30 @@ class SimulatedKnobs:
         return self
 
     def read(self, names: Standing) -> Standing:
-        view, sizes = self._handle.sim.shown, posted(self._handle.sim)
-        nodes = {name: node_number(name) for name in names.sizes}
-        jobs = {name: app_number(name) for name in (*names.leaves, *names.priorities)}
-        live = {name for name, job in jobs.items() if view.job["state"][job] < JOB_FINISHED}
+        view = self._handle.sim.shown
+        state, queue, priority = view.job["state"], view.job["queue"], view.job["priority"]
+        leaves = {name: app_number(name) for name in names.leaves}
+        priorities = {name: app_number(name) for name in names.priorities}
         return Standing(
-            sizes={
-                name: (int(sizes[n, MEMORY]), int(sizes[n, VCORES]))
-                for name, n in nodes.items()
-                if view.node["alive"][n]
-            },
+            sizes=self._sizes(names.sizes) if names.sizes else {},
             queues={
                 name: {key: self._setting(self._number[name], key) for key in keys}
                 for name, keys in names.queues.items()
             },
-            priorities={name: int(view.job["priority"][jobs[name]]) for name in names.priorities if name in live},
-            leaves={name: self._queues.names[view.job["queue"][jobs[name]]] for name in names.leaves if name in live},
+            priorities={name: int(priority[job]) for name, job in priorities.items() if state[job] < JOB_FINISHED},
+            leaves={name: self._queues.names[queue[job]] for name, job in leaves.items() if state[job] < JOB_FINISHED},
         )
+
+    def _sizes(self, names: Iterable[str]) -> dict[str, Size]:
+        """Of nodes that are there."""
+        sim = self._handle.sim
+        stand, alive = posted(sim).tolist(), sim.shown.node["alive"].tolist()
+        numbers = {name: node_number(name) for name in names}
+        return {name: (stand[n][MEMORY], stand[n][VCORES]) for name, n in numbers.items() if alive[n]}
+
+    def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
+        """Nobody is asked one by one here."""
+        return (Standing(**{what: values}),)
 
     def set(self, change: Standing) -> None:
         for name, settings in change.queues.items():
@@ -64,8 +72,8 @@ class SimulatedKnobs:
             self._move(app_number(app), self._number[leaf])
         for app, priority in change.priorities.items():
             self._set_priority(app_number(app), priority)
-        for node, size in change.sizes.items():
-            self._resize(node_number(node), size)
+        if change.sizes:
+            self._resize(change.sizes)
 
     def settle(self) -> None:
         """After the last change of an instant: queues follow nodes and, if anything moved, whoever waits is looked at
@@ -82,6 +90,8 @@ class SimulatedKnobs:
     def log(self, at_ms: int) -> npt.NDArray[Any]:
         """What was turned since the last call. (Node sizes are logged by the engine.)"""
         rows = np.zeros(len(self._log), tables.LOG_ROW)
+        if not self._log:
+            return rows
         rows["at_ms"], rows["stage"] = at_ms, NOTHING
         for i, (kind, job, queue, value) in enumerate(self._log):
             rows["kind"][i], rows["job"][i], rows["node"][i], rows["value"][i] = kind, job, queue, value
@@ -130,9 +140,12 @@ class SimulatedKnobs:
         self._engine.rekey(self._handle, job)
         self._log.append((codes.LOG_PRIORITY, job, NOTHING, priority))
 
-    def _resize(self, n: int, wanted: Size) -> None:
-        posted(self._handle.sim)[n] = wanted
-        self._engine.resize(self._handle, n)
+    def _resize(self, sizes: Mapping[str, Size]) -> None:
+        stand, resize, handle = posted(self._handle.sim), self._engine.resize, self._handle
+        for node, size in sizes.items():
+            n = node_number(node)
+            stand[n] = size
+            resize(handle, n)
         self._resized = True
 
     def _move(self, job: int, leaf: int) -> None:

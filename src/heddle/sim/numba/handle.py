@@ -93,6 +93,7 @@ class SimHandle:
 
     def __init__(self, sim: Sim, code: list[int]) -> None:
         self.n_resources = sim.shown.shape["demand"].shape[1]
+        self._numba_type_ = SimType(self.n_resources)  # read at every call, and faster than asking typeof
         self._code = code  # addresses of the policy's hooks, then of the units
         self._table = np.zeros(_layout(self.n_resources).words, np.int64)
         shown = sim.shown._replace(**self._moved_beside(sim.shown._asdict()))

@@ -17,7 +17,7 @@ from heddle.model.resources import MEMORY
 from heddle.model.view import EVENT_ALLOCATED, JOB_ADMITTED, JOB_ARRIVED
 from heddle.policy.handles import ViewType
 from heddle.policy.native import calling
-from heddle.yarn.live.live_view import N_RESOURCES, NOTHING
+from heddle.yarn.live.live_memory import N_RESOURCES, NOTHING
 
 MAY_START = int(Reason.NONE)
 

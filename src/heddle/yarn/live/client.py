@@ -1,6 +1,6 @@
 """The ResourceManager's REST interface, as far as the controller needs it, on the standard library alone.
 
-Used by one thread. Answers are plain JSON objects; snapshot.py gives them a meaning.
+Used by one thread. Answers are plain JSON objects; rm_answers.py gives them a meaning.
 """
 
 from __future__ import annotations

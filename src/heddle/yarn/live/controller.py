@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from heddle.model.cluster import Calculator
 from heddle.model.errors import RunRefused
 from heddle.model.plan import Plan
@@ -21,13 +23,16 @@ from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, Que
 from heddle.yarn.live.applying.turn import Turn
 from heddle.yarn.live.applying.wanted import DEAD_BAND, WHOLE, from_outside, wanted_by
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.columns import NOT_TOLD, Rows
 from heddle.yarn.live.decider import Decider
-from heddle.yarn.live.differ import Change
+from heddle.yarn.live.differ import Changes
 from heddle.yarn.live.levers import LiveLevers
 from heddle.yarn.live.live_view import CapacityOf, LiveView
 from heddle.yarn.live.metrics_age import MetricsAge
-from heddle.yarn.live.snapshot import QueueSeen, Size, Snapshot, take_snapshot
+from heddle.yarn.live.polling import take_snapshot
+from heddle.yarn.live.snapshot import Snapshot
 from heddle.yarn.live.start_delay import StartDelay
+from heddle.yarn.live.things_seen import Size
 from heddle.yarn.live.world import REAL, Clock
 
 
@@ -36,7 +41,7 @@ class Step:
     """One step: what was seen, what happened since the last, what was decided, what was done."""
 
     snapshot: Snapshot
-    changes: list[Change]
+    changes: Changes
     plan: Plan
     turns: list[Turn]  # every knob that the plan speaks of
     observe_s: float  # polling and reading, wall time
@@ -106,7 +111,7 @@ class Controller:
         """One poll, one decision. Raises YarnError, with nothing changed, if the RM cannot be polled."""
         began_s = self._clock.monotonic()
         before = self._decider.before
-        seen = take_snapshot(self._client, round(1000 * began_s), before.apps if before else ())
+        seen = take_snapshot(self._client, round(1000 * began_s), before)
         snapshot = self._as_found(seen)
         observed_s = self._clock.monotonic()
         changes, plan = self._decider.decide(snapshot)
@@ -117,7 +122,7 @@ class Controller:
         spans_s = observed_s - began_s, decided_s - observed_s, self._clock.monotonic() - decided_s
         return Step(snapshot, changes, plan, turns, *spans_s, metrics_age_ms=ages_ms, in_full_ms=in_full_ms)
 
-    def _learn_starts(self, snapshot: Snapshot, changes: list[Change]) -> int | None:
+    def _learn_starts(self, snapshot: Snapshot, changes: Changes) -> int | None:
         """For how long containers count in full from now on: as long as they take to start here."""
         if self._starts is None:
             return None
@@ -128,15 +133,18 @@ class Controller:
 
     def _as_found(self, seen: Snapshot) -> Snapshot:
         """Levers see what applications came with, not what we gave them; and may ask how queues were found."""
-        found = self._applier.ownership.found
-        apps = {
-            name: replace(
-                app, priority=found.priorities.get(name, app.priority), submitted_to=found.leaves.get(name, "")
-            )
-            for name, app in seen.apps.items()
-        }
-        queues = tuple(_as_found(queue, found.queues.get(queue.name, {})) for queue in seen.queues)
-        return replace(seen, apps=apps, queues=queues)
+        found, names = self._applier.ownership.found, seen.names
+        if not (found.priorities or found.leaves or found.queues):
+            return seen
+        apps, queues = seen.columns.apps.copy(), seen.columns.queues.copy()
+        for name, priority in found.priorities.items():
+            apps["priority"][apps["app"] == names.apps.number(name)] = priority
+        for name, leaf in found.leaves.items():
+            apps["submitted_to"][apps["app"] == names.apps.number(name)] = names.queues.number(leaf)
+        for name, settings in found.queues.items():
+            for row in np.flatnonzero(queues["queue"] == names.queues.number(name)).tolist():
+                _as_found(queues, row, settings)
+        return replace(seen, columns=seen.columns._replace(apps=apps, queues=queues))
 
     def _act(self, wanted: Standing, snapshot: Snapshot, ages_ms: dict[str, int]) -> list[Turn]:
         own, shown = self._own_sizes(), shown_by(snapshot)
@@ -164,15 +172,14 @@ class Controller:
         }
 
 
-def _as_found(queue: QueueSeen, settings: QueueSettings) -> QueueSeen:
-    """What the queue had before us, as far as we have set it. An AM share that it had from elsewhere nobody tells."""
+def _as_found(queues: Rows, row: int, settings: QueueSettings) -> None:
+    """What a queue had before us, as far as we have set it. An AM share that it had from elsewhere nobody tells."""
     am_share, guarantee, maximum = (_number(settings.get(key)) for key in (AM_SHARE, GUARANTEE, MAXIMUM))
     if AM_SHARE in settings:
-        queue = replace(queue, am_share_permille=-1 if am_share is None else round(MILLI * am_share))
+        queues["am_share_permille"][row] = NOT_TOLD if am_share is None else round(MILLI * am_share)
     if guarantee is not None:
         most = 100.0 if maximum is None else maximum
-        queue = replace(queue, found_permille=(round(10 * guarantee), round(10 * most)))
-    return queue
+        queues["found_permille"][row] = round(10 * guarantee), round(10 * most)
 
 
 def _number(setting: str | None) -> float | None:

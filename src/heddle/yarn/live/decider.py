@@ -9,7 +9,7 @@ import numpy as np
 
 from heddle.model.plan import Plan
 from heddle.model.view import EVENT_ALLOCATED
-from heddle.yarn.live.differ import Change, differences
+from heddle.yarn.live.differ import Changes, Differ
 from heddle.yarn.live.levers import LiveLevers
 from heddle.yarn.live.live_view import LiveView
 from heddle.yarn.live.snapshot import Snapshot
@@ -20,17 +20,18 @@ class Decider:
 
     def __init__(self, levers: LiveLevers, live: LiveView, report_ms: int) -> None:
         self._levers, self.live, self._report_ms = levers, live, report_ms
+        self._differ = Differ()
         self.before: Snapshot | None = None
 
-    def decide(self, snapshot: Snapshot) -> tuple[list[Change], Plan]:
+    def decide(self, snapshot: Snapshot) -> tuple[Changes, Plan]:
         """What happened since the last look, and what the levers say now."""
-        changes = differences(self.before, snapshot, self._report_ms)
+        changes = self._differ.differences(self.before, snapshot, self._report_ms)
         self.live.sight(snapshot)
         if self.before is None:
             self._levers.prepare(self.live.view)
         since_ms = self.before.at_ms if self.before else snapshot.at_ms
         self.before = snapshot
-        for batch in self.live.absorb(snapshot, changes):
+        for batch in self.live.absorb(changes):
             new = batch.rows[:, 2] if batch.kind == EVENT_ALLOCATED else np.zeros(0, np.int64)
             self._levers.hear(self.live.view, batch, new)
         self._levers.pass_time(self.live, since_ms)

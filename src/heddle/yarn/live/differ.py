@@ -11,8 +11,13 @@ not tell, hence no EVENT_STARTED); how one ended, other than by the fate of its 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from itertools import groupby
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from heddle.model.view import (
     EVENT_ALLOCATED,
@@ -24,7 +29,23 @@ from heddle.model.view import (
     EVENT_STOPPED,
     EVENT_TICK,
 )
-from heddle.yarn.live.snapshot import ContainerSeen, Snapshot
+from heddle.yarn.live.columns import Columns, no_rows
+from heddle.yarn.live.comparing import (
+    ARRIVED,
+    BACK,
+    ENDED,
+    ENDED_KIND,
+    ENDED_WITH_NODE,
+    LOST,
+    N_FOUND,
+    NEW,
+    NOTHING,
+    REPORTED,
+    REPORTS,
+    compare,
+)
+from heddle.yarn.live.snapshot import Snapshot
+from heddle.yarn.live.things_seen import ContainerSeen
 
 OBSERVABLE: Final = frozenset(
     {
@@ -40,6 +61,10 @@ OBSERVABLE: Final = frozenset(
 )
 
 
+Rows = npt.NDArray[np.int64]
+_NOTHING_SEEN: Final = no_rows()
+
+
 @dataclass(frozen=True)
 class Change:
     """One event, in the RM's names. `reports`: how many usage reports of the node it stands for."""
@@ -51,55 +76,110 @@ class Change:
     reports: int = 0
 
 
-def differences(before: Snapshot | None, after: Snapshot, report_ms: int) -> list[Change]:
-    """What happened between two polls. Before the first poll there was nothing: all that is there has just come."""
-    first = before is None
-    before = before or Snapshot(after.at_ms, {})
-    were, are = _alive(before), _alive(after)
-    lost, back = were - are, are - were
-    held, holds = _held(before, were), _held(after, are)
-    ended = [container for container in held.values() if not _same(holds.get(container.id), container)]
-    new = [container for container in holds.values() if not _same(held.get(container.id), container)]
+class Happened(NamedTuple):
+    """Events of one kind. `rows`: of the columns that they are about, of the look before for what is gone."""
 
-    changes = [_end(container, after) for container in ended if container.node not in lost]
-    changes += [Change(EVENT_NODE_LOST, node=name) for name in before.nodes if name in lost]
-    # A node that was never seen before also "returns": the RM forgets lost ones, so the two look the same.
-    changes += [Change(EVENT_NODE_RETURNED, node=name) for name in after.nodes if name in back and not first]
-    changes += [Change(EVENT_STOPPED, c.node, c.app, c) for c in ended if c.node in lost]
-    passed = after.at_ms // report_ms - before.at_ms // report_ms if report_ms else 0
-    for name in after.nodes:
-        reports = passed if name in were else 1
-        if name in are and reports > 0:
-            changes.append(Change(EVENT_REPORTED, node=name, reports=reports))
-    arrived = [app for app in after.apps.values() if app.id not in before.apps]
-    # Jobs are numbered in order of submission; applications of one millisecond by their number.
-    arrived.sort(key=lambda app: (app.started_at_ms, _number(app.id)))
-    changes += [Change(EVENT_ARRIVED, app=app.id) for app in arrived]
-    changes += [Change(EVENT_ALLOCATED, c.node, c.app, c) for c in sorted(new, key=lambda c: c.id)]
-    return changes
+    kind: int
+    rows: Rows
+    reports: Rows | None = None
 
 
-def _same(one: ContainerSeen | None, other: ContainerSeen) -> bool:
-    """A container that was resized counts as one that ended and one that came."""
-    return one is not None and one.size == other.size and one.node == other.node
+@dataclass(frozen=True)
+class Changes:
+    """All that happened between two looks, in order."""
+
+    before: Snapshot | None
+    after: Snapshot
+    happened: tuple[Happened, ...]
+
+    def __len__(self) -> int:
+        return sum(len(batch.rows) for batch in self.happened)
+
+    def __iter__(self) -> Iterator[Change]:
+        """One by one, by name."""
+        for batch in self.happened:
+            about = self.before if batch.kind in _OF_BEFORE else self.after
+            assert about is not None
+            for k, row in enumerate(batch.rows.tolist()):
+                if batch.kind in _OF_CONTAINERS:
+                    seen = about.container(row)
+                    yield Change(batch.kind, seen.node, seen.app, seen)
+                elif batch.kind == EVENT_ARRIVED:
+                    yield Change(batch.kind, app=about.names.apps.name(int(about.columns.apps["app"][row])))
+                else:
+                    reports = 0 if batch.reports is None else int(batch.reports[k])
+                    name = about.names.nodes.name(int(about.columns.nodes["node"][row]))
+                    yield Change(batch.kind, node=name, reports=reports)
 
 
-def _alive(snapshot: Snapshot) -> set[str]:
-    return {name for name, node in snapshot.nodes.items() if node.alive}
+_OF_BEFORE: Final = (EVENT_FINISHED, EVENT_STOPPED, EVENT_NODE_LOST)
+_OF_CONTAINERS: Final = (EVENT_FINISHED, EVENT_STOPPED, EVENT_ALLOCATED)
 
 
-def _held(snapshot: Snapshot, alive: set[str]) -> dict[str, ContainerSeen]:
-    """Containers on nodes that are there. The RM may list one of a lost node for a while."""
-    return {name: container for name, container in snapshot.containers.items() if container.node in alive}
+class Differ:
+    """Compares looks at one cluster. Keeps a scratch array for each kind of number, so that none is made per look."""
 
+    def __init__(self) -> None:
+        self._before, self._after = np.zeros(0, np.int8), np.zeros(0, np.int8)  # nodes that were, that are alive
+        self._place = np.full(0, NOTHING, np.int64)  # of a container
+        self._app = np.full(0, NOTHING, np.int64)
+        self._found = np.zeros((0, 0), np.int64)
+        self._counts = np.zeros(N_FOUND, np.int64)
 
-def _end(container: ContainerSeen, after: Snapshot) -> Change:
-    """Well, as far as can be seen; but an AM is released, and a failed application takes its containers along."""
-    failed = container.is_am or not after.ended.get(container.app, True)
-    return Change(EVENT_STOPPED if failed else EVENT_FINISHED, container.node, container.app, container)
+    def differences(self, before: Snapshot | None, after: Snapshot, report_ms: int) -> Changes:
+        """What happened between two polls. Before the first there was nothing: all that is there has just come."""
+        was, now = before.columns if before else _NOTHING_SEEN, after.columns
+        self._make_room(after, was, now)
+        passed = after.at_ms // report_ms - before.at_ms // report_ms if report_ms and before else 0
+        found, counts = self._found, self._counts
+        compare(
+            was.nodes, was.apps, was.containers, now.nodes, now.apps, now.containers, now.ended,
+            self._before, self._after, self._place, self._app, before is None, passed, found, counts,
+        )  # fmt: skip
 
+        n = counts.tolist()
 
-def _number(app_id: str) -> tuple[int, str]:
-    """application_1700000000000_12345 sorts by its number, beyond four digits too."""
-    tail = app_id.rpartition("_")[2]
-    return (int(tail) if tail.isdigit() else 0, app_id)
+        def rows(which: int) -> Rows:
+            return found[which, : n[which]].copy()
+
+        happened = []
+        if n[ENDED]:
+            ended, first = rows(ENDED), 0
+            for kind, run in groupby(found[ENDED_KIND, : n[ENDED]].tolist()):
+                last = first + sum(1 for _ in run)
+                happened.append(Happened(kind, ended[first:last]))
+                first = last
+        if n[LOST]:
+            happened.append(Happened(EVENT_NODE_LOST, rows(LOST)))
+        if n[BACK]:
+            happened.append(Happened(EVENT_NODE_RETURNED, rows(BACK)))
+        if n[ENDED_WITH_NODE]:
+            happened.append(Happened(EVENT_STOPPED, rows(ENDED_WITH_NODE)))
+        if n[REPORTED]:
+            happened.append(Happened(EVENT_REPORTED, rows(REPORTED), rows(REPORTS)))
+        if n[ARRIVED]:
+            happened.append(Happened(EVENT_ARRIVED, self._in_order(rows(ARRIVED), after)))
+        if n[NEW]:
+            new = rows(NEW)
+            if len(new) > 1:
+                new = new[np.lexsort([now.containers[key][new] for key in ("number", "attempt", "app")])]
+            happened.append(Happened(EVENT_ALLOCATED, new))
+        return Changes(before, after, tuple(happened))
+
+    def _in_order(self, arrived: Rows, after: Snapshot) -> Rows:
+        """Jobs are numbered in order of submission; applications of one millisecond by their number."""
+        if len(arrived) < 2:
+            return arrived
+        return arrived[np.lexsort([after.columns.apps[key][arrived] for key in ("app", "number", "started_at_ms")])]
+
+    def _make_room(self, after: Snapshot, was: Columns, now: Columns) -> None:
+        names = after.names
+        if len(names.nodes) > len(self._before):
+            self._before, self._after = (np.zeros(2 * len(names.nodes), np.int8) for _ in range(2))
+        if len(names.containers) > len(self._place):
+            self._place = np.full(2 * len(names.containers), NOTHING, np.int64)
+        if len(names.apps) > len(self._app):
+            self._app = np.full(2 * len(names.apps), NOTHING, np.int64)
+        most = max(map(len, (was.nodes, now.nodes, was.containers, now.containers, now.apps)))
+        if most > self._found.shape[1]:
+            self._found = np.zeros((N_FOUND, 2 * most), np.int64)

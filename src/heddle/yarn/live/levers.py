@@ -5,9 +5,6 @@ Hooks are called in compiled loops, because handing a view over from Python cost
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from copy import copy, deepcopy
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -30,11 +27,13 @@ from heddle.policy.state import THINGS, lever_state
 from heddle.yarn.live.admitting import compiled_admitting
 from heddle.yarn.live.differ import OBSERVABLE
 from heddle.yarn.live.growing import Growing
-from heddle.yarn.live.live_view import N_RESOURCES, Batch, LiveView
+from heddle.yarn.live.live_memory import N_RESOURCES
+from heddle.yarn.live.live_view import Batch, LiveView
 
 YOUNG_MS: Final = 10_000  # what usually covers launch, report and the filling of memory
 
 Rows = npt.NDArray[np.int64]
+_RESOURCES: Final = np.arange(N_RESOURCES)
 
 
 _call_about = calling(3 + 1)  # view, state, params, then integers
@@ -126,6 +125,8 @@ class _Memory:
         self._things = {part: Growing(state.dtype(part, N_RESOURCES)) for part in THINGS if part in state.parts}
         self._rest = {"table": state.zeroed("table", 1, N_RESOURCES)} if state.table else {}
         self.params = ParamsHandle(lever.parameter_names, np.array(lever.in_thousandths() or [0], np.int64))
+        self._handle: StateHandle | None = None  # until anything grows
+        self._fitted: View | None = None
 
     def prepare(self, view: View) -> None:
         self.fit(view)
@@ -133,27 +134,36 @@ class _Memory:
             # No truth, and no preferences: a lever that needs either was refused.
             nowhere = np.zeros(0, np.int64)
             self._rest |= Setup(self._lever, view, self.state(), None, nowhere, nowhere).prepared_lists()
+            self._handle = None
 
     def fit(self, view: View) -> None:
+        if view is self._fitted:
+            return
+        self._fitted = view
         for part, things in self._things.items():
-            things.grow_to(len(getattr(view, part)))
+            if len(things) < len(getattr(view, part)):
+                things.grow_to(len(getattr(view, part)))
+                self._handle = None
 
     def clear_containers(self, rows: Rows) -> None:
-        if "container" in self._things:
-            containers = self._things["container"].rows
-            containers[rows] = np.zeros((), containers.dtype)
+        containers = self._things["container"].rows
+        containers[rows] = np.zeros((), containers.dtype)
 
-    def copy(self) -> _Memory:
-        """What it remembers may change without that of this one changing."""
-        other = copy(self)
-        other._things, other._rest = deepcopy(self._things), deepcopy(self._rest)
-        return other
+    def saved(self) -> list[npt.NDArray[Any]]:
+        """A copy of all that it holds."""
+        return [array.copy() for array in self.state()]
+
+    def restore(self, saved: list[npt.NDArray[Any]]) -> None:
+        for array, before in zip(self.state(), saved, strict=True):
+            array[:] = before
 
     def state(self) -> Any:
         return lever_state({part: things.rows for part, things in self._things.items()} | self._rest)
 
     def handle(self) -> StateHandle:
-        return StateHandle(self.layout, self.state())
+        if self._handle is None:
+            self._handle = StateHandle(self.layout, self.state())
+        return self._handle
 
 
 class LiveLevers:
@@ -164,9 +174,16 @@ class LiveLevers:
         self.policy = policy
         self._levers = policy.by_question
         self._compiled = hooks_of(policy.levers, N_RESOURCES)
+        self._address_of = {hook: compiled.address for hook, compiled in self._compiled.items()}
         self._memory = {question: _Memory(lever) for question, lever in self._levers.items()}
         self._increment = np.array(increment, np.int64)
         self._loops, self._admit_in_turn = compiled_loops(), compiled_admitting()
+        self._viewed: ViewHandle | None = None
+        self._listeners = {
+            kind: [q for q, lever in self._levers.items() if kind in lever.listens] for kind in OBSERVABLE
+        }
+        self._ticking = {question: lever for question, lever in self._levers.items() if lever.every_ms}
+        self._of_containers = [self._memory[q] for q, lever in self._levers.items() if lever.state.container]
 
     def charge_young(self, reports: int) -> None:
         """From now on new containers count in full for so many reports, with levers that do so at all."""
@@ -181,13 +198,14 @@ class LiveLevers:
             memory.prepare(view)
 
     def hear(self, view: View, batch: Batch, new_containers: Rows) -> None:
-        self.begin_containers(view, new_containers)
-        for question in self._memory:
+        if len(new_containers):
+            self.begin_containers(view, new_containers)
+        for question in self._listeners[batch.kind]:
             self.tell(question, view, batch)
 
     def begin_containers(self, view: View, rows: Rows) -> None:
         """New containers take these rows: nothing is remembered of those that had them before."""
-        for memory in self._memory.values():
+        for memory in self._of_containers:
             memory.fit(view)
             memory.clear_containers(rows)
 
@@ -195,15 +213,20 @@ class LiveLevers:
         """Tells one lever, if it listens to that."""
         if batch.kind in self._levers[question].listens:
             self._memory[question].fit(view)
-            with self._asking(question, "on_event", view) as words:
-                self._loops.tell(*words, batch.kind, batch.rows)
+            self._loops.tell(*self._asking(question, "on_event", view), batch.kind, batch.rows)
 
-    @contextmanager
-    def _asking(self, question: Question, hook: str, view: View) -> Iterator[tuple[int, int, int, int]]:
-        """The hook's address and those of what it gets, which stay where they are meanwhile."""
-        memory, seen = self._memory[question], ViewHandle(view)
-        state = memory.handle()
-        yield self._compiled[question, hook].address, seen.address, state.address, memory.params.address
+    def _asking(self, question: Question, hook: str, view: View) -> tuple[int, int, int, int]:
+        """The hook's address and those of what it gets, which are kept: to hand over a number costs a fraction of what
+        an object does."""
+        memory = self._memory[question]
+        address = self._address_of[question, hook]
+        return address, self._seen(view).address, memory.handle().address, memory.params.address
+
+    def _seen(self, view: View) -> ViewHandle:
+        """The same handle as long as nothing has grown."""
+        if self._viewed is None or self._viewed.view is not view:
+            self._viewed = ViewHandle(view)
+        return self._viewed
 
     def pass_time(self, live: LiveView, since_ms: int) -> None:
         """Levers that ask for it hear that time has passed since the last poll, as in the simulator: if requests wait.
@@ -211,8 +234,8 @@ class LiveLevers:
         However many of their ticks lay between the two polls, they could have seen nothing new: they hear it once.
         """
         now_ms = int(live.view.clock["now_ms"][0])
-        for question, lever in self._levers.items():
-            if lever.every_ms and since_ms // lever.every_ms < now_ms // lever.every_ms and len(live.waiting_stages()):
+        for question, lever in self._ticking.items():
+            if since_ms // lever.every_ms < now_ms // lever.every_ms and len(live.waiting_stages()):
                 self.tell(question, live.view, Batch(EVENT_TICK, np.array([[-1, -1, -1, 0]], np.int64)))
 
     def decide(self, live: LiveView) -> Plan:
@@ -221,8 +244,7 @@ class LiveLevers:
         answers: dict[str, Any] = {}
         for memory in self._memory.values():
             memory.fit(view)
-        jobs, stages, nodes = live.live_jobs(), live.waiting_stages(), np.arange(len(view.node))
-        resources = np.arange(N_RESOURCES)
+        jobs, nodes, resources = live.live_jobs(), np.arange(len(view.node)), _RESOURCES
         if self._has(Question.PARTITION, "pool"):
             pools = self.each(Question.PARTITION, "pool", view, jobs)
             view.job["pool"][jobs] = pools
@@ -242,10 +264,11 @@ class LiveLevers:
             # The simulator's rule for a node: whole increments, never below what is allocated.
             answers["node_totals"] = np.maximum(totals // self._increment * self._increment, view.node["allocated"])
         if self._has(Question.ORDERING, "key"):
+            stages = live.waiting_stages()
             keys = self.each(Question.ORDERING, "key", view, stages)
             answers["request_keys"] = dict(zip(stages.tolist(), keys.tolist(), strict=True))
         if self._has(Question.PLACEMENT, "allows"):
-            there = np.flatnonzero(view.node["alive"])
+            there, stages = np.flatnonzero(view.node["alive"]), live.waiting_stages()
             refused = self.pairs(Question.PLACEMENT, "allows", view, there, stages)
             answers["vetoes"] = {
                 (int(stages[j]), int(there[i])): Reason(int(refused[i, j])) for i, j in np.argwhere(refused).tolist()
@@ -258,18 +281,17 @@ class LiveLevers:
         held_back = jobs[rows["state"][jobs] == JOB_ARRIVED]
         in_turn = held_back[np.lexsort((held_back, -rows["priority"][held_back]))]
         answers = np.zeros(len(in_turn), np.int64)
-        before = self._memory[question].copy()
+        before = self._memory[question].saved()
         hears = EVENT_ALLOCATED in self._levers[question].listens
-        event = self._compiled[question, "on_event"].address if hears else 0
-        seen = ViewHandle(live.view)
-        with self._asking(question, "admits", live.view) as (admits, _, state, params):
-            self._admit_in_turn(admits, event, seen, state, params, in_turn, answers)
-        self._memory[question] = before
+        event = self._address_of[question, "on_event"] if hears else 0
+        admits, _, state, params = self._asking(question, "admits", live.view)
+        self._admit_in_turn(admits, event, self._seen(live.view), state, params, in_turn, answers)
+        self._memory[question].restore(before)
         return dict(zip(in_turn.tolist(), map(Reason, answers.tolist()), strict=True))
 
     def _one_more(self, live: LiveView) -> frozenset[int]:
         """The jobs with an AM that would be let in if they came only now, as they are."""
-        with_am = np.array(live.with_am(), np.int64)
+        with_am = live.with_am()
         refused = self.each(Question.ADMISSION, "admits", live.view, with_am)
         return frozenset(with_am[refused == int(Reason.NONE)].tolist())
 
@@ -279,13 +301,11 @@ class LiveLevers:
     def each(self, question: Question, hook: str, view: View, rows: Rows) -> Rows:
         """What the hook says of each of these rows."""
         answers = np.zeros(len(rows), np.int64)
-        with self._asking(question, hook, view) as words:
-            self._loops.ask_each(*words, rows, answers)
+        self._loops.ask_each(*self._asking(question, hook, view), rows, answers)
         return answers
 
     def pairs(self, question: Question, hook: str, view: View, rows: Rows, columns: Rows) -> Rows:
         """What it says of each row with each column."""
         answers = np.zeros((len(rows), len(columns)), np.int64)
-        with self._asking(question, hook, view) as words:
-            self._loops.ask_pairs(*words, rows, columns, answers)
+        self._loops.ask_pairs(*self._asking(question, hook, view), rows, columns, answers)
         return answers

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from heddle.yarn.live.snapshot import NodeSeen
+from heddle.yarn.live.things_seen import NodeSeen
 
 
 class MetricsAge:

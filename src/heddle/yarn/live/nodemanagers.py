@@ -7,7 +7,7 @@ from typing import Final
 
 from heddle.model.resources import MILLI
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.snapshot import NodeSeen, Size
+from heddle.yarn.live.things_seen import NodeSeen, Size
 from heddle.yarn.live.wire import YarnError
 
 TIMEOUT_S: Final = 3.0

@@ -18,7 +18,8 @@ from typing import Final
 
 from heddle.model.view import EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED
 from heddle.yarn.live.differ import Change
-from heddle.yarn.live.snapshot import ContainerSeen, NodeSeen, Snapshot
+from heddle.yarn.live.snapshot import Snapshot
+from heddle.yarn.live.things_seen import ContainerSeen, NodeSeen
 
 FIRST_OF_MANY: Final = 2
 SETTLED_MS: Final = 4000  # without a rise for so long, what was allocated has started

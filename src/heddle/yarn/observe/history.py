@@ -16,7 +16,8 @@ from urllib.parse import quote, urlsplit
 from heddle.model.errors import BadInput
 from heddle.model.resources import MILLI
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.snapshot import Reading, Size, rows_under
+from heddle.yarn.live.rm_answers import Reading, rows_under
+from heddle.yarn.live.things_seen import Size
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.seen import AttemptTold, JobTold, Seen

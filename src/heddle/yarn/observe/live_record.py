@@ -23,7 +23,7 @@ from heddle.model.workload import AM, TASKS
 from heddle.record.manifest import FORMAT_VERSION, LIVE_SOURCE
 from heddle.record.run import Run
 from heddle.record.schema import Table, tables
-from heddle.yarn.live.snapshot import Size
+from heddle.yarn.live.things_seen import Size
 from heddle.yarn.observe.merging import with_histories
 from heddle.yarn.observe.outcomes import job_outcome, outcome_of, retried
 from heddle.yarn.observe.seen import AppLife, ContainerLife, Seen

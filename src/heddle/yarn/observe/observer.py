@@ -16,15 +16,8 @@ from dataclasses import asdict, replace
 from typing import Any, Final
 
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.snapshot import (
-    AppSeen,
-    NodeSeen,
-    Size,
-    read_apps,
-    read_container_starts,
-    read_containers,
-    read_nodes,
-)
+from heddle.yarn.live.rm_answers import read_apps, read_container_starts, read_containers, read_nodes
+from heddle.yarn.live.things_seen import AppSeen, NodeSeen, Size
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.seen import AppLife, ContainerLife, Seen
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from heddle.model.errors import RunRefused
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.snapshot import Reading, read_nodes
+from heddle.yarn.live.rm_answers import Reading, read_nodes
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.tallies import Tallies

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from heddle.yarn.live.snapshot import ContainerSeen, Size
+from heddle.yarn.live.things_seen import ContainerSeen, Size
 
 
 @dataclass(frozen=True)

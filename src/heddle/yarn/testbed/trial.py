@@ -25,7 +25,7 @@ from heddle.model.errors import BadInput, CheckFailed
 from heddle.policy.parse import parse_policy
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.levers import charging_young
-from heddle.yarn.live.snapshot import read_nodes
+from heddle.yarn.live.rm_answers import read_nodes
 from heddle.yarn.observe.journal import Journal, read_lines
 from heddle.yarn.observe.recording import recording
 from heddle.yarn.testbed.mixture import RealJob

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from heddle.model.resources import MEMORY, VCORES
 from heddle.yarn.live.applying.guards import GUARDS, Guard
 from heddle.yarn.live.applying.knobs import Knobs
 from heddle.yarn.live.applying.ownership import Ownership
 from heddle.yarn.live.applying.seen import Seen
-from heddle.yarn.live.applying.standing import IN_TURN, QUEUES, SIZES, Knob, Standing, changes_at_once, same
+from heddle.yarn.live.applying.standing import IN_TURN, QUEUES, SIZES, Knob, Standing, same
 from heddle.yarn.live.applying.turn import Cause, Turn, Turns, Verdict
 from heddle.yarn.live.applying.wanted import DEAD_BAND
-from heddle.yarn.live.snapshot import Size
+from heddle.yarn.live.things_seen import Size
 from heddle.yarn.live.wire import YarnError
 
 _CAN_WAIT: Final = (Cause.LEVER, Cause.CAP, Cause.RISE)  # a change too small for a call, unless safety wants it
@@ -47,15 +48,18 @@ class Applier:
         if theirs := self.ownership.look(now):
             self._forget(theirs)
         turns = _between(now, wanted)
+        if self._guards:
+            seen = replace(seen, ownership=self.ownership)
         for guard in self._guards:
-            turns = guard(turns, replace(seen, ownership=self.ownership))
-        turns = tuple(self._settled(turn, shadow) for turn in turns)
-        return self._posted(turns) if any(turn.verdict is None for turn in turns) else list(turns)
+            turns = guard(turns, seen)
+        settled = [turn if turn.verdict is not None else self._settled(turn, shadow) for turn in turns]
+        ready = [turn for turn in settled if turn.verdict is None]
+        return self._posted(settled, ready) if ready else settled
 
     def _read(self, wanted: Standing, shown: Mapping[str, Mapping[str, Any]], shadow: bool) -> Standing:
         """As the RM says. One that does not let us read settings of queues (no mutable store, no right to) is no
         reason not to show decisions: then they are compared with the last ones."""
-        asked = replace(wanted, **{what: {} for what in shown})
+        asked = replace(wanted, **{what: {} for what in shown}) if shown else wanted
         try:
             now = self._knobs.read(asked)
         except YarnError as error:
@@ -64,34 +68,41 @@ class Applier:
             said = self._said.queues
             queues = {name: {key: said.get(name, {}).get(key) for key in keys} for name, keys in asked.queues.items()}
             self._said, now = wanted, Standing(queues=queues)
-        return replace(now, **{what: _of(wanted.of(what), values) for what, values in shown.items()})
+        return replace(now, **{what: _of(wanted.of(what), values) for what, values in shown.items()}) if shown else now
 
     def _settled(self, turn: Turn, shadow: bool) -> Turn:
         """Without a verdict stays only what is to be posted."""
-        if turn.verdict is not None:
-            return turn
         if same(turn.what, turn.before, turn.wanted):
-            return turn._replace(verdict=Verdict.UNCHANGED)
+            return _done(turn, Verdict.UNCHANGED)
         if turn.what == SIZES and turn.cause in _CAN_WAIT and not self._is_worth_posting(turn):
-            return turn._replace(verdict=Verdict.DEAD_BAND)
-        return turn._replace(verdict=Verdict.SHADOW) if shadow else turn
+            return _done(turn, Verdict.DEAD_BAND)
+        return _done(turn, Verdict.SHADOW) if shadow else turn
 
     def _is_worth_posting(self, turn: Turn) -> bool:
-        steps = zip(turn.wanted, turn.before, self._dead_band, strict=True)
-        return any(abs(wanted - before) >= band for wanted, before, band in steps)
+        wanted, before, band = turn.wanted, turn.before, self._dead_band
+        return bool(
+            abs(wanted[MEMORY] - before[MEMORY]) >= band[MEMORY] or abs(wanted[VCORES] - before[VCORES]) >= band[VCORES]
+        )
 
-    def _posted(self, turns: Turns) -> list[Turn]:
+    def _posted(self, turns: list[Turn], ready: list[Turn]) -> list[Turn]:
         """The only place where levers change anything."""
-        ready = [turn for turn in turns if turn.verdict is None]
-        self.ownership.find(_standing((turn.what, turn.name, turn.before) for turn in ready))
+        by_kind: dict[str, dict[str, Turn]] = {}
+        for turn in ready:
+            by_kind.setdefault(turn.what, {})[turn.name] = turn
+        self.ownership.find(
+            Standing(**{what: {name: turn.before for name, turn in knobs.items()} for what, knobs in by_kind.items()})
+        )
         became: dict[Knob, tuple[Verdict, str]] = {}
         for what in IN_TURN:
-            of_kind = {turn.name: turn for turn in ready if turn.what == what}
-            for change in changes_at_once(what, {name: turn.wanted for name, turn in of_kind.items()}):
+            if not (of_kind := by_kind.get(what)):
+                continue
+            for change in self._knobs.requests(what, {name: turn.wanted for name, turn in of_kind.items()}):
                 for name in change.of(what):
                     self.ownership.asking(of_kind[name])
                 self._remember()
-                became |= dict.fromkeys(change.knobs(), self._try(change))
+                outcome = self._try(change)
+                for name in change.of(what):
+                    became[what, name] = outcome
         return [turn if turn.verdict is not None else _done(turn, *became[turn.what, turn.name]) for turn in turns]
 
     def _try(self, change: Standing) -> tuple[Verdict, str]:
@@ -102,31 +113,26 @@ class Applier:
         return Verdict.POSTED, ""
 
 
-def _done(turn: Turn, verdict: Verdict, problem: str) -> Turn:
-    return turn._replace(verdict=verdict, problem=problem)
+def _done(turn: Turn, verdict: Verdict, problem: str = "") -> Turn:
+    return Turn(turn.what, turn.name, turn.before, turn.wanted, turn.cause, verdict, problem)
 
 
 def _of(names: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[name] for name in names if name in values}
 
 
-def _standing(knobs: Iterable[tuple[str, str, Any]]) -> Standing:
-    values: dict[str, dict[str, Any]] = {what: {} for what in IN_TURN}
-    for what, name, value in knobs:
-        values[what][name] = value
-    return Standing(**values)
-
-
 def _between(now: Standing, wanted: Standing) -> Turns:
     """A turn for each knob; of a queue, only the settings that differ, unless none does."""
     turns = []
-    for what, name in wanted.knobs():
-        value, before = wanted.of(what)[name], now.of(what).get(name)
-        if before is None:
-            turns.append(Turn(what, name, None, value, verdict=Verdict.AWAY))
-            continue
-        if what == QUEUES:
-            differ = [key for key in value if not same(QUEUES, before[key], value[key])] or list(value)
-            before, value = {key: before[key] for key in differ}, {key: value[key] for key in differ}
-        turns.append(Turn(what, name, before, value))
+    for what in IN_TURN:
+        are_now = now.of(what)
+        for name, value in wanted.of(what).items():
+            before = are_now.get(name)
+            if before is None:
+                turns.append(Turn(what, name, None, value, verdict=Verdict.AWAY))
+                continue
+            if what == QUEUES:
+                differ = [key for key in value if not same(QUEUES, before[key], value[key])] or list(value)
+                before, value = {key: before[key] for key in differ}, {key: value[key] for key in differ}
+            turns.append(Turn(what, name, before, value))
     return tuple(turns)

@@ -16,7 +16,7 @@ from heddle.yarn.live.applying.preemption import keep_guarantees
 from heddle.yarn.live.applying.seen import Seen
 from heddle.yarn.live.applying.standing import QUEUES, SIZES
 from heddle.yarn.live.applying.turn import Cause, Turn, Turns
-from heddle.yarn.live.snapshot import Size
+from heddle.yarn.live.things_seen import Size
 
 Guard = Callable[[Turns, Seen], Turns]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 from heddle.yarn.live.applying.standing import Standing
 
@@ -13,5 +14,8 @@ class Knobs(Protocol):
     def read(self, names: Standing) -> Standing:
         """Where the knobs of these names stand now, whatever `names` says; those that are not there are left out."""
 
+    def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
+        """Changes of one kind of knob, as they can be made at once."""
+
     def set(self, change: Standing) -> None:
-        """Turns knobs, all or none; see changes_at_once. YarnError where that is refused or nobody answers."""
+        """Turns the knobs of one request, all or none. YarnError where that is refused or nobody answers."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from heddle.yarn.live.applying.standing import Knob, Part, Standing, same
+from heddle.yarn.live.applying.standing import QUEUES, Knob, Part, Standing, same
 from heddle.yarn.live.applying.turn import Turn
 
 FOREIGN_LOOKS: Final = 3  # so often a knob must be seen in a strange place before we believe it
 _UNKNOWN: Final = object()
+_NOTHING: Final = Standing()
 
 
 class Ownership:
@@ -29,8 +30,12 @@ class Ownership:
 
     def find(self, now: Standing) -> None:
         """Takes in how knobs are found, where that is not known and they are not somebody else's."""
-        if any(not self._places(part) and part[:2] not in self._theirs for part, _ in now.parts()):
+        if any(self._is_new(part) for part, _ in now.parts()):
             self.found = (self.found | now).without(self._theirs)
+
+    def _is_new(self, part: Part) -> bool:
+        """What was asked for was found before."""
+        return part not in self._asked and not self._places(part) and part[:2] not in self._theirs
 
     def owe(self, found: Standing) -> None:
         """Takes in what an earlier controller has changed and nobody could put back yet."""
@@ -40,13 +45,20 @@ class Ownership:
     def asking(self, turn: Turn) -> None:
         """A change that is under way."""
         self.turned.add((turn.what, turn.name))
-        before = dict(Standing(**{turn.what: {turn.name: turn.before}}).parts())
-        for part, value in Standing(**{turn.what: {turn.name: turn.wanted}}).parts():
-            self._asked[part] = (*self._asked.get(part, ())[-1:], before[part], value)
+        if turn.what != QUEUES:
+            self._ask((turn.what, turn.name, ""), turn.before, turn.wanted)
+            return
+        for setting, value in turn.wanted.items():
+            self._ask((turn.what, turn.name, setting), turn.before[setting], value)
+
+    def _ask(self, part: Part, before: Any, value: Any) -> None:
+        self._asked[part] = (*self._asked.get(part, ())[-1:], before, value)
 
     def look(self, now: Standing) -> Standing:
         """Sees where knobs stand. Gives those that turn out to be somebody else's, as they were found."""
         strange = {part[:2] for part, value in now.parts() if self._is_strange(part, value)}
+        if not strange and not self._looks:
+            return _NOTHING
         for knob in now.knobs():
             if knob in strange:
                 self._looks[knob] = self._looks.get(knob, 0) + 1
@@ -54,7 +66,7 @@ class Ownership:
                 self._looks.pop(knob, None)
         theirs = {knob for knob in strange if self._looks[knob] >= FOREIGN_LOOKS} - self._theirs
         if not theirs:
-            return Standing()
+            return _NOTHING
         self._theirs |= theirs
         given_up, self.found = self.found.only(theirs), self.found.without(theirs)
         return given_up
@@ -70,6 +82,8 @@ class Ownership:
         return any(self.is_strange(knob) for knob in self._looks)
 
     def _is_strange(self, part: Part, value: Any) -> bool:
+        if value in self._asked.get(part, ()):  # as it nearly always is
+            return False
         places = self._places(part)
         return bool(places) and not any(same(part[0], value, place) for place in places)
 

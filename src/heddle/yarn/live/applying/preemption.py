@@ -15,7 +15,7 @@ from heddle.yarn.live.applying.seen import Seen
 from heddle.yarn.live.applying.standing import SIZES
 from heddle.yarn.live.applying.turn import Cause, Turn, Turns
 from heddle.yarn.live.queue_rows import ROOT
-from heddle.yarn.live.snapshot import QueueSeen, Size
+from heddle.yarn.live.things_seen import QueueSeen, Size
 
 # What levers want gives way first; a machine that is full, or of which nothing is known, only if that is not enough.
 _OF_LEVERS: Final = frozenset({Cause.LEVER, Cause.CAP, Cause.RISE, Cause.LARGEST})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from heddle.yarn.live.applying.knobs import Knobs
-from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, Standing, changes_at_once, same
+from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, Standing, same
 from heddle.yarn.live.world import Clock
 
 PROOF_TRIES: Final = 10
@@ -76,7 +76,7 @@ def _with_proof(knobs: Knobs, what: str, wanted: Mapping[str, Any], clock: Clock
         return {name: value for name, value in wanted.items() if name in now and not same(what, now[name], value)}
 
     before = now = read()
-    for change in changes_at_once(what, differing(before)):
+    for change in knobs.requests(what, differing(before)):
         knobs.set(change)
     for _ in range(PROOF_TRIES):
         now = read()

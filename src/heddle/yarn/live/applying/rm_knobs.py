@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
-from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, SIZES, Standing
+from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, SIZES, Standing, changes_at_once
 from heddle.yarn.live.applying.wanted import HIGHEST_PRIORITY, has_opinion, pool_leaves
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.snapshot import QueueSeen, Snapshot, read_apps, read_nodes
+from heddle.yarn.live.rm_answers import read_apps, read_nodes
+from heddle.yarn.live.snapshot import Snapshot
+from heddle.yarn.live.things_seen import QueueSeen
 from heddle.yarn.live.wire import YarnError
 
 PREFIX: Final = "yarn.scheduler.capacity"
@@ -41,6 +43,9 @@ class RmKnobs:
             priorities={name: apps[name].priority for name in names.priorities if name in apps},
             leaves={name: apps[name].queue for name in names.leaves if name in apps},
         )
+
+    def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
+        return changes_at_once(what, values)
 
     def set(self, change: Standing) -> None:
         for node, size in change.sizes.items():

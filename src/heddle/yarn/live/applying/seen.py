@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from heddle.yarn.live.applying.ownership import Ownership
-from heddle.yarn.live.snapshot import NodeSeen, QueueSeen, Size
+from heddle.yarn.live.things_seen import NodeSeen, QueueSeen, Size
 
 
 @dataclass(frozen=True)

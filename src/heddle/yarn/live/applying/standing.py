@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from heddle.yarn.live.snapshot import Size
+from heddle.yarn.live.things_seen import Size
 
 SIZES, QUEUES, LEAVES, PRIORITIES = "sizes", "queues", "leaves", "priorities"
 # The order in which they are turned: an application is moved after its queue has room for it, and nodes come last,
@@ -35,7 +35,7 @@ class Standing:
 
     def of(self, what: str) -> Mapping[str, Any]:
         """One of the fields, by its name."""
-        values: Mapping[str, Any] = getattr(self, what)
+        values: Mapping[str, Any] = self.__dict__[what]
         return values
 
     def __or__(self, later: Standing) -> Standing:
@@ -67,19 +67,19 @@ class Standing:
 
     def parts(self) -> Iterator[tuple[Part, Any]]:
         """Every knob with its value; of queues every setting on its own."""
-        for what, name in self.knobs():
-            value = self.of(what)[name]
-            if what == QUEUES:
-                yield from (((what, name, setting), is_now) for setting, is_now in value.items())
-            else:
-                yield (what, name, ""), value
+        for what in IN_TURN:
+            for name, value in self.of(what).items():
+                if what == QUEUES:
+                    yield from (((what, name, setting), is_now) for setting, is_now in value.items())
+                else:
+                    yield (what, name, ""), value
 
     def names(self) -> list[str]:
         """Of everything in it."""
         return sorted({name for _, name in self.knobs()})
 
     def __bool__(self) -> bool:
-        return any(self.of(what) for what in IN_TURN)
+        return bool(self.queues or self.leaves or self.priorities or self.sizes)
 
 
 def changes_at_once(what: str, values: Mapping[str, Any]) -> Iterator[Standing]:
@@ -93,13 +93,15 @@ def changes_at_once(what: str, values: Mapping[str, Any]) -> Iterator[Standing]:
 
 def same(what: str, one: Any, other: Any) -> bool:
     """Whether a knob stands in the same place. `one` is what the ResourceManager says, if either is."""
+    if one == other:
+        return True
     if what == QUEUES and isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(_same_setting(one[key], other[key]) for key in one)
     if what == QUEUES:
         return _same_setting(one, other)
     if what == LEAVES:  # it may give a queue by the last part of its name
-        return bool(one == other or one == str(other).rpartition(".")[2])
-    return bool(one == other)
+        return bool(one == str(other).rpartition(".")[2])
+    return False
 
 
 def _same_setting(one: str | None, other: str | None) -> bool:

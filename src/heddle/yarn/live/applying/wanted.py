@@ -6,12 +6,9 @@ docs/semantics.md, "Stock YARN driven by knobs", is the rule. A plan has rows of
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
-
-import numpy as np
-import numpy.typing as npt
 
 from heddle.model.plan import Plan
 from heddle.model.resources import MEMORY, MILLI, VCORES
@@ -22,7 +19,7 @@ from heddle.policy.levers.admission import AM_SHARE as AM_SHARE_LEVER
 from heddle.policy.policy import Policy
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
 from heddle.yarn.live.live_view import LiveView
-from heddle.yarn.live.snapshot import Size
+from heddle.yarn.live.things_seen import Size
 
 HIGHEST_PRIORITY: Final = 10
 WHOLE: Final[Size] = (1, MILLI)  # node sizes are whole MB and whole vcores
@@ -99,13 +96,17 @@ def _pools(plan: Plan, live: LiveView) -> tuple[dict[str, str], dict[str, tuple[
     if plan.pool_limits is None or plan.job_pools is None or len(plan.pool_limits) < 2:
         return {}, {}
     clock = live.view.clock
-    whole, counts = clock["total"][0], (clock["counts"][0] > 0) & (clock["total"][0] > 0)
-    maxima = [int((limit[counts] * MILLI // whole[counts]).min()) for limit in plan.pool_limits]
+    whole = {
+        r: total
+        for r, (total, counts) in enumerate(zip(clock["total"][0].tolist(), clock["counts"][0].tolist(), strict=True))
+        if counts and total > 0
+    }
+    maxima = [min(limit[r] * MILLI // total for r, total in whole.items()) for limit in plan.pool_limits.tolist()]
     guarantees = [max(0, MILLI - sum(maxima[1:])), *maxima[1:]]
     maxima[0] = max(maxima[0], guarantees[0])  # both are rounded down, and YARN wants no maximum below its guarantee
     shares = {pool_leaf(pool): share for pool, share in enumerate(zip(guarantees, maxima, strict=True))}
     # Until its AM has asked for anything nobody knows how large a job is: where it was submitted is as good as any.
-    asked = live.view.job_spec["n_stages"] > live.view.job_spec["has_am"]
+    asked = (live.view.job_spec["n_stages"] > live.view.job_spec["has_am"]).tolist()
     return {app: pool_leaf(plan.job_pools[job]) for app, job in live.job_row.items() if asked[job]}, shares
 
 
@@ -117,7 +118,7 @@ def _keeping_an_am(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dic
     if plan.admission is None or not leaves:
         return dict(leaves)
     rows, leaf_of, job_spec = live.leaves(), live.view.job["queue"], live.view.job_spec
-    with_am = set(live.with_am())
+    with_am = set(live.with_am().tolist())
     app_of = {job: app for app, job in live.job_row.items() if job in with_am}
     will_be_in = {rows.get(leaves.get(app, ""), int(leaf_of[job])) for job, app in app_of.items()}
     moves = dict(leaves)
@@ -134,39 +135,49 @@ def _am_shares(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dict[st
     """As much as the AMs need that run already, in the leaves where they will be, and those of jobs that may start."""
     if plan.admission is None:
         return {}
-    view, rows = live.view, live.leaves()
+    view, rows, jobs = live.view, live.leaves(), live.job_row
     held = view.queue["am_allocated"].copy()
     for app, leaf in leaves.items():
-        job = live.job_row[app]
+        job = jobs[app]
         has_am = view.job_spec["has_am"][job] and view.stage["held"][view.job_spec["first_stage"][job]]
         if has_am and leaf in rows:
             held[view.job["queue"][job]] -= live.am_demand(job)
             held[rows[leaf]] += live.am_demand(job)
     for job in plan.admitted():
         held[view.job["queue"][job]] += live.am_demand(job)
-    shares = {}
-    for name, row in rows.items():
-        base = _am_base(view, row)
-        counts = (view.clock["counts"][0] > 0) & (base > 0)
-        shares[name] = int(min(MILLI, (-(-MILLI * held[row][counts] // base[counts])).max(initial=0)))
-    return shares
+    return {
+        name: _share(held[row].tolist(), base)
+        for (name, row), base in zip(rows.items(), _am_bases(view, rows.values()), strict=True)
+    }
 
 
-def _am_base(view: View, leaf: int) -> npt.NDArray[np.int64]:
-    """What the Capacity scheduler takes an AM share of: the leaf's current limit, or its guarantee where that is more.
+def _share(held: list[int], base: dict[int, int]) -> int:
+    """In permille, rounded up, of the resource of which it is the most."""
+    return min(MILLI, max((-(-MILLI * held[r] // most) for r, most in base.items() if most > 0), default=0))
+
+
+def _am_bases(view: View, leaves: Iterable[int]) -> Iterator[dict[int, int]]:
+    """What the Capacity scheduler takes an AM share of, of each resource that counts: the leaf's current limit, or its
+    guarantee where that is more.
 
     The same rule as `am-share` (policy/levers/admission.py); runs by knobs against the reference hold both.
     """
-    queue, path = view.queue, [leaf]
-    while queue["parent"][path[0]] >= 0:
-        path.insert(0, int(queue["parent"][path[0]]))
-    limit = view.clock["total"][0]
-    for parent, child in itertools.pairwise(path):
-        left = np.minimum(limit, queue["maximum"][parent]) - queue["allocated"][parent] + queue["allocated"][child]
-        limit = np.minimum(left, queue["maximum"][child])
-    guarantee, counts = queue["guarantee"][leaf], view.clock["counts"][0] > 0
-    base: npt.NDArray[np.int64] = guarantee if (guarantee > limit)[counts].any() else limit
-    return base
+    parents, maximum, allocated, guarantee = (
+        view.queue[column].tolist() for column in ("parent", "maximum", "allocated", "guarantee")
+    )
+    total = view.clock["total"][0].tolist()
+    counted = [r for r, counts in enumerate(view.clock["counts"][0].tolist()) if counts]
+    for leaf in leaves:
+        path = [leaf]
+        while parents[path[0]] >= 0:
+            path.insert(0, parents[path[0]])
+        limit = {r: total[r] for r in counted}
+        for parent, child in itertools.pairwise(path):
+            for r in counted:
+                left = min(limit[r], maximum[parent][r]) - allocated[parent][r] + allocated[child][r]
+                limit[r] = min(left, maximum[child][r])
+        is_less = any(guarantee[leaf][r] > limit[r] for r in counted)
+        yield {r: guarantee[leaf][r] for r in counted} if is_less else limit
 
 
 def _priorities(plan: Plan, live: LiveView) -> dict[str, int]:
@@ -174,18 +185,19 @@ def _priorities(plan: Plan, live: LiveView) -> dict[str, int]:
     if plan.request_keys is None:
         return {}
     view = live.view
+    stages = list(plan.request_keys)
     key_of: dict[int, int] = {}
-    for stage, key in plan.request_keys.items():
-        job = int(view.stage_spec["job"][stage])
+    for job, key in zip(view.stage_spec["job"][stages].tolist(), plan.request_keys.values(), strict=True):
         key_of[job] = min(key, key_of.get(job, key))
+    leaf_of = dict(zip(key_of, view.job["queue"][list(key_of)].tolist(), strict=True))
     keys_in: dict[int, set[int]] = {}
     for job, key in key_of.items():
-        keys_in.setdefault(int(view.job["queue"][job]), set()).add(key)
+        keys_in.setdefault(leaf_of[job], set()).add(key)
     rank_in = {leaf: {key: rank for rank, key in enumerate(sorted(keys))} for leaf, keys in keys_in.items()}
     priorities = {}
     for app, job in live.job_row.items():
         if job in key_of:
-            ranks = rank_in[int(view.job["queue"][job])]
+            ranks = rank_in[leaf_of[job]]
             priorities[app] = priority_of(ranks[key_of[job]], len(ranks))
     return priorities
 
@@ -201,9 +213,5 @@ def _sizes(plan: Plan, live: LiveView) -> dict[str, Size]:
     """Of nodes that are there: one that is lost returns with a size of its own, whatever the lag of a decision."""
     if plan.node_totals is None:
         return {}
-    alive = live.view.node["alive"]
-    return {
-        name: (int(plan.node_totals[row, MEMORY]), int(plan.node_totals[row, VCORES]))
-        for name, row in live.node_row.items()
-        if alive[row]
-    }
+    totals, alive = plan.node_totals.tolist(), live.view.node["alive"].tolist()
+    return {name: (totals[row][MEMORY], totals[row][VCORES]) for name, row in live.node_row.items() if alive[row]}

@@ -8,7 +8,7 @@ from heddle.model.resources import MEMORY
 from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES
 from heddle.yarn.live.applying.turn import Turn, Verdict
 from heddle.yarn.live.controller import Step
-from heddle.yarn.live.snapshot import NodeSeen
+from heddle.yarn.live.things_seen import NodeSeen
 
 ACTED = (Verdict.POSTED, Verdict.SHADOW, Verdict.FAILED)
 

@@ -24,9 +24,10 @@ from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Controller, Settings, Step
 from heddle.yarn.live.metrics_age import MetricsAge
 from heddle.yarn.live.nodemanagers import sizes_of_nodemanagers
-from heddle.yarn.live.snapshot import NodeSeen, Size, read_nodes, read_queues
+from heddle.yarn.live.rm_answers import read_nodes, read_queues
 from heddle.yarn.live.steering.desk import Baseline, Desk
 from heddle.yarn.live.steering.watchdog import start_watchdog, watchdog_lives
+from heddle.yarn.live.things_seen import NodeSeen, Size
 from heddle.yarn.live.wire import YarnError
 
 LAST_TRIES: Final = 3

@@ -1,0 +1,36 @@
+"""One poll of the ResourceManager: a snapshot.
+
+Containers are read with one call per running application. The bulk answers hold only sums per node and per
+application, which do not say what was reserved where, nor show a container that ended while another began.
+"""
+
+from __future__ import annotations
+
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.names import Names, Passing
+from heddle.yarn.live.rm_answers import read_apps, read_containers, read_nodes, read_queues
+from heddle.yarn.live.snapshot import Snapshot
+from heddle.yarn.live.things_seen import ContainerSeen
+
+
+def take_snapshot(client: RmClient, at_ms: int, before: Snapshot | None = None) -> Snapshot:
+    """Polls the RM. Names keep the numbers of the poll before; of applications gone since it asks how they ended."""
+    names = before.names if before else Names()
+    nodes = read_nodes(client.nodes(), client.address)
+    apps = read_apps(client.apps(), client.address)
+    queues = read_queues(client.scheduler(), client.address)
+    containers: dict[str, ContainerSeen] = {}
+    for app in apps.values():
+        answer = client.containers(app.id, app.attempt) if app.attempt else None
+        if answer is not None:
+            containers.update(read_containers(answer, app, client.address))
+    ended = {}
+    for number in before.columns.apps["app"].tolist() if before else ():
+        app_id = names.apps.name(number)
+        if app_id not in apps:
+            answer = client.app(app_id)  # one that the RM has forgotten counts as a success
+            ended[app_id] = answer is None or (answer.get("app") or {}).get("finalStatus") == "SUCCEEDED"
+    snapshot = Snapshot.of(names, at_ms, nodes, apps, containers, queues, ended)
+    if isinstance(names.containers, Passing):
+        names.containers.end_look()
+    return snapshot

@@ -1,0 +1,174 @@
+"""What a ResourceManager's answers mean.
+
+What its JSON looks like varies: an empty list is `{}` or null, a list of one may be the object itself, numbers may be
+strings. All of that is dealt with here; what cannot be read is a YarnError that names the field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from heddle.model.resources import MILLI
+from heddle.yarn.live.things_seen import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Size
+from heddle.yarn.live.wire import YarnError
+
+ANY_NODE: Final = "*"
+_CONTAINER: Final = re.compile(r"container_(?:e\d+_)?(?P<cluster>\d+)_(?P<app>\d+)_(?P<attempt>\d+)_(?P<number>\d+)")
+
+
+def read_nodes(answer: dict[str, Any], where: str) -> dict[str, NodeSeen]:
+    with Reading(f"{where}: nodes"):
+        found = (_node(row) for row in rows_under(answer, "nodes", "node"))
+        return {node.id: node for node in found}
+
+
+def read_apps(answer: dict[str, Any], where: str) -> dict[str, AppSeen]:
+    with Reading(f"{where}: apps"):
+        found = (_app(row) for row in rows_under(answer, "apps", "app"))
+        return {app.id: app for app in found}
+
+
+def read_containers(answer: dict[str, Any], app: AppSeen, where: str) -> dict[str, ContainerSeen]:
+    with Reading(f"{where}: containers of {app.id}"):
+        found = (_container(row, app) for row in _container_rows(answer) if row.get("containerState") != "COMPLETE")
+        return {container.id: container for container in found}
+
+
+def read_container_starts(answer: dict[str, Any]) -> dict[str, int]:
+    """When each container of an attempt was allocated, by the RM's clock."""
+    return {str(row["containerId"]): int(row["startedTime"]) for row in _container_rows(answer)}
+
+
+def read_queues(answer: dict[str, Any], where: str) -> tuple[QueueSeen, ...]:
+    """The Capacity scheduler's tree, parents first. Other schedulers have none that this version reads: only root."""
+    with Reading(f"{where}: scheduler"):
+        root = (answer.get("scheduler") or {}).get("schedulerInfo") or {}
+        if root.get("type") != "capacityScheduler":
+            return (QueueSeen("root", MILLI, MILLI),)
+        return tuple(_queues(root, ""))
+
+
+class Reading:
+    """Turns what goes wrong while a payload is read into an error that says which payload and which field."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, KeyError):
+            raise YarnError(self._where, f"field {error} is missing in the answer") from error
+        if isinstance(error, (TypeError, ValueError, AttributeError)):
+            raise YarnError(self._where, f"the answer cannot be read ({error})") from error
+
+
+def rows_under(answer: Any, *keys: str) -> list[Any]:
+    """The list under these keys; nothing at all, null and {} are an empty one, a lone object is a list of one."""
+    for key in keys:
+        if not isinstance(answer, dict):
+            raise TypeError(f"{key!r} is looked for in {answer!r:.80}")
+        answer = answer.get(key)
+        if not answer:
+            return []
+    return answer if isinstance(answer, list) else [answer]
+
+
+def _container_rows(answer: dict[str, Any]) -> list[Any]:
+    return rows_under(answer.get("containers", answer), "container")
+
+
+def _size(resource: Any) -> Size:
+    return int(resource["memory"]), int(resource["vCores"]) * MILLI
+
+
+def _node(row: Any) -> NodeSeen:
+    used = row.get("resourceUtilization") or {}
+    allocated = int(row["usedMemoryMB"]), int(row["usedVirtualCores"]) * MILLI
+    # Hadoop before 3.1 gives no total, but what is used and what is left.
+    free = int(row["availMemoryMB"]), int(row["availableVirtualCores"]) * MILLI
+    total = (
+        _size(row["totalResource"]) if row.get("totalResource") else (allocated[0] + free[0], allocated[1] + free[1])
+    )
+    return NodeSeen(
+        id=str(row["id"]),
+        host=str(row["nodeHostName"]),
+        rack=str(row.get("rack", "")),
+        state=str(row["state"]),
+        label=str((row.get("nodeLabels") or [""])[0]),
+        total=total,
+        allocated=allocated,
+        used_memory_mb=int(used.get("nodePhysicalMemoryMB", 0)),
+        physical_cores_used=float(used.get("nodeCPUUsage", 0)),
+        containers_memory_mb=int(used.get("aggregatedContainersPhysicalMemoryMB", 0)),
+        container_vcores_used=float(used.get("containersCPUUsage", 0)),
+        http=str(row.get("nodeHTTPAddress") or ""),
+        memory_share=float(row["memUtilization"]) / 100 if "memUtilization" in row else None,
+        cpu_share=float(row["cpuUtilization"]) / 100 if "cpuUtilization" in row else None,
+    )
+
+
+def _app(row: Any) -> AppSeen:
+    asks: dict[tuple[int, Size], int] = {}
+    for request in rows_under(row, "resourceRequests"):
+        # The same containers are also listed by host and rack; "*" (or no name: a SchedulingRequest) is their number.
+        if request.get("resourceName") in (ANY_NODE, None):
+            kind = int(request["priority"]), _size(request["capability"])
+            asks[kind] = asks.get(kind, 0) + int(request["numContainers"])
+    return AppSeen(
+        id=str(row["id"]),
+        queue=str(row["queue"]),
+        user=str(row["user"]),
+        running=row["state"] == "RUNNING",
+        priority=int(row.get("priority") or 0),
+        started_at_ms=int(row.get("startedTime") or 0),
+        has_am=not row.get("unmanagedApplication", False),
+        attempt=_attempt(row),
+        asks=tuple(Ask(priority, size, containers) for (priority, size), containers in asks.items() if containers > 0),
+    )
+
+
+def _attempt(row: Any) -> str:
+    """The current attempt: as given or, where it is left out, from the AM's container in the address of its logs."""
+    if row.get("currentAppAttemptId"):
+        return str(row["currentAppAttemptId"])
+    found = _CONTAINER.search(str(row.get("amContainerLogs", "")))
+    if not found:
+        return ""
+    return f"appattempt_{found['cluster']}_{int(found['app']):04d}_{int(found['attempt']):06d}"
+
+
+def _container(row: Any, app: AppSeen) -> ContainerSeen:
+    name = _CONTAINER.fullmatch(str(row["containerId"]))
+    if not name:
+        raise ValueError(f"{row['containerId']!r} is no container id")
+    return ContainerSeen(
+        id=name[0],
+        app=app.id,
+        node=str(row["assignedNodeId"]),
+        priority=int(row["priority"]),
+        size=(int(row["allocatedMB"]), int(row["allocatedVCores"]) * MILLI),
+        # The RM allocates the AM before anything else of an attempt.
+        is_am=app.has_am and int(name["number"]) == 1,
+    )
+
+
+def _queues(row: Any, above: str) -> Iterable[QueueSeen]:
+    name = f"{above}.{row['queueName']}" if above else str(row["queueName"])
+    most = int(row.get("maxParallelApps", -1))
+    yield QueueSeen(
+        name=name,
+        guarantee_permille=round(10 * float(row.get("absoluteCapacity", 100))),
+        maximum_permille=round(10 * float(row.get("absoluteMaxCapacity", 100))),
+        user_limit_percent=round(float(row.get("userLimit", 100))),
+        user_limit_factor_milli=round(MILLI * float(row.get("userLimitFactor", 1))),
+        max_running_jobs=-1 if most >= 2**31 - 1 else most,
+        guaranteed=float(row["absoluteCapacity"]) / 100 if "absoluteCapacity" in row else None,
+        used=_size(row["resourcesUsed"]) if "resourcesUsed" in row else None,
+        am_share_permille=round(MILLI * float(row.get("configuredMaxAMResourceLimit", -1 / MILLI))),
+    )
+    for child in rows_under(row, "queues", "queue"):
+        yield from _queues(child, name)
