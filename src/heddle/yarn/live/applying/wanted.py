@@ -198,12 +198,9 @@ def priority_of(rank: int, ranks: int) -> int:
 
 
 def _sizes(plan: Plan, live: LiveView) -> dict[str, Size]:
-    """Of nodes that are there: one that is lost returns with a size of its own, whatever the lag of a decision."""
     if plan.node_totals is None:
         return {}
-    alive = live.view.node["alive"]
     return {
         name: (int(plan.node_totals[row, MEMORY]), int(plan.node_totals[row, VCORES]))
         for name, row in live.node_row.items()
-        if alive[row]
     }
