@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heddle.model.cluster import Cluster, Node, Queue, Timing
+from heddle.model.cluster import Cluster, Node, Physics, Queue, Timing
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, draw
 from heddle.model.reasons import Outcome
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
@@ -178,6 +178,22 @@ def limits_of_masters_are_rounded_up() -> Example:
     return masters([], 100, 100, (0, 0, 10_000), increment=256)
 
 
+def room_that_a_job_leaves_while_offers_are_made_is_found_later() -> Example:
+    # Two nodes. 0 s: two of the first job's 600 MB start, the third fits nowhere; its 100 start, use 200, and are
+    # killed for it in the same offer; the other job's AM starts. 1 ms: the 600 still fit nowhere, the 100 are killed
+    # again: the job fails, all that it held is free, and nobody waits for 600 MB any more. 0.5 s: the other job does.
+    too_much = TaskSpec(10_000, use=((10_000, (200, 0)),))
+    stages = [StageSpec("s600", (600, 0), [TaskSpec(10_000)] * 3), StageSpec("s100", (100, 0), [too_much])]
+    jobs = [JobSpec("fails", 0, stages, queue="root.a"), job("root.a", 0, 600, tasks=2, am_mb=100)]
+    killed = Outcome.LIMIT_KILLED
+    spans: Spans = {0: [(0, 1, Outcome.JOB_FAILED)], 3: [(0, 0, killed), (1, 1, killed)]}
+    spans |= {4: [(0, 10_500, RELEASED)], 5: [(500, 10_500, FINISHED)], 6: [(500, 10_500, FINISHED)]}
+    physics, timing = Physics(pmem_check=True, max_attempts=2), Timing(retry_ms=1, am_start_ms=500)
+    cluster = Cluster(nodes(1000, 1000), queues=(Queue("root"), *HALVES), physics=physics, timing=timing)
+    policy = Policy(ordering=("leaf-order", {}), queues=("capacity", {}))
+    return Example(build("leaves", jobs), cluster, policy, spans, 20_000)
+
+
 EXAMPLES = [
     each_queue_has_its_half_and_haste_inside,
     a_blocked_leaf_does_not_stop_the_other,
@@ -191,4 +207,5 @@ EXAMPLES = [
     masters_beside_a_busy_queue,
     masters_of_a_queue_that_is_below_its_guarantee,
     limits_of_masters_are_rounded_up,
+    room_that_a_job_leaves_while_offers_are_made_is_found_later,
 ]

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from heddle.model.cluster import Cluster, Observation
 from heddle.model.draw import STREAM_OBSERVATION, draw
 from heddle.model.errors import RunRefused
+from heddle.model.plan import Plan
 from heddle.model.workload import PERMYRIAD, Workload
 from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
@@ -106,11 +107,19 @@ class OutsidePolicy:
         if now % self._poll_ms == 0 and not self._fails(now // self._poll_ms):
             engine.report(handle)
             _, plan = self._decider.decide(self._sight.snapshot(handle))
-            self._due.append((now + self._observation.lag_ms, wanted_by(plan, self._decider.live)))
+            self._due.append((now + self._observation.lag_ms, self._wanted(plan)))
             self._take_effect(now, engine, handle)
         next_tick = now - now % self._poll_ms + self._poll_ms
         handle.sim.control["look_at_ms"] = min([next_tick, *(at for at, _ in self._due)])
         return self._knobs.log(now)
+
+    def _wanted(self, plan: Plan) -> Standing:
+        """Sizes only of nodes that are there: one that returns before this takes effect has a size of its own again."""
+        live = self._decider.live
+        wanted, alive = wanted_by(plan, live), live.view.node["alive"].tolist()
+        if all(alive):
+            return wanted
+        return replace(wanted, sizes={name: size for name, size in wanted.sizes.items() if alive[live.node_row[name]]})
 
     def _fails(self, tick: int) -> bool:
         if not self._observation.loss_permyriad:

@@ -60,8 +60,16 @@ def tell_levers(sim, kind, node, stage, container, value):
 
 @inlined
 def tell_reported(sim, n, count):
-    """Node n reported its use, so many times in a row the same."""
+    """Node n reported its use, so many times in a row the same.
+
+    Only sizing and partition hear of it. They are told here, because reports are many and the others cost a look each.
+    """
     if sim.control["idle"][0] == ONLY_REPORTS:
         sim.control["idle"][0] = 0
-    if sim.setting["listens"][0] >> EVENT_REPORTED & 1:
-        tell_levers(sim, EVENT_REPORTED, n, -1, -1, count)
+    if sim.setting["sizing_listens"][0] >> EVENT_REPORTED & 1:
+        hooks.sizing_event(sim, EVENT_REPORTED, n, -1, -1, count)
+    if (
+        sim.setting["partition_listens"][0] >> EVENT_REPORTED & 1
+        and hooks.partition_event(sim, EVENT_REPORTED, n, -1, -1, count) != 0
+    ):
+        look_again(sim)

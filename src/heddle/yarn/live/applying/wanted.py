@@ -210,8 +210,7 @@ def priority_of(rank: int, ranks: int) -> int:
 
 
 def _sizes(plan: Plan, live: LiveView) -> dict[str, Size]:
-    """Of nodes that are there: one that is lost returns with a size of its own, whatever the lag of a decision."""
     if plan.node_totals is None:
         return {}
-    totals, alive = plan.node_totals.tolist(), live.view.node["alive"].tolist()
-    return {name: (totals[row][MEMORY], totals[row][VCORES]) for name, row in live.node_row.items() if alive[row]}
+    totals = plan.node_totals.tolist()
+    return {name: (totals[row][MEMORY], totals[row][VCORES]) for name, row in live.node_row.items()}
