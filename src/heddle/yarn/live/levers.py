@@ -182,6 +182,7 @@ class LiveLevers:
         self._listeners = {
             kind: [q for q, lever in self._levers.items() if kind in lever.listens] for kind in OBSERVABLE
         }
+        self._asked = {(question, hook) for question, lever in self._levers.items() for hook in lever.hooks}
         self._ticking = {question: lever for question, lever in self._levers.items() if lever.every_ms}
         self._of_containers = [self._memory[q] for q, lever in self._levers.items() if lever.state.container]
 
@@ -296,7 +297,7 @@ class LiveLevers:
         return frozenset(with_am[refused == int(Reason.NONE)].tolist())
 
     def _has(self, question: Question, hook: str) -> bool:
-        return hook in self._levers[question].hooks
+        return (question, hook) in self._asked
 
     def each(self, question: Question, hook: str, view: View, rows: Rows) -> Rows:
         """What the hook says of each of these rows."""

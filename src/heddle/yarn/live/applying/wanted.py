@@ -136,15 +136,16 @@ def _am_shares(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dict[st
     if plan.admission is None:
         return {}
     view, rows, jobs = live.view, live.leaves(), live.job_row
-    held = view.queue["am_allocated"].copy()
+    held, leaf_of = view.queue["am_allocated"].copy(), view.job["queue"].tolist()
     for app, leaf in leaves.items():
         job = jobs[app]
-        has_am = view.job_spec["has_am"][job] and view.stage["held"][view.job_spec["first_stage"][job]]
-        if has_am and leaf in rows:
-            held[view.job["queue"][job]] -= live.am_demand(job)
+        if leaf not in rows or leaf_of[job] == rows[leaf]:
+            continue
+        if view.job_spec["has_am"][job] and view.stage["held"][view.job_spec["first_stage"][job]]:
+            held[leaf_of[job]] -= live.am_demand(job)
             held[rows[leaf]] += live.am_demand(job)
     for job in plan.admitted():
-        held[view.job["queue"][job]] += live.am_demand(job)
+        held[leaf_of[job]] += live.am_demand(job)
     return {
         name: _share(held[row].tolist(), base)
         for (name, row), base in zip(rows.items(), _am_bases(view, rows.values()), strict=True)
