@@ -111,12 +111,13 @@ def test_the_differ_says_what_the_rule_says(pair: tuple[Snapshot, Snapshot]) -> 
 def test_columns_give_back_what_was_read() -> None:
     asks = Ask(20, (1024, 1000), 7), Ask(5, (2048, 2000), 1)
     apps = {one.id: one for one in (app(2, 5, asks), app(1, 9, asks[:1]), app(3, 9))}
+    apps["application_1_0003"] = replace(apps["application_1_0003"], submitted_to="root.a")
     nodes = {"a:1": node("a:1", "RUNNING"), "b:1": replace(node("b:1", "NEW"), cpu_share=0.25, memory_share=None)}
     name = "container_e17_1_0002_01_000001"
     containers = {name: ContainerSeen(name, "application_1_0002", "b:1", 0, (512, 1000), True)}
     queues = (
         QueueSeen("root", 1000, 1000),
-        QueueSeen("root.a", 250, 500, 50, 2000, 3, (1, 2), (3, 4), 0.25, (0, 0)),
+        QueueSeen("root.a", 250, 500, 50, 2000, 3, (1, 2), (3, 4), 0.25, (0, 0), 300, (200, 1000)),
     )
     made = Snapshot.of(Names(), 17, nodes, apps, containers, queues, {"application_1_0009": False})
     assert (made.nodes, made.apps, made.containers) == (nodes, apps, containers)
