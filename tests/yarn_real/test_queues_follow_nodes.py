@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.snapshot import read_nodes
+from heddle.yarn.live.rm_answers import read_nodes
 from heddle.yarn.testbed.local.cluster import LocalCluster, bring_up, take_down
 from heddle.yarn.testbed.local.configuration import SMALLEST_CONTAINER_MB
 from heddle.yarn.testbed.local.layout import Layout
