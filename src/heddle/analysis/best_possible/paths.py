@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from heddle.analysis.best_possible.alone import longest_path_ms
 from heddle.model.cluster import Cluster
+from heddle.model.compiled import called_from_python
 from heddle.model.workload import AM, INNER, TASKS, Workload
 
 Floats = npt.NDArray[np.float64]
@@ -47,58 +49,85 @@ def paths(workload: Workload, cluster: Cluster) -> Paths:
     start = arrival + begin
     head = np.where(stages["kind"] == AM, arrival[stages["job"]], start[stages["job"]])
     tail = np.zeros(len(stages))
-    for job in np.unique(stages["job"][stages["n_after"] > 0]).tolist():
-        first = int(jobs["first_stage"][job])
-        numbers = [stage for stage in range(first, first + int(jobs["n_stages"][job])) if works[stage]]
-        _walk(workload, numbers, start[job], launch, longest, head, tail)
+    jobs_with_order = np.unique(stages["job"][stages["n_after"] > 0])
+    done = np.empty(int(jobs["n_stages"].max(initial=0)))
+    _walk(jobs_with_order, jobs, stages, workload.stage_after, works, start, launch, longest, done, head, tail)
     return Paths(fastest, sums, squares, head, tail, job_path, arrival + job_path)
 
 
+@called_from_python
 def _walk(
-    workload: Workload, numbers: list[int], start: float, launch: float, longest: Floats, head: Floats, tail: Floats
+    jobs_with_order: npt.NDArray[Any],
+    jobs: npt.NDArray[Any],
+    stages: npt.NDArray[Any],
+    stage_after: npt.NDArray[Any],
+    works: npt.NDArray[np.bool_],
+    start: Floats,
+    launch: float,
+    longest: Floats,
+    done: Floats,
+    head: Floats,
+    tail: Floats,
 ) -> None:
-    """Heads and tails of one job's working stages, which may stand in any order: repeat until nothing grows."""
-    stages = workload.stages
-    before: dict[int, list[int]] = {}
-    takes: dict[int, float] = {}
-    for stage in numbers:
-        first = int(stages["first_after"][stage])
-        before[stage] = workload.stage_after[first : first + int(stages["n_after"][stage])].tolist()
-        launched = stages["kind"][stage] == INNER or stages["slow_start_permille"][stage] >= 0
-        takes[stage] = longest[stage] + (0.0 if launched or not stages["n_tasks"][stage] else launch)
-    done = dict.fromkeys(numbers, start)
-    grew = True
-    while grew:
-        grew = False
-        for stage, earlier in before.items():
-            ready = max([start, *(done[one] for one in earlier)])
-            head[stage] = start if stages["slow_start_permille"][stage] >= 0 else ready
-            if ready + takes[stage] > done[stage]:
-                done[stage] = ready + takes[stage]
-                grew = True
-    grew = True
-    while grew:
-        grew = False
-        for stage, earlier in before.items():
-            for one in earlier:
-                if takes[stage] + tail[stage] > tail[one]:
-                    tail[one] = takes[stage] + tail[stage]
+    """Heads and tails of the working stages of these jobs, which may stand in any order: repeat until nothing grows.
+
+    `done` is room for the stages of one job.
+    """
+    for job in jobs_with_order:
+        first, end = jobs["first_stage"][job], jobs["first_stage"][job] + jobs["n_stages"][job]
+        done[:] = start[job]
+        grew = True
+        while grew:
+            grew = False
+            for stage in range(first, end):
+                if not works[stage]:
+                    continue
+                ready = start[job]
+                for i in range(stages["first_after"][stage], stages["first_after"][stage] + stages["n_after"][stage]):
+                    ready = max(ready, done[stage_after[i] - first])
+                head[stage] = start[job] if stages["slow_start_permille"][stage] >= 0 else ready
+                takes = _takes(stages, longest, launch, stage)
+                if ready + takes > done[stage - first]:
+                    done[stage - first] = ready + takes
                     grew = True
+        grew = True
+        while grew:
+            grew = False
+            for stage in range(first, end):
+                if not works[stage]:
+                    continue
+                follows = _takes(stages, longest, launch, stage) + tail[stage]
+                for i in range(stages["first_after"][stage], stages["first_after"][stage] + stages["n_after"][stage]):
+                    if follows > tail[stage_after[i]]:
+                        tail[stage_after[i]] = follows
+                        grew = True
+
+
+@called_from_python
+def _takes(stages: npt.NDArray[Any], longest: Floats, launch: float, stage: int) -> float:
+    """How long a stage takes when it may begin; what may launch before that does."""
+    launched = stages["kind"][stage] == INNER or stages["slow_start_permille"][stage] >= 0
+    return float(longest[stage] + (0.0 if launched or stages["n_tasks"][stage] == 0 else launch))
 
 
 def _arrivals(workload: Workload, job_path: Floats) -> Floats:
     """When each job can arrive at the earliest: at its submission, and after the jobs it depends on."""
-    jobs = workload.jobs
-    arrival = jobs["submit_at_ms"].astype(np.float64)
-    dependent = np.flatnonzero(jobs["n_after"] > 0).tolist()
-    grew = bool(dependent)
+    arrival = workload.jobs["submit_at_ms"].astype(np.float64)
+    dependent = np.flatnonzero(workload.jobs["n_after"] > 0)
+    _delay(dependent, workload.jobs, workload.job_after, job_path, arrival)
+    return arrival
+
+
+@called_from_python
+def _delay(
+    dependent: npt.NDArray[Any], jobs: npt.NDArray[Any], job_after: npt.NDArray[Any], job_path: Floats, arrival: Floats
+) -> None:
+    grew = True
     while grew:
         grew = False
         for job in dependent:
-            first = int(jobs["first_after"][job])
-            earlier = workload.job_after[first : first + int(jobs["n_after"][job])]
-            ready = float((arrival[earlier] + job_path[earlier]).max())
-            if ready > arrival[job]:
-                arrival[job] = ready
-                grew = True
-    return arrival
+            for i in range(jobs["first_after"][job], jobs["first_after"][job] + jobs["n_after"][job]):
+                ready = arrival[job_after[i]] + job_path[job_after[i]]
+                if ready > arrival[job]:
+                    arrival[job] = ready
+                    grew = True

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+
+from heddle.model.compiled import called_from_python
 
 Floats = npt.NDArray[np.float64]
 _STEPS: Final = 64  # thresholds tried for heads and for tails; each gives a true bound
@@ -23,24 +24,8 @@ def fluid_mean(submit: Floats, work_ms: Floats) -> float:
     if len(submit) == 0:
         return 0.0
     order = np.argsort(submit, kind="stable")
-    waiting: list[tuple[float, float]] = []  # remaining work, submission
-    now, total, nxt = 0.0, 0.0, 0
-    arrivals, work = submit[order].tolist(), work_ms[order].tolist()
-    while waiting or nxt < len(arrivals):
-        if not waiting:
-            now = max(now, arrivals[nxt])
-        while nxt < len(arrivals) and arrivals[nxt] <= now:
-            heapq.heappush(waiting, (work[nxt], arrivals[nxt]))
-            nxt += 1
-        remaining, since = heapq.heappop(waiting)
-        until = arrivals[nxt] if nxt < len(arrivals) else np.inf
-        if now + remaining <= until:
-            now += remaining
-            total += now - since
-        else:
-            heapq.heappush(waiting, (remaining - (until - now), since))
-            now = until
-    return total / len(submit)
+    room = np.empty(len(order)), np.empty(len(order))
+    return float(_serve_least_remaining(submit[order], work_ms[order], *room)) / len(submit)
 
 
 def busy_mean(submit: Floats, path_end_ms: Floats, path_ms: Floats, work_ms: Floats, lag_ms: Floats) -> float:
@@ -50,25 +35,92 @@ def busy_mean(submit: Floats, path_end_ms: Floats, path_ms: Floats, work_ms: Flo
     """
     arrival = path_end_ms - path_ms
     total = float(path_end_ms[work_ms <= 0].sum() + lag_ms[work_ms > 0].sum())
-    order = [int(job) for job in np.argsort(arrival, kind="stable") if work_ms[job] > 0]
-    arrivals, left = arrival[order].tolist(), work_ms[order].tolist()
-    whole = list(left)
-    waiting: list[tuple[float, int]] = []  # work in all, job
-    now, nxt = 0.0, 0
-    while waiting or nxt < len(order):
-        if not waiting:
-            now = max(now, arrivals[nxt])
-        while nxt < len(order) and arrivals[nxt] <= now:
-            heapq.heappush(waiting, (whole[nxt], nxt))
-            nxt += 1
-        job = waiting[0][1]
-        until = min(now + left[job], arrivals[nxt] if nxt < len(order) else np.inf)
+    order = np.argsort(arrival, kind="stable")
+    order = order[work_ms[order] > 0]
+    whole = work_ms[order].astype(np.float64)
+    room = np.empty(len(order)), np.empty(len(order))
+    total = float(_serve_least_in_all(total, arrival[order], whole, whole.copy(), *room))
+    return (total - float(submit.sum())) / max(1, len(submit))
+
+
+@called_from_python
+def _push(first: Floats, second: Floats, size: int, a: float, b: float) -> None:
+    """Puts (a, b) into a heap of so many pairs, the smallest on top."""
+    i = size
+    while i > 0:
+        above = (i - 1) >> 1
+        if first[above] < a or (first[above] == a and second[above] <= b):
+            break
+        first[i], second[i] = first[above], second[above]
+        i = above
+    first[i], second[i] = a, b
+
+
+@called_from_python
+def _drop_top(first: Floats, second: Floats, size: int) -> None:
+    """Takes the smallest out of a heap of so many pairs."""
+    a, b = first[size - 1], second[size - 1]
+    i = 0
+    while 2 * i + 1 < size - 1:
+        child = 2 * i + 1
+        other = child + 1
+        if other < size - 1 and (
+            first[other] < first[child] or (first[other] == first[child] and second[other] < second[child])
+        ):
+            child = other
+        if a < first[child] or (a == first[child] and b <= second[child]):
+            break
+        first[i], second[i] = first[child], second[child]
+        i = child
+    first[i], second[i] = a, b
+
+
+@called_from_python
+def _serve_least_remaining(arrival: Floats, work: Floats, remaining: Floats, since: Floats) -> float:
+    """The sum of completions. The last two are room for those that wait: (remaining work, arrival)."""
+    now, total, following, waiting = 0.0, 0.0, 0, 0
+    while waiting > 0 or following < len(arrival):
+        if waiting == 0:
+            now = max(now, arrival[following])
+        while following < len(arrival) and arrival[following] <= now:
+            _push(remaining, since, waiting, work[following], arrival[following])
+            waiting += 1
+            following += 1
+        until = arrival[following] if following < len(arrival) else np.inf
+        if now + remaining[0] <= until:
+            now += remaining[0]
+            total += now - since[0]
+            _drop_top(remaining, since, waiting)
+            waiting -= 1
+        else:
+            remaining[0] -= until - now  # less than before, so it stays on top
+            now = until
+    return total
+
+
+@called_from_python
+def _serve_least_in_all(
+    total: float, arrival: Floats, whole: Floats, left: Floats, in_all: Floats, number: Floats
+) -> float:
+    """`total` and the middles of all work. The last two are room for those that wait: (work in all, number)."""
+    now, following, waiting = 0.0, 0, 0
+    while waiting > 0 or following < len(arrival):
+        if waiting == 0:
+            now = max(now, arrival[following])
+        while following < len(arrival) and arrival[following] <= now:
+            _push(in_all, number, waiting, whole[following], float(following))
+            waiting += 1
+            following += 1
+        job = int(number[0])
+        done = now + left[job]
+        until = min(done, arrival[following]) if following < len(arrival) else done
         total += (until - now) * (until + now) / 2 / whole[job]
-        if until >= now + left[job]:
-            heapq.heappop(waiting)
+        if until >= done:
+            _drop_top(in_all, number, waiting)
+            waiting -= 1
         left[job] -= until - now
         now = until
-    return (total - float(submit.sum())) / max(1, len(submit))
+    return total
 
 
 def between(head_ms: Floats, tail_ms: Floats, work_ms: Floats) -> float:
