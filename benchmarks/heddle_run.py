@@ -19,7 +19,8 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Wanted:
-    """A run of heddle. `file`: read from this Parquet file; `everything`: with AMs, heartbeats, use, record."""
+    """A run of heddle. `file`: read from this Parquet file; `everything`: with AMs, heartbeats, use and, unless
+    `record` says otherwise, the record and its files; jobs of so many tasks, in so many queues, of so many users."""
 
     tasks: int
     load: float = 0.8
@@ -28,10 +29,14 @@ class Wanted:
     repeat: int = 3
     with_use: bool = False
     everything: bool = False
+    record: bool = True
+    job_tasks: int = 10
+    queues: int = 1
+    users: int = 1
     file: str = ""
 
     def workload(self) -> str:
-        extra = ", job_tasks=10, with_am=true" if self.everything else ""
+        extra = f", job_tasks={self.job_tasks}, with_am=true" if self.everything else ""
         use = str(self.with_use or self.everything).lower()
         return f"bench(tasks={self.tasks}, load={self.load}, nodes={self.nodes}, with_use={use}{extra})"
 
@@ -70,6 +75,26 @@ def make_file(wanted: Wanted, path: Path) -> None:
     subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=True)
 
 
+def shared_out(workload: Any, cluster: Any, queues: int, users: int) -> tuple[Any, Any]:
+    """Jobs in turn to leaves of equal guarantee, and to users; a leaf or a user may have the whole cluster."""
+    from dataclasses import replace
+
+    from heddle.model.cluster import Queue
+
+    if queues == 1 and users == 1:
+        return workload, cluster
+    leaves = [f"root.leaf-{number}" for number in range(queues)]
+    jobs = workload.jobs.copy()
+    jobs["queue"] = [number % queues for number in range(len(jobs))]
+    jobs["user"] = [number // queues % users for number in range(len(jobs))]
+    names = tuple(f"user-{number}" for number in range(users))
+    tree = [Queue(name, 1000 // queues, user_limit_factor_milli=1000 * queues) for name in leaves]
+    return (
+        replace(workload, jobs=jobs, queues=tuple(leaves), users=names),
+        replace(cluster, queues=(Queue("root"), *tree)),
+    )
+
+
 def _child(wanted: Wanted) -> dict[str, Any]:
     from dataclasses import replace
 
@@ -93,9 +118,10 @@ def _child(wanted: Wanted) -> dict[str, Any]:
     began = time.process_time()
     workload = read_parquet(Path(wanted.file)) if wanted.file else make_workload(wanted.workload(), SEED)
     read_cpu_s = time.process_time() - began if wanted.file else 0.0
+    workload, cluster = shared_out(workload, cluster, wanted.queues, wanted.users)
     taken = []
     for _ in range(wanted.repeat):
-        if wanted.everything:
+        if wanted.everything and wanted.record:
             began = time.process_time()
             run = simulate(workload, cluster, policy, seed=SEED, record=True)
             with tempfile.TemporaryDirectory() as folder:

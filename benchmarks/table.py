@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import accasim_fifo, heapq_fifo, plain_heapq, simpy_fifo
+from benchmarks import accasim_fifo, growth, heapq_fifo, plain_heapq, simpy_fifo
 from benchmarks.flows import HOSTS, measure_flows
 from benchmarks.heddle_run import SEED, BenchFailed, Measured, Wanted, make_file, measure
 from benchmarks.imports import KINDS
@@ -70,8 +70,7 @@ class Sizes:
     repeat: int
     simpy: int
     accasim: int
-    growth: tuple[int, ...]
-    nodes: tuple[int, ...]
+    growth: growth.Spans
     largest: int  # tasks of the second row of memory; 0: leave it out
     loads: tuple[float, ...]  # at which policies are compared with FIFO
     flows: int
@@ -83,8 +82,7 @@ FULL = Sizes(
     repeat=5,
     simpy=20_000,
     accasim=2_000,
-    growth=(10_000, 100_000, 1_000_000, 10_000_000),
-    nodes=(100, 1_000, 10_000),
+    growth=growth.FULL,
     largest=10_000_000,
     loads=(0.8, 1.5),
     flows=100_000,
@@ -95,8 +93,7 @@ QUICK = Sizes(
     repeat=1,
     simpy=4_000,
     accasim=500,
-    growth=(10_000, 50_000),
-    nodes=(100, 1_000),
+    growth=growth.QUICK,
     largest=0,
     loads=(1.5,),
     flows=10_000,
@@ -211,6 +208,12 @@ def _against_rivals(sizes: Sizes, folder: Path) -> Iterator[Row]:
 
 def _everything_on(sizes: Sizes, folder: Path) -> Iterator[Row]:
     plain = measure(Wanted(sizes.tasks, repeat=sizes.repeat))
+    alone = {
+        nodes: measure(Wanted(sizes.tasks, nodes=nodes, repeat=sizes.repeat, everything=True, record=False))
+        for nodes in (150, 1_500)
+    }
+    yield _at_most("everything on, 150 nodes, engine alone / plain FIFO", alone[150].cpu_s / plain.cpu_s, 2.0)
+    yield _at_most("everything on, 1,500 nodes / 150 nodes, engine alone", alone[1_500].cpu_s / alone[150].cpu_s, 1.4)
     for policy, words in (("fifo", "nobody reads the reports"), ("fifo+usage-feedback", "sizing reads the reports")):
         wanted = Wanted(sizes.tasks, policy=policy, repeat=sizes.repeat, everything=True)
         full = measure(wanted)
@@ -256,11 +259,6 @@ def _memory(sizes: Sizes, folder: Path) -> Iterator[Row]:
             yield _at_most(f"peak memory, {count:,} tasks", peak, target, "MB")
 
 
-def _exponent(sizes: tuple[int, ...], times: list[float]) -> float:
-    """The slope of a straight line through the logarithms."""
-    return statistics.linear_regression([math.log(size) for size in sizes], [math.log(took) for took in times]).slope
-
-
 def _imports(sizes: Sizes, folder: Path) -> Iterator[Row]:
     for kind in KINDS:
         path = make_trace(kind, sizes.tasks, folder)
@@ -278,12 +276,15 @@ def _growth(sizes: Sizes, folder: Path) -> Iterator[Row]:
     def repeats(count: int) -> int:
         return 1 if count > sizes.tasks else sizes.repeat
 
-    by_tasks = [measure(Wanted(count, repeat=repeats(count))).cpu_s for count in sizes.growth]
-    span = f"{sizes.growth[0]:,} to {sizes.growth[-1]:,}"
-    yield _at_most(f"growth of time with tasks, {span}", _exponent(sizes.growth, by_tasks), 1.1, "exponent")
-    by_nodes = [measure(Wanted(sizes.tasks, nodes=count, repeat=sizes.repeat)).cpu_s for count in sizes.nodes]
-    span = f"{sizes.nodes[0]:,} to {sizes.nodes[-1]:,}"
-    yield _at_most(f"growth of time with nodes, {span}", _exponent(sizes.nodes, by_nodes), 0.4, "exponent")
+    spans = sizes.growth
+    by_tasks = [measure(Wanted(count, repeat=repeats(count))).cpu_s for count in spans.tasks]
+    span = f"{spans.tasks[0]:,} to {spans.tasks[-1]:,}"
+    yield _at_most(f"growth of time with tasks, {span}", growth.exponent(spans.tasks, by_tasks), 1.1, "exponent")
+    by_nodes = [measure(Wanted(sizes.tasks, nodes=count, repeat=sizes.repeat)).cpu_s for count in spans.nodes]
+    span = f"{spans.nodes[0]:,} to {spans.nodes[-1]:,}"
+    yield _at_most(f"growth of time with nodes, {span}", growth.exponent(spans.nodes, by_nodes), 0.4, "exponent")
+    for growing in growth.all_growing(spans):
+        yield _at_most(growing.name, growing.exponent(), growing.most, "exponent")
 
 
 def _start(sizes: Sizes, folder: Path) -> Iterator[Row]:

@@ -17,14 +17,14 @@ from heddle.model.errors import RunRefused
 def bench(
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Smaller sizes, one repetition, about a minute; exits with 0 whatever is missed."),
+        typer.Option("--quick", help="Smaller sizes, one repetition, a few minutes; exits with 0 whatever is missed."),
     ] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the table for docs/performance.md.")] = False,
     json: Json = False,
 ) -> int:
     """Measure heddle against a heapq script, SimPy and AccaSim, in one run on this machine.
 
-    The full table takes about ten minutes. It needs the source checkout, where the rivals are (benchmarks/).
+    The full table takes about half an hour. It needs the source checkout, where the rivals are (benchmarks/).
     Exit code 1 means that a target was missed.
 
     \b
