@@ -25,6 +25,7 @@ from heddle.sim.scheduling.events import tell_levers
 from heddle.sim.scheduling.observation import miss_reports
 from heddle.sim.scheduling.promises import count_node
 from heddle.sim.scheduling.reports import mark_gained, node_changed, reports_until, resize, settle_reports
+from heddle.sim.scheduling.reservations import free_node
 from heddle.sim.timeline import timer_push
 
 
@@ -55,7 +56,7 @@ def node_event(sim, kind, n, now):
     if kind == TIMER_NODE_LOSS:
         count_node(sim, n, -1)
         view.node["alive"][n] = 0
-        view.node["reserved_for"][n] = -1
+        free_node(sim, n)
         if sim.setting["logging"][0]:
             note(sim, LOG_NODE_LOST, 0, -1, -1, n, 0)
         ending = sim.control["n_endings"][0]

@@ -87,10 +87,12 @@ def give_way_to_maps(sim, stage):
         return 0
     view, slot = sim.shown, sim.slot
     newest = -1
-    for s in range(slot.shape[0]):
+    s = sim.job_run["first_slot"][view.stage_spec["job"][stage]]
+    while s >= 0:
         idle = slot["phase"][s] == HOLDING and view.container["stage"][s] == stage
         if idle and (newest < 0 or newer(view, slot, s, newest)):
             newest = s
+        s = slot["next_of_job"][s]
     if newest >= 0:
         end_later(sim, newest, END_PREEMPTED)
         _watch(sim, stage)

@@ -19,7 +19,6 @@ from heddle.sim.codes import (
     END_RELEASED,
     EXECUTOR,
     FETCHING,
-    FREE,
     LAUNCHING,
     LIVELOCK,
     OFFERS,
@@ -30,7 +29,7 @@ from heddle.sim.codes import (
 from heddle.sim.containers.early_stages import is_early, look_for_starvation
 from heddle.sim.containers.jobs import fill_executors, finish_job, stage_done
 from heddle.sim.containers.physics import change_use
-from heddle.sim.containers.slots import drop_slot, unlink_executor
+from heddle.sim.containers.slots import drop_slot, inner_slots, slots_of_job, unlink_executor
 from heddle.sim.log import keep_attempt
 from heddle.sim.network.fetching import stop_fetching
 from heddle.sim.numba.units import unit
@@ -43,7 +42,7 @@ from heddle.sim.timeline import due_set, timer_push
 @inlined
 def _am_lost(sim, job, outcome):
     """The job's AM is gone: so are its other containers; then it tries again, or gives up."""
-    view, slot = sim.shown, sim.slot
+    view = sim.shown
     sim.job_run["begun"][job] = 0
     if outcome == END_NODE_LOST:
         sim.job_run["am_losses"][job] += 1
@@ -52,9 +51,8 @@ def _am_lost(sim, job, outcome):
             return
     withdraw(sim, job)
     ending = sim.control["n_endings"][0]
-    for s in range(slot.shape[0]):
-        if slot["phase"][s] != FREE and slot["job"][s] == job and slot["doomed"][s] == 0:
-            end_later(sim, s, END_AM_LOST)
+    for i in range(slots_of_job(sim, job)):
+        end_later(sim, sim.scratch[i], END_AM_LOST)
     order_endings(sim, ending)
     am_task = view.stage_spec["first_task"][view.job_spec["first_stage"][job]]
     _retry(sim, job, am_task)
@@ -125,11 +123,8 @@ def end(sim, s, outcome):
     if phase == EXECUTOR:
         unlink_executor(sim, job, s)
         if slot["inner"][s] > 0:
-            for t in range(slot.shape[0]):
-                if slot["phase"][t] != FREE and slot["host"][t] == s and slot["doomed"][t] == 0:
-                    end_later(sim, t, outcome)
-    if kind == AM:
-        sim.job_run["am_slot"][job] = 0
+            for i in range(inner_slots(sim, s)):
+                end_later(sim, sim.scratch[i], outcome)
     if phase == FETCHING:
         stop_fetching(sim, s)
     if phase != LAUNCHING and sim.setting["has_use"][0]:

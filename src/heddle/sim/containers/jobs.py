@@ -6,8 +6,8 @@ from heddle.model.compiled import inlined
 from heddle.model.view import EVENT_ARRIVED, JOB_ADMITTED, JOB_ARRIVED, JOB_FAILED, JOB_FINISHED
 from heddle.model.workload import AM, EXECUTORS, INNER
 from heddle.sim.books import end_later, return_unfinished, start_later, take_task
-from heddle.sim.codes import END_JOB_FAILED, END_RELEASED, FREE, HOLDING, LOG_ARRIVED, LOG_JOB_ENDED, TIMER_ARRIVE
-from heddle.sim.containers.slots import new_slot
+from heddle.sim.codes import END_JOB_FAILED, END_RELEASED, HOLDING, LOG_ARRIVED, LOG_JOB_ENDED, TIMER_ARRIVE
+from heddle.sim.containers.slots import new_slot, slots_of_job
 from heddle.sim.log import note
 from heddle.sim.network.fetching import begin_task, write_outputs
 from heddle.sim.numba import hooks
@@ -119,7 +119,7 @@ def arrive(sim, job):
 @unit
 def finish_job(sim, job, state):
     """The job is finished or has failed: what it holds or asks for is taken back, and its followers hear of it."""
-    view, slot = sim.shown, sim.slot
+    view = sim.shown
     if view.job["state"][job] >= JOB_FINISHED:
         return 0
     if view.job["state"][job] == JOB_ADMITTED:
@@ -132,14 +132,8 @@ def finish_job(sim, job, state):
     sim.control["jobs_left"][0] -= 1
     if sim.setting["logging"][0]:
         note(sim, LOG_JOB_ENDED, state, job, -1, -1, 0)
-    am = sim.job_run["am_slot"][job] - 1
-    if view.job["held"][job] == 1 and am >= 0:  # the usual end: nothing is left but the AM
-        if slot["doomed"][am] == 0:
-            end_later(sim, am, END_RELEASED if state == JOB_FINISHED else END_JOB_FAILED)
-    elif view.job["held"][job] > 0:
-        for s in range(slot.shape[0]):
-            if slot["phase"][s] != FREE and slot["job"][s] == job and slot["doomed"][s] == 0:
-                end_later(sim, s, END_RELEASED if state == JOB_FINISHED else END_JOB_FAILED)
+    for i in range(slots_of_job(sim, job)):
+        end_later(sim, sim.scratch[i], END_RELEASED if state == JOB_FINISHED else END_JOB_FAILED)
     if sim.setting["has_job_dag"][0]:
         for i in range(sim.job_before_first[job], sim.job_before_first[job + 1]):
             follower = sim.job_before[i]
@@ -166,12 +160,9 @@ def stage_done(sim, stage):
             if stage_run["after_left"][follower] > 0:
                 continue
             if stage_run["runnable"][follower]:  # an early stage: what it holds begins to work
-                for s in range(slot.shape[0]):
-                    if (
-                        slot["phase"][s] == HOLDING
-                        and view.container["stage"][s] == follower
-                        and slot["doomed"][s] == 0
-                    ):
+                for k in range(slots_of_job(sim, job)):
+                    s = sim.scratch[k]
+                    if slot["phase"][s] == HOLDING and view.container["stage"][s] == follower:
                         begin_task(sim, s)
                 ask_soon(sim, follower, view.clock["now_ms"][0])
             elif sim.job_run["begun"][job]:

@@ -43,6 +43,13 @@ def new_slot(sim, task, stage, n, host):
     if newest >= 0:
         container["previous"][newest] = s
     view.node["first_container"][n] = s
+    job = view.stage_spec["job"][stage]
+    newest = sim.job_run["first_slot"][job]
+    slot["next_of_job"][s] = newest
+    slot["previous_of_job"][s] = -1
+    if newest >= 0:
+        slot["previous_of_job"][newest] = s
+    sim.job_run["first_slot"][job] = s
     for r in range(view.shape["demand"].shape[1]):
         container["used"][s, r] = 0
         slot["use"][s, r] = 0
@@ -55,7 +62,7 @@ def new_slot(sim, task, stage, n, host):
     slot["inner_memory"][s] = 0
     slot["inner"][s] = 0
     slot["task"][s] = task
-    slot["job"][s] = view.stage_spec["job"][stage]
+    slot["job"][s] = job
     slot["host"][s] = host
     slot["doomed"][s] = 0
     slot["phase"][s] = LAUNCHING
@@ -83,11 +90,73 @@ def drop_slot(sim, s):
         view.node["first_container"][container["node"][s]] = after
     if after >= 0:
         container["previous"][after] = before
+    before, after = slot["previous_of_job"][s], slot["next_of_job"][s]
+    if before >= 0:
+        slot["next_of_job"][before] = after
+    else:
+        sim.job_run["first_slot"][slot["job"][s]] = after
+    if after >= 0:
+        slot["previous_of_job"][after] = before
     slot["phase"][s] = FREE
     container["stage"][s] = -1
     slot["next_free"][s] = sim.control["free_slot"][0]
     sim.control["free_slot"][0] = s
     sim.control["n_free"][0] += 1
+
+
+@compiled
+def _order_scratch(sim, size):
+    """Sorts the first entries of scratch (a heap sort: a job may hold very many)."""
+    entries = sim.scratch
+    top = size // 2
+    while size > 1:
+        if top > 0:
+            top -= 1
+            moved = entries[top]
+        else:
+            size -= 1
+            moved = entries[size]
+            entries[size] = entries[0]
+        i = top
+        while 2 * i + 1 < size:
+            child = 2 * i + 1
+            if child + 1 < size and entries[child + 1] > entries[child]:
+                child += 1
+            if entries[child] <= moved:
+                break
+            entries[i] = entries[child]
+            i = child
+        entries[i] = moved
+
+
+@compiled
+def slots_of_job(sim, job):
+    """Puts what the job holds and what is not ending yet into scratch, in the order of rows; how many."""
+    slot = sim.slot
+    count = 0
+    s = sim.job_run["first_slot"][job]
+    while s >= 0:
+        if slot["doomed"][s] == 0:
+            sim.scratch[count] = s
+            count += 1
+        s = slot["next_of_job"][s]
+    _order_scratch(sim, count)
+    return count
+
+
+@compiled
+def inner_slots(sim, executor):
+    """As slots_of_job, of the inner tasks of an executor; they are on its node."""
+    slot, container = sim.slot, sim.shown.container
+    count = 0
+    s = sim.shown.node["first_container"][container["node"][executor]]
+    while s >= 0:
+        if slot["host"][s] == executor and slot["doomed"][s] == 0:
+            sim.scratch[count] = s
+            count += 1
+        s = container["next"][s]
+    _order_scratch(sim, count)
+    return count
 
 
 @inlined

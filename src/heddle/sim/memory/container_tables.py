@@ -38,6 +38,8 @@ class Slot(Row):
     segment: Int32
     host: Int32 = -1  # slot of its executor; -1: a container of its own
     next_executor: Int32
+    next_of_job: Int32  # this and the next: the slots of its job
+    previous_of_job: Int32
     next_free: Int32 = free_chain("free_slot", "n_free")
     inner: Int16  # EXECUTOR: tasks in it
     phase: Int8
@@ -51,6 +53,7 @@ class Called(Row):
     since_ms: Int64  # the first of the rounds that have called for it one after another
     next_round_ms: Int64  # after the last one: who is not called for then is called for anew
     job_key: Int64  # of its job, as of this round
+    next_of_leaf: Int32  # the slots of its leaf, as of this round
 
 
 class TaskRun(Row):
@@ -77,6 +80,13 @@ class StageRun(Row):
     starvation_watched: Int8  # a check whether its maps starve is due
 
 
+class Keeping(Row):
+    """The nodes that are kept for a stage (scheduling/reservations.py)."""
+
+    first_node: Int32 = -1
+    count: Int32
+
+
 class JobRun(Row):
     started_at_ms: Int64 = -1  # first task or executor running
     am_started_at_ms: Int64 = -1
@@ -84,7 +94,7 @@ class JobRun(Row):
     first_executor: Int32 = -1  # slot; executors of the job by number
     after_left: Int32 = of_run(lambda run: run.workload.jobs["n_after"])  # jobs it comes after that have not finished
     stages_left: Int32 = of_run(lambda run: run.stages_with_work)
-    am_slot: Int32  # 1 + the slot of its AM; 0: it has none now
+    first_slot: Int32 = -1  # of all that it holds, inner tasks included, the newest first
     am_losses: Int8
     begun: Int8  # its AM is ready, or it has none and has arrived
     submitted: Int8

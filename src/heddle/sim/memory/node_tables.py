@@ -20,11 +20,13 @@ class NodeRun(Row):
     epoch: Int64 = -1  # of the last full offer
     fault: Int32  # number of its next loss or return
     level: Int32 = of_run(lambda run: run.background.first[:-1])  # its next background level
+    gained: Int32  # 1 + its place in the list of nodes that have more free than at their last offer; 0: not in it
+    next_kept: Int32  # this and the next: nodes kept for the same stage
+    previous_kept: Int32
     contended: Int8
     touched: Int8  # in the list of nodes whose rates must be looked at
     coarse: Int8  # in the list of nodes whose free amounts the index has not handed upwards
     stale: Int8  # in the list of nodes that the placement index must be told of
-    gained: Int8  # in the list of nodes that have more free than at their last offer
     untold: Int8  # in the list of nodes that have yet to tell that a container ended
 
 

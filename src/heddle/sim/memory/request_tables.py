@@ -33,6 +33,9 @@ class Bucket(Row):
 
 class Lane(Row):
     first: Int32 = -1  # of its buckets that are not empty
+    queue: Int32 = of_run(lambda run: run.lanes.lane_queue)
+    next: Int32  # in its queue's list of lanes that are not empty, by number
+    previous: Int32
 
 
 class Want(Row):
@@ -40,6 +43,16 @@ class Want(Row):
     shape: Int32 = of_run(lambda run: run.lanes.want_shape)
     label: Int32 = of_run(lambda run: run.lanes.want_label)
     no_room: Int8  # nothing fits but, perhaps, on nodes that gained room since
+
+
+class QueueRun(Row):
+    """Where in the tree of queues requests wait."""
+
+    tried: Int64 = -1  # the walk in which nothing of it could go
+    first_lane: Int32 = -1  # of its lanes that are not empty
+    first_child: Int32 = -1  # of its children in or below which requests wait
+    next: Int32  # this and the next: in its parent's list of those
+    previous: Int32
 
 
 class QueueShare(Row):
@@ -64,3 +77,4 @@ class Dues(Row):
     cap: Int64  # of what it may be given when an amount is shared
     filled: Int64  # what it is given; -1: not served yet
     active: Int64  # a container or a claim is in it or below
+    first_slot: Int32  # of a leaf's containers; -1: none

@@ -110,6 +110,11 @@ class RunInputs:
         return self.cluster.preemption.every_ms > 0 and self.walk.by_queue and self.walk.dues != "none"
 
     @property
+    def reserves(self) -> bool:
+        """Whether nodes are kept for requests that do not fit."""
+        return self.has_heartbeats and bool(self.walk.trait(self.walk.reserves))
+
+    @property
     def shares_out(self) -> bool:
         moves = self.sizing_changes or self.cluster.faults.node_mtbf_s > 0
         return moves and (self.walk.by_queue or self.has_gate or "pool" in self.partition.hooks)

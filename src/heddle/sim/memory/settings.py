@@ -59,7 +59,7 @@ class Setting(Row):
     has_pools: Int64 = of_run(lambda run: "pool" in run.partition.hooks)
     blocking: Int64 = of_run(lambda run: run.ordering.trait(run.ordering.blocking))
     by_queue: Int64 = of_run(lambda run: run.walk.by_queue)
-    reserves: Int64 = of_run(lambda run: run.has_heartbeats and run.walk.trait(run.walk.reserves))
+    reserves: Int64 = of_run(lambda run: run.reserves)
     has_queue_limits: Int64 = of_run(lambda run: "allows" in run.walk.hooks)
     # Whether anybody asks for what the cluster may promise now, and that moves.
     shares_out: Int64 = of_run(lambda run: run.shares_out)

@@ -80,6 +80,10 @@ class Sizes:
         return self.slots if self.run.preempts else 0
 
     @property
+    def stages_if_reserving(self) -> int:
+        return self.stages if self.run.reserves else 0
+
+    @property
     def slots_if_network(self) -> int:
         return self.slots if self.run.has_network else 0
 

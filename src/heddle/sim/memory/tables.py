@@ -13,7 +13,7 @@ import numpy as np
 
 from heddle.model.view import View
 from heddle.model.workload import TASK, segment_dtype
-from heddle.sim.memory.container_tables import Called, JobRun, Slot, StageRun, TaskRun
+from heddle.sim.memory.container_tables import Called, JobRun, Keeping, Slot, StageRun, TaskRun
 from heddle.sim.memory.control import Control
 from heddle.sim.memory.declaring import Array, Table, array, dtype_of, fixed, one_row, rows
 from heddle.sim.memory.given import nodes
@@ -21,7 +21,7 @@ from heddle.sim.memory.lever_memory import Levers
 from heddle.sim.memory.log_tables import Attempt, LogRow
 from heddle.sim.memory.network_tables import Flow, Link, Route
 from heddle.sim.memory.node_tables import NodeRun, TreeRow, Truth
-from heddle.sim.memory.request_tables import Bucket, Dues, Lane, QueueShare, Waiting, Want
+from heddle.sim.memory.request_tables import Bucket, Dues, Lane, QueueRun, QueueShare, Waiting, Want
 from heddle.sim.memory.settings import Setting
 from heddle.sim.memory.timeline_tables import Due, Timer
 
@@ -50,6 +50,7 @@ class Sim:
     segment: Array = fixed(segment_dtype, lambda run: run.workload.segments)
     task: Array = rows(TaskRun, lambda n: n.tasks)
     stage_run: Array = rows(StageRun, lambda n: n.stages)
+    keeping: Array = rows(Keeping, lambda n: n.stages_if_reserving)
     job_run: Array = rows(JobRun, lambda n: n.jobs)
     after: Array = fixed(I32, lambda run: run.workload.stage_after)  # stages a stage comes after
     before_first: Array = fixed(I32, lambda run: run.later_stages.first)  # CSR: stages that come after a stage
@@ -76,8 +77,7 @@ class Sim:
     want: Array = rows(Want, lambda n: n.wants)
     full: Array = array(I64, lambda n: n.wants)  # wants for which there is no room
     stage_combo: Array = fixed(I32, lambda run: run.lanes.stage_combo)  # [stages]: its (lane base, want), as a number
-    leaf_bases: Array = fixed(I32, lambda run: run.lanes.leaf_bases)
-    queue_tried: Array = array(I64, lambda n: n.queues, initial=-1)  # the walk in which nothing of it could go
+    queue_run: Array = rows(QueueRun, lambda n: n.queues)
     queue_share: Array = rows(QueueShare, lambda n: n.queues)
     dues: Array = rows(Dues, lambda n: n.queues)
 

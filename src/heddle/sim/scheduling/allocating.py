@@ -11,12 +11,13 @@ from heddle.sim.containers.early_stages import early_waiting, is_early
 from heddle.sim.containers.slots import new_slot
 from heddle.sim.log import note
 from heddle.sim.numba.units import unit
-from heddle.sim.scheduling.asking import ask_soon, drop_reservations, rekey_later
+from heddle.sim.scheduling.asking import ask_soon, rekey_later
 from heddle.sim.scheduling.choosing import wait
 from heddle.sim.scheduling.events import tell_levers
 from heddle.sim.scheduling.observation import begin_watching
 from heddle.sim.scheduling.reports import node_changed, reports_made, resize, settle_reports
 from heddle.sim.scheduling.requests import remove
+from heddle.sim.scheduling.reservations import free_nodes_of
 from heddle.sim.timeline import due_set
 
 
@@ -57,8 +58,6 @@ def allocate(sim, stage, n):
     if setting["reports_matter"][0]:
         settle_reports(sim, n)
     s = new_slot(sim, task, stage, n, -1)
-    if view.stage_spec["kind"][stage] == AM:
-        sim.job_run["am_slot"][job] = s + 1
     if setting["observed"][0]:
         begin_watching(sim, s, n)
     else:
@@ -76,7 +75,7 @@ def allocate(sim, stage, n):
     count_allocated(sim, job, stage, n, 1)
     if view.stage["waiting"][stage] == 0:
         remove(sim, stage)
-        drop_reservations(sim, stage)
+        free_nodes_of(sim, stage)
         wait(sim, stage, WAIT_NONE)
         if setting["has_vetoes"][0]:
             control["epoch"][0] += 1  # who comes next may go where this one was refused

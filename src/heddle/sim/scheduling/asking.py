@@ -11,7 +11,8 @@ from heddle.sim.containers.early_stages import early_limit, is_early
 from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.events import look_again
-from heddle.sim.scheduling.requests import insert, rekey, remove
+from heddle.sim.scheduling.requests import insert, rekey, rekey_bucket, remove
+from heddle.sim.scheduling.reservations import free_nodes_of
 from heddle.sim.timeline import timer_push
 
 
@@ -144,21 +145,16 @@ def rekey_job(sim, job):
 @unit
 def rekey_all(sim):
     """The ordering takes back all keys it gave: every request that waits takes the place that its key gives it now."""
-    for stage in range(sim.shown.stage.shape[0]):
-        if sim.stage_run["bucket"][stage] >= 0:
-            rekey(sim, stage, hooks.key(sim, stage))
+    for q in range(sim.shown.queue.shape[0]):
+        lane = sim.queue_run["first_lane"][q]
+        while lane >= 0:
+            b = sim.lane["first"][lane]
+            while b >= 0:
+                rekey_bucket(sim, b)
+                b = sim.bucket["next"][b]
+            lane = sim.lane["next"][lane]
     look_again(sim)
     return 0
-
-
-@compiled
-def drop_reservations(sim, stage):
-    """The stage waits for nothing any more: no node is kept for it."""
-    if sim.setting["reserves"][0]:
-        reserved_for = sim.shown.node["reserved_for"]
-        for n in range(sim.shown.node.shape[0]):
-            if reserved_for[n] == stage:
-                reserved_for[n] = -1
 
 
 @unit
@@ -172,7 +168,7 @@ def withdraw(sim, job):
         count_waiting(sim, job, stage, -view.stage["waiting"][stage])
         view.stage["waiting"][stage] = 0
         stage_run["to_ask"][stage] = 0
-        drop_reservations(sim, stage)
+        free_nodes_of(sim, stage)
     sim.control["news"][0] = 1
     sim.control["epoch"][0] += 1
     return 0

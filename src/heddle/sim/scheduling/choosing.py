@@ -12,6 +12,8 @@ from heddle.sim.codes import LOG_WAIT, WAIT_LABEL, WAIT_NO_ROOM, WAIT_POOL_LIMIT
 from heddle.sim.log import note
 from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
+from heddle.sim.scheduling.line_up import line_up, step_forward
+from heddle.sim.scheduling.reservations import free_node, keep_node
 from heddle.sim.scheduling.room import find_node, fits, gained_has_room, veto
 
 NOBODY = -1
@@ -55,23 +57,23 @@ def _next_leaf(sim):
     walk = sim.control["walk"][0]
     while True:
         q = 0
-        if sim.queue_tried[0] == walk or view.queue["waiting"][0] == 0:
+        if sim.queue_run["tried"][0] == walk or view.queue["waiting"][0] == 0:
             return -1
         while view.queue["first_child"][q] >= 0:
             best, best_key = -1, 0
-            child = view.queue["first_child"][q]
+            child = sim.queue_run["first_child"][q]
             while child >= 0:
-                if view.queue["waiting"][child] > 0 and sim.queue_tried[child] != walk:
+                if sim.queue_run["tried"][child] != walk:
                     key = hooks.queue_key(sim, child)
                     if best < 0 or key < best_key or (key == best_key and child < best):
                         best, best_key = child, key
-                child = view.queue["next_sibling"][child]
+                child = sim.queue_run["next"][child]
             if best < 0:
                 break
             q = best
         if view.queue["first_child"][q] < 0:
             return q
-        sim.queue_tried[q] = walk
+        sim.queue_run["tried"][q] = walk
         if q == 0:
             return -1
 
@@ -95,17 +97,17 @@ def _first_in_leaf(sim, leaf, n):
     """The bucket of the leaf with the smallest (key, stage) at its head among those not passed over in this walk."""
     walk = sim.control["walk"][0]
     skip_hopeless = n < 0 and sim.setting["blocking"][0] == 0
-    n_bases = sim.setting["n_bases"][0]
     best, best_key, best_stage = -1, 0, 0
-    for pool in range(sim.shown.pool.shape[0]):
-        for i in range(sim.leaf_bases[leaf], sim.leaf_bases[leaf + 1]):
-            b = sim.lane["first"][pool * n_bases + sim.leaf_bases[i]]
-            while b >= 0:
-                if sim.bucket["tried"][b] != walk and not (skip_hopeless and _is_hopeless(sim, b)):
-                    key, stage = sim.bucket["head_key"][b], sim.bucket["head"][b]
-                    if best < 0 or key < best_key or (key == best_key and stage < best_stage):
-                        best, best_key, best_stage = b, key, stage
-                b = sim.bucket["next"][b]
+    lane = sim.queue_run["first_lane"][leaf]
+    while lane >= 0:
+        b = sim.lane["first"][lane]
+        while b >= 0:
+            if sim.bucket["tried"][b] != walk and not (skip_hopeless and _is_hopeless(sim, b)):
+                key, stage = sim.bucket["head_key"][b], sim.bucket["head"][b]
+                if best < 0 or key < best_key or (key == best_key and stage < best_stage):
+                    best, best_key, best_stage = b, key, stage
+            b = sim.bucket["next"][b]
+        lane = sim.lane["next"][lane]
     return best
 
 
@@ -113,29 +115,29 @@ def _first_in_leaf(sim, leaf, n):
 def _collect(sim, leaf, n):
     """Puts the buckets of the leaf whose heads could go to node n now into scratch; how many they are."""
     view = sim.shown
-    n_bases = sim.setting["n_bases"][0]
     count = 0
-    for pool in range(view.pool.shape[0]):
-        for i in range(sim.leaf_bases[leaf], sim.leaf_bases[leaf + 1]):
-            b = sim.lane["first"][pool * n_bases + sim.leaf_bases[i]]
-            while b >= 0:
-                w = sim.bucket["want"][b]
-                stage = sim.bucket["head"][b]
-                label = sim.want["label"][w]
-                if label != 0 and view.node["label"][n] != label:
-                    wait(sim, stage, WAIT_LABEL)
-                elif not fits(sim, n, sim.want["shape"][w]):
-                    wait(sim, stage, WAIT_NO_ROOM)
+    lane = sim.queue_run["first_lane"][leaf]
+    while lane >= 0:
+        b = sim.lane["first"][lane]
+        while b >= 0:
+            w = sim.bucket["want"][b]
+            stage = sim.bucket["head"][b]
+            label = sim.want["label"][w]
+            if label != 0 and view.node["label"][n] != label:
+                wait(sim, stage, WAIT_LABEL)
+            elif not fits(sim, n, sim.want["shape"][w]):
+                wait(sim, stage, WAIT_NO_ROOM)
+            else:
+                reason = _held_back(sim, b, stage)
+                if reason == 0:
+                    reason = veto(sim, n, stage)
+                if reason != 0:
+                    wait(sim, stage, reason)
                 else:
-                    reason = _held_back(sim, b, stage)
-                    if reason == 0:
-                        reason = veto(sim, n, stage)
-                    if reason != 0:
-                        wait(sim, stage, reason)
-                    else:
-                        sim.scratch[3 * count] = b
-                        count += 1
-                b = sim.bucket["next"][b]
+                    sim.scratch[3 * count] = b
+                    count += 1
+            b = sim.bucket["next"][b]
+        lane = sim.lane["next"][lane]
     return count
 
 
@@ -194,19 +196,20 @@ def choose(sim, n):
         stage = view.node["reserved_for"][n]
         # Who may not start keeps no node: those who could make room for it may need that very node.
         if sim.bucket["gated"][sim.stage_run["bucket"][stage]] and hooks.admits(sim, view.stage_spec["job"][stage]):
-            view.node["reserved_for"][n] = -1
+            free_node(sim, n)
     if n >= 0 and view.node["reserved_for"][n] >= 0:
         stage = view.node["reserved_for"][n]
-        if _held_back(sim, sim.stage_run["bucket"][stage], stage) == 0 and fits(
-            sim, n, view.stage_spec["shape"][stage]
-        ):
-            view.node["reserved_for"][n] = -1
+        room = fits(sim, n, view.stage_spec["shape"][stage])
+        # Without room no other reason matters; but levers see the limits of pools that they were asked for last.
+        if (room or setting["has_pools"][0]) and _held_back(sim, sim.stage_run["bucket"][stage], stage) == 0 and room:
+            free_node(sim, n)
             return stage
         return ENOUGH
     leaf = 0
     differs = False  # whether somebody was passed over who may go on another node
+    lined_up = -1  # how many heads of the leaf are; -1: none has been refused yet, or room is looked for on all nodes
     while True:
-        if setting["by_queue"][0]:
+        if setting["by_queue"][0] and lined_up < 0:
             leaf = _next_leaf(sim)
             if leaf < 0:
                 return NOBODY
@@ -218,13 +221,20 @@ def choose(sim, n):
                 return ENOUGH
             if not setting["by_queue"][0]:
                 return NOBODY
-            sim.queue_tried[leaf] = walk
+            sim.queue_run["tried"][leaf] = walk
             continue
-        b = _first_in_leaf(sim, leaf, n)
+        if lined_up < 0:
+            b = _first_in_leaf(sim, leaf, n)
+        elif lined_up > 0:
+            b = step_forward(sim, lined_up)
+            lined_up -= 1
+        else:
+            b = -1
         if b < 0:
             if not setting["by_queue"][0]:
                 return NOBODY
-            sim.queue_tried[leaf] = walk
+            sim.queue_run["tried"][leaf] = walk
+            lined_up = -1
             continue
         stage = sim.bucket["head"][b]
         w = sim.bucket["want"][b]
@@ -232,7 +242,8 @@ def choose(sim, n):
         elsewhere = n >= 0 and sim.want["label"][w] != 0 and view.node["label"][n] != sim.want["label"][w]
         if reason == WAIT_QUEUE_LIMIT and n >= 0 and setting["reserves"][0] and not elsewhere:
             wait(sim, stage, reason)
-            sim.queue_tried[leaf] = walk  # nobody of the leaf overtakes a head at the queue's maximum
+            sim.queue_run["tried"][leaf] = walk  # nobody of the leaf overtakes a head at the queue's maximum
+            lined_up = -1
             continue
         if reason == 0:
             if n < 0:
@@ -255,7 +266,8 @@ def choose(sim, n):
             if setting["blocking"][0] and (n < 0 or reason == WAIT_NO_ROOM):
                 wait(sim, stage, reason)
                 if setting["by_queue"][0]:
-                    sim.queue_tried[leaf] = walk
+                    sim.queue_run["tried"][leaf] = walk
+                    lined_up = -1
                     continue
                 if n >= 0 and setting["reserves"][0] == 0 and sim.want["label"][w] == 0 and not differs:
                     control["blocked_epoch"][0] = control["epoch"][0]
@@ -264,6 +276,8 @@ def choose(sim, n):
             differs = True
         wait(sim, stage, reason)
         sim.bucket["tried"][b] = walk
+        if n >= 0 and lined_up < 0:
+            lined_up = line_up(sim, leaf)
     return 0
 
 
@@ -271,12 +285,10 @@ def choose(sim, n):
 def _reserve_for_leaf(sim, leaf, n):
     """Keeps node n for the first head of the leaf, by key, that nothing but room keeps from going there."""
     view = sim.shown
-    walk = sim.control["walk"][0]
-    while True:
-        b = _first_in_leaf(sim, leaf, n)
-        if b < 0:
-            return False
-        sim.bucket["tried"][b] = walk
+    lined_up = line_up(sim, leaf)
+    while lined_up > 0:
+        b = step_forward(sim, lined_up)
+        lined_up -= 1
         stage, w = sim.bucket["head"][b], sim.bucket["want"][b]
         label = sim.want["label"][w]
         elsewhere = label != 0 and view.node["label"][n] != label
@@ -284,6 +296,7 @@ def _reserve_for_leaf(sim, leaf, n):
         if lacks_room and _held_back(sim, b, stage) == 0 and _reserve(sim, n, stage):
             wait(sim, stage, WAIT_RESERVED)
             return True
+    return False
 
 
 @compiled
@@ -294,11 +307,7 @@ def _reserve(sim, n, stage):
     for r in range(view.shape["demand"].shape[1]):
         if view.clock["counts"][0, r] and view.shape["demand"][shape, r] > view.node["total"][n, r]:
             return False
-    kept = 0
-    for m in range(view.node.shape[0]):
-        if view.node["reserved_for"][m] == stage:
-            kept += 1
-    if kept >= view.stage["waiting"][stage]:
+    if sim.keeping["count"][stage] >= view.stage["waiting"][stage]:
         return False
-    view.node["reserved_for"][n] = stage
+    keep_node(sim, n, stage)
     return True

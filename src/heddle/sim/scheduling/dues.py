@@ -45,7 +45,6 @@ def _claim(sim, leaf, b, stage):
 def _find_claims(sim):
     """What the requests of each leaf claim. Says how many there are."""
     view, dues, bucket = sim.shown, sim.dues, sim.bucket
-    n_bases = sim.setting["n_bases"][0]
     count = 0
     for q in range(view.queue.shape[0]):
         dues["active"][q] = 0
@@ -53,16 +52,17 @@ def _find_claims(sim):
             dues["claimed"][q, r] = 0
         if not _is_leaf(sim, q) or view.queue["waiting"][q] == 0:
             continue
-        for pool in range(view.pool.shape[0]):
-            for i in range(sim.leaf_bases[q], sim.leaf_bases[q + 1]):
-                b = sim.lane["first"][pool * n_bases + sim.leaf_bases[i]]
-                while b >= 0:
-                    offset = bucket["offset"][b]
-                    for place in range(bucket["run_first"][b], bucket["run_end"][b]):
-                        count += _claim(sim, q, b, sim.run["stage"][offset + place])
-                    for place in range(bucket["heap_size"][b]):
-                        count += _claim(sim, q, b, sim.heap["stage"][offset + place])
-                    b = bucket["next"][b]
+        lane = sim.queue_run["first_lane"][q]
+        while lane >= 0:
+            b = sim.lane["first"][lane]
+            while b >= 0:
+                offset = bucket["offset"][b]
+                for place in range(bucket["run_first"][b], bucket["run_end"][b]):
+                    count += _claim(sim, q, b, sim.run["stage"][offset + place])
+                for place in range(bucket["heap_size"][b]):
+                    count += _claim(sim, q, b, sim.heap["stage"][offset + place])
+                b = bucket["next"][b]
+            lane = sim.lane["next"][lane]
     return count
 
 

@@ -7,7 +7,7 @@ from heddle.sim.codes import FOREVER
 from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.allocating import allocate
 from heddle.sim.scheduling.choosing import NOBODY, choose
-from heddle.sim.scheduling.reports import resize, settle_reports
+from heddle.sim.scheduling.reports import resize, settle_reports, unmark_gained
 from heddle.sim.scheduling.room import fits
 
 
@@ -17,6 +17,27 @@ def _forget_stale_offers(control):
     if control["fresh_epoch"][0] != control["epoch"][0]:
         control["fresh_epoch"][0] = control["epoch"][0]
         control["n_fresh"][0] = 0
+
+
+@inlined
+def _next_gained(sim, now):
+    """The next heartbeat of a node that gained room: found in their list or, if that is long, in the order of phases,
+    where one of them comes the sooner the more there are."""
+    n_gained, n_nodes = sim.control["n_gained"][0], sim.heartbeat_order.shape[0]
+    interval, phases = sim.setting["node_heartbeat_ms"][0], sim.node_run["heartbeat_phase_ms"]
+    after = now + 1
+    first = FOREVER
+    if n_gained * n_gained <= n_nodes:
+        for i in range(n_gained):
+            first = min(first, after + (phases[sim.gained[i]] - after) % interval)
+        return first
+    i = sim.heartbeat_first[after % interval]
+    while True:
+        i = 0 if i >= n_nodes else i
+        n = sim.heartbeat_order[i]
+        if sim.node_run["gained"][n]:
+            return after + (phases[n] - after) % interval
+        i += 1
 
 
 @inlined
@@ -32,12 +53,7 @@ def next_heartbeat(sim, now):
         if i == sim.heartbeat_order.shape[0]:
             return now - past + interval + phases[sim.heartbeat_order[0]]
         return now - past + phases[sim.heartbeat_order[i]]
-    first = FOREVER
-    for i in range(control["n_gained"][0]):
-        after = now + 1
-        at = after + (phases[sim.gained[i]] - after) % interval
-        first = min(first, at)
-    return first
+    return _next_gained(sim, now)
 
 
 @inlined
@@ -126,11 +142,4 @@ def _offered_fully(sim, n):
         node_run["epoch"][n] = control["epoch"][0]
         _forget_stale_offers(control)
         control["n_fresh"][0] += 1
-    if node_run["gained"][n]:
-        node_run["gained"][n] = 0
-        last = control["n_gained"][0] - 1
-        for i in range(last + 1):
-            if sim.gained[i] == n:
-                sim.gained[i] = sim.gained[last]
-                break
-        control["n_gained"][0] = last
+    unmark_gained(sim, n)

@@ -89,18 +89,31 @@ def _call_for(sim, s, now):
 
 
 @inlined
+def _list_by_leaf(sim):
+    """Lists the containers of every leaf: the one look of a round at all of them."""
+    view, slot, dues = sim.shown, sim.slot, sim.dues
+    for q in range(view.queue.shape[0]):
+        dues["first_slot"][q] = -1
+    for s in range(slot.shape[0]):
+        if slot["phase"][s] != FREE and slot["host"][s] < 0:
+            q = view.job["queue"][slot["job"][s]]
+            sim.called["next_of_leaf"][s] = dues["first_slot"][q]
+            dues["first_slot"][q] = s
+
+
+@inlined
 def _call_for_containers_of(sim, leaf, now):
     """Calls for containers of the leaf, those that go first first, until it has given enough."""
     view, slot, heap = sim.shown, sim.slot, sim.scratch
     for r in range(view.shape["demand"].shape[1]):
         sim.dues["kept"][leaf, r] = view.queue["allocated"][leaf, r]
     size = 0
-    for s in range(slot.shape[0]):
-        job = slot["job"][s]
-        if slot["phase"][s] != FREE and slot["host"][s] < 0 and view.job["queue"][job] == leaf:
-            sim.called["job_key"][s] = hooks.key(sim, view.job_spec["first_stage"][job])
-            heap[size] = s
-            size += 1
+    s = sim.dues["first_slot"][leaf]
+    while s >= 0:
+        sim.called["job_key"][s] = hooks.key(sim, view.job_spec["first_stage"][slot["job"][s]])
+        heap[size] = s
+        size += 1
+        s = sim.called["next_of_leaf"][s]
     for i in range(size // 2 - 1, -1, -1):
         _sink(sim, size, i)
     while size > 0 and _is_to_give(sim, leaf):
@@ -117,6 +130,7 @@ def preempt(sim, now):
     """One round. Says how many containers must go; they are on the list of endings."""
     if find_dues(sim) == 0:
         return 0
+    _list_by_leaf(sim)
     for q in range(sim.shown.queue.shape[0]):
         if _is_to_give(sim, q):
             _call_for_containers_of(sim, q, now)

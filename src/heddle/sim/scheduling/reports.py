@@ -85,7 +85,22 @@ def settle_reports(sim, n):
 @inlined
 def mark_gained(sim, n):
     """Node n has more free than at its last offer."""
-    put_on_list(sim.node_run["gained"], sim.gained, sim.control["n_gained"], n)
+    if sim.node_run["gained"][n] == 0:
+        sim.gained[sim.control["n_gained"][0]] = n
+        sim.control["n_gained"][0] += 1
+        sim.node_run["gained"][n] = sim.control["n_gained"][0]
+
+
+@inlined
+def unmark_gained(sim, n):
+    """Node n has been offered what it gained; the last of the list takes its place."""
+    place = sim.node_run["gained"][n]
+    if place > 0:
+        last = sim.gained[sim.control["n_gained"][0] - 1]
+        sim.gained[place - 1] = last
+        sim.node_run["gained"][last] = place
+        sim.node_run["gained"][n] = 0
+        sim.control["n_gained"][0] -= 1
 
 
 @inlined

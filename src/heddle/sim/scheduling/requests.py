@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.sim.lexicographic import pair_before
+from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
+from heddle.sim.scheduling.busy_queues import lane_empties, lane_fills
 
 GONE = -1  # the stage of a run's entry that was taken out of the middle
 
@@ -120,6 +122,8 @@ def insert(sim, b, stage, key):
     bucket["previous"][b] = -1
     if first >= 0:
         bucket["previous"][first] = b
+    else:
+        lane_fills(sim, la)
     lane["first"][la] = b
     return 1
 
@@ -142,6 +146,8 @@ def remove(sim, stage):
         bucket["next"][previous] = following
     else:
         lane["first"][bucket["lane"][b]] = following
+        if following < 0:
+            lane_empties(sim, bucket["lane"][b])
     if following >= 0:
         bucket["previous"][following] = previous
     return 0
@@ -161,5 +167,33 @@ def rekey(sim, stage, key):
     else:
         _take(sim, b, stage)
         _put(sim, b, stage, key)
+    _find_head(sim, b)
+    return 0
+
+
+@unit
+def rekey_bucket(sim, b):
+    """Gives all requests of bucket b, which is not empty, the keys of now. If any differs, all go to the heap."""
+    bucket, run, heap = sim.bucket, sim.run, sim.heap
+    offset, first, end, size = bucket["offset"][b], bucket["run_first"][b], bucket["run_end"][b], bucket["heap_size"][b]
+    differs = False
+    for i in range(offset, offset + size):
+        key = hooks.key(sim, heap["stage"][i])
+        differs = differs or key != heap["key"][i]
+        heap["key"][i] = key
+    for i in range(offset + first, offset + end):
+        if run["stage"][i] != GONE:
+            key = hooks.key(sim, run["stage"][i])
+            differs = differs or key != run["key"][i]
+            run["key"][i] = key
+    if not differs:
+        return 0
+    for i in range(offset + first, offset + end):
+        if run["stage"][i] != GONE:
+            heap["key"][offset + size], heap["stage"][offset + size] = run["key"][i], run["stage"][i]
+            size += 1
+    bucket["run_first"][b], bucket["run_end"][b], bucket["heap_size"][b] = 0, 0, size
+    for i in range(size):
+        _settle_in_heap(sim, offset, i + 1, i, heap["key"][offset + i], heap["stage"][offset + i])
     _find_head(sim, b)
     return 0

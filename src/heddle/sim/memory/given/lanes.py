@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from heddle.model.workload import Workload
 from heddle.policy.lever import Placement, Queues
-from heddle.sim.memory.given.csr import by_owner
 from heddle.sim.memory.given.members import Members
 
 
@@ -53,7 +52,7 @@ class Lanes(NamedTuple):
     n_bases: int
     n_combos: int  # (base, want) that some stage may have
     n_lanes: int
-    leaf_bases: npt.NDArray[np.int32]  # CSR: bases of a queue's lanes: [queues + 1] offsets, then bases
+    lane_queue: npt.NDArray[np.int64]
     stage_combo: npt.NDArray[np.int32]
     want_shape: npt.NDArray[np.int64]
     want_label: npt.NDArray[np.int64]
@@ -79,7 +78,6 @@ class Lanes(NamedTuple):
     ) -> Lanes:
         bases, wants = _Bases.of(walk, members, n_queues), _Wants.of(workload, placement)
         n_bases, n_wants = len(bases.queue), len(wants.shape)
-        leaf_first, of_leaf = by_owner(bases.queue, n_queues)
         combos, of_stage = np.unique(
             bases.of_job[:, workload.stages["job"]] * np.int64(n_wants) + wants.of_stage, return_inverse=True
         )
@@ -96,7 +94,7 @@ class Lanes(NamedTuple):
             n_bases=n_bases,
             n_combos=n_combos,
             n_lanes=n_pools * n_bases,
-            leaf_bases=np.concatenate([leaf_first + n_queues + 1, of_leaf]).astype(np.int32),
+            lane_queue=np.tile(bases.queue, n_pools),
             stage_combo=of_stage.reshape(len(bases.of_job), -1)[0].astype(np.int32),
             want_shape=wants.shape,
             want_label=wants.label,
