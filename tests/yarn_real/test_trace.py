@@ -63,8 +63,7 @@ def test_accounts_agree_with_yarns_own(cluster: LocalCluster, rm: RmClient, tmp_
     sampling.start()
     try:
         runs = run_jobs(jobs, Workplace(rm, tmp_path / "staging", master_jar("3.4.2")), lambda _: None, poll=look)
-        mine = {run.app_id for run in runs}
-        until(lambda: bool(look() or not mine & observers[-1].running()))
+        until(lambda: bool(look() or not observers[-1].running()))  # also what other tests left behind
     finally:
         over.set()
         sampling.join()
@@ -72,6 +71,7 @@ def test_accounts_agree_with_yarns_own(cluster: LocalCluster, rm: RmClient, tmp_
     tracker.write_all()
 
     assert len(observers) == 2
+    mine = {run.app_id for run in runs}
     use = use_of(tmp_path / "samples.jsonl")
     seen = observers[-1].seen
     told = [job for job in export(seen, use)["jobs"] if job["id"] in mine]
