@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -18,22 +17,6 @@ from heddle.traces.build import JobSpec, Profile, StageSpec, TaskSpec, build
 from heddle.yarn.live.levers import charging_young, unfit
 
 Write = Callable[[str], str]
-HEAD = """from heddle.model.view import *
-from heddle.policy.lever import Parameter, State, ordering, partition, per_resource, queues, sizing
-
-"""
-
-
-@pytest.fixture
-def lever(tmp_path: Path) -> Write:
-    """Writes a file that begins with HEAD; the policy that names its lever `mine`."""
-
-    def write(text: str) -> str:
-        path = tmp_path / "mine.py"
-        path.write_text(HEAD + text)
-        return f"{path}:mine"
-
-    return write
 
 
 def refusal(policy: str) -> str:
@@ -138,8 +121,11 @@ def test_a_total_that_nobody_asks_for_again(lever: Write) -> None:
 
 
 def test_a_hook_that_writes_into_the_view(lever: Write) -> None:
-    broken = rules(lever(key('view.job["priority"][0] = 0\n    return stage')))
-    assert any("leaves the view to the host" in one for one in broken)
+    """What is compiled is refused when it is loaded."""
+    policy = lever("import json\n\n" + key('view.job["priority"][0] = json.loads("0")\n    return stage'))
+    with pytest.warns(UserWarning, match="cannot be compiled"):
+        broken = rules(policy)
+    assert any("hosts cannot go on with" in one and "read-only" in one for one in broken)
 
 
 def test_a_lever_that_goes_by_what_only_a_simulator_tells(lever: Write) -> None:

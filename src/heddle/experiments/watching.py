@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +33,6 @@ class Watched:
 
     lever: Lever
     reads: dict[str, set[Read]] = field(default_factory=dict)  # of each hook
-    writes: set[str] = field(default_factory=set)  # columns of the view that it tried to write
     heard: set[int] = field(default_factory=set)  # kinds of events
     raised: list[str] = field(default_factory=list)
 
@@ -56,13 +56,15 @@ def _watch(hook: Callable[..., Any], name: str, notes: Watched, called: Called |
     about = HOOKS[notes.lever.question][name]
     reads = notes.reads.setdefault(name, set())
 
+    @wraps(hook)
     def call(*arguments: Any) -> Any:
         view, state, params, *integers = arguments
         given = dict(zip(about, integers, strict=True))
         if name == "on_event":
             notes.heard.add(given["kind"])
+        seen, kept = _WatchedView(view, reads, given), _guarded(state)
         try:
-            answer = hook(_WatchedView(view, reads, notes.writes, given), _guarded(state), params, *integers)
+            answer = hook(seen, kept, params, *integers)
             if not isinstance(answer, int | np.integer | np.bool_):
                 raise TypeError(f"it returned {answer!r}, not a whole number")
         except Exception as error:
@@ -86,8 +88,8 @@ def _guarded(state: Any) -> Any:
 
 
 class _WatchedView:
-    def __init__(self, view: View, reads: set[Read], writes: set[str], about: dict[str, int]) -> None:
-        self._view, self._reads, self._writes = view, reads, writes
+    def __init__(self, view: View, reads: set[Read], about: dict[str, int]) -> None:
+        self._view, self._reads = view, reads
         stage = about.get("stage", -1)
         self._job = about.get("job", int(view.stage_spec["job"][stage]) if stage >= 0 else -1)
 
@@ -97,9 +99,6 @@ class _WatchedView:
     def note(self, table: str, column: str, row: int) -> None:
         of = {"job": row, "stage": int(self._view.stage_spec["job"][row]) if table == "stage" else -1}.get(table)
         self._reads.add(Read(table, column, of is not None and self._job >= 0 and of != self._job))
-
-    def note_write(self, table: str, column: str) -> None:
-        self._writes.add(str(Read(table, column)))
 
 
 class _WatchedRows:
@@ -123,6 +122,3 @@ class _WatchedColumn:
         self._view.note(self._table, self._column, int(row))
         value = self._values[index]
         return int(value) if value.ndim == 0 else value
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._view.note_write(self._table, self._column)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from heddle.model.errors import Problem
 from heddle.model.suggestion import did_you_mean
 from heddle.model.view import EVENT_NAMES, EVENT_TICK
+from heddle.policy.answers import MOST_POOLS
 from heddle.policy.delivery import DELIVERY, OF_TRUTH
 from heddle.policy.question import HOOKS, Question
 
@@ -30,7 +31,7 @@ def problems_of(lever: Lever) -> list[str]:
     """All that is wrong with the declaration, in words."""
     return [
         *_of_hooks(lever), *_of_events(lever), *_of_truth(lever), *lever.state.problems, *_of_memory(lever),
-        *_of_traits(lever),
+        *_of_traits(lever), *_of_pools(lever),
     ]  # fmt: skip
 
 
@@ -102,6 +103,20 @@ def _of_traits(lever: Lever) -> Iterator[str]:
         trait = getattr(lever, name, "")
         if isinstance(trait, str) and trait and trait.partition("=")[0] not in lever.parameter_names:
             yield f"{name} is switched by {trait!r}, which is no parameter of it"
+
+
+def _of_pools(lever: Lever) -> Iterator[str]:
+    if lever.question is not Question.PARTITION:
+        return
+    n_pools, has_pool, has_limit = getattr(lever, "n_pools", 1), "pool" in lever.hooks, "limit" in lever.hooks
+    if not isinstance(n_pools, int) or not 1 <= n_pools <= MOST_POOLS:
+        yield f"n_pools is {n_pools!r}; there can be 1 to {MOST_POOLS} pools"
+    elif has_pool and n_pools < 2:
+        yield "says which pool a job draws on, but there is one: say how many with n_pools"
+    if has_pool and not has_limit:
+        yield "has pools but no limit: what may each hold?"
+    if has_limit and not has_pool:
+        yield "has a limit, but does not say which pool a job draws on"
 
 
 def unknown_names(function: Callable[..., Any]) -> Iterator[Problem]:
