@@ -18,7 +18,9 @@ def certify(
     """Certify a policy: run it on small workloads, in the simulator and in the live host: does it keep the rules?
 
     It must be deterministic, promise no more than its sizing allows, lose no task, not depend on the order of its
-    input, finish what can finish; its hooks must read only what they declare. Exit code 1 if it breaks a rule.
+    input, finish what can finish; keys and totals must read only what they declare, and on_event must say when keys
+    change. It is tried on small random workloads: what these do not bring about is not seen. Exit code 1 if it breaks
+    a rule.
 
     \b
     Examples:

@@ -134,6 +134,9 @@ def _watch(policy: Policy, case: Case) -> Iterator[Failure]:
     for seen in native.values():
         for what in undeclared_reads(seen):
             yield Failure("reads what it declares", case.name, f"{seen.lever.name}: {what}")
+        for what in seen.silent.found.values():
+            why = f"{seen.lever.name}: {what}, but on_event returned 0: nobody asks again"
+            yield Failure("says when its answers change", case.name, why)
 
 
 def _heard_otherwise(

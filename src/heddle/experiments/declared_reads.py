@@ -26,6 +26,7 @@ FIXED: Final = {
 }  # fmt: skip
 SPECS: Final = {"job_spec", "stage_spec", "shape"}
 OF_THE_JOB: Final = {"job": {"allocated", "waiting", "held", "state"}, "stage": {"waiting", "held", "done"}}
+OF_CONTAINERS: Final = Read("container", "used")
 REPORTED: Final = {"node": {"used", "containers_used", "reported_at_ms"}, "container": {"used"}}
 
 
@@ -35,7 +36,9 @@ def undeclared_reads(seen: Watched) -> Iterator[str]:
     for hook, reads in seen.reads.items():
         for read in sorted(reads):
             why = None
-            if isinstance(lever, Ordering) and hook in ("key", "term"):
+            if read == OF_CONTAINERS and not (isinstance(lever, Sizing) and lever.trait(lever.reads_containers)):
+                why = "which is 0 unless a sizing lever says reads_containers=True"
+            elif isinstance(lever, Ordering) and hook in ("key", "term"):
                 why = _of_key(lever, read)
             elif isinstance(lever, Sizing) and hook == "total":
                 why = _of_total(lever, read)
@@ -68,15 +71,13 @@ def _of_key(lever: Ordering, read: Read) -> str | None:
 
 
 def _of_total(lever: Sizing, read: Read) -> str | None:
-    if _is(read, {"container": {"used"}}) and not lever.trait(lever.reads_containers):
-        return "which hosts fill only for levers that say reads_containers"
     if lever.depends_on == "time" or _is_fixed(read):
         return None
     if read == Read("clock", "now_ms"):
         return "but totals are not asked for again as time passes: say depends_on='time'"
     if _is(read, REPORTED):
         return None if lever.depends_on == "reports" else "but nobody collects reports for it: say depends_on='reports'"
-    return None if lever.depends_on != "nothing" else "which moves: say depends_on='allocations'"
+    return None
 
 
 def _of_score(read: Read) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from heddle.experiments.silent_changes import SilentChanges
 from heddle.model.view import View
 from heddle.policy.compile import RUNS_AS_PYTHON
 from heddle.policy.declaration import Lever
@@ -35,6 +36,9 @@ class Watched:
     reads: dict[str, set[Read]] = field(default_factory=dict)  # of each hook
     heard: set[int] = field(default_factory=set)  # kinds of events
     raised: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.silent = SilentChanges(self.lever)
 
 
 Called = Callable[[Question, str, View, list[int], int], None]  # a hook, about what, and its answer
@@ -64,7 +68,13 @@ def _watch(hook: Callable[..., Any], name: str, notes: Watched, called: Called |
             notes.heard.add(given["kind"])
         seen, kept = _WatchedView(view, reads, given), _guarded(state)
         try:
-            answer = hook(seen, kept, params, *integers)
+            if name == "on_event":
+                unwatched = _WatchedView(view, set(), given)
+                with notes.silent.around(view, unwatched, kept, params, given) as told:
+                    answer = hook(seen, kept, params, *integers)
+                    told.append(int(answer))
+            else:
+                answer = hook(seen, kept, params, *integers)
             if not isinstance(answer, int | np.integer | np.bool_):
                 raise TypeError(f"it returned {answer!r}, not a whole number")
         except Exception as error:

@@ -31,7 +31,7 @@ def problems_of(lever: Lever) -> list[str]:
     """All that is wrong with the declaration, in words."""
     return [
         *_of_hooks(lever), *_of_events(lever), *_of_truth(lever), *lever.state.problems, *_of_memory(lever),
-        *_of_traits(lever), *_of_pools(lever),
+        *_of_traits(lever), *_of_sizing(lever), *_of_pools(lever),
     ]  # fmt: skip
 
 
@@ -103,6 +103,11 @@ def _of_traits(lever: Lever) -> Iterator[str]:
         trait = getattr(lever, name, "")
         if isinstance(trait, str) and trait and trait.partition("=")[0] not in lever.parameter_names:
             yield f"{name} is switched by {trait!r}, which is no parameter of it"
+
+
+def _of_sizing(lever: Lever) -> Iterator[str]:
+    if lever.question is Question.SIZING and getattr(lever, "depends_on", "") == "nothing" and not lever.of_yarn:
+        yield "a total that depends on nothing is the allowance, and nobody asks for it: say depends_on='allocations'"
 
 
 def _of_pools(lever: Lever) -> Iterator[str]:

@@ -96,7 +96,8 @@ class Sizing(Lever):
     # "future_peak": state.truth["future_peak"][node, r], what those on the node will use at most. The host writes it.
     truths: ClassVar = ("workload", "future_peak")
     total: Hook | None = None
-    # What moves a total: nothing (it is the allowance), what is allocated, that and what nodes report, or time alone.
+    # What moves a total: what is allocated; that and what nodes report; time alone. "nothing": it is the allowance, and
+    # the simulator never asks for it (stock YARN's own, and no other).
     depends_on: Literal["nothing", "allocations", "reports", "time"] = "reports"
     reads_containers: bool | str = False  # it looks at the use of single containers, which only a simulator tells
     # A parameter: for so many reports a new container counts in full. A live host may set it to what it measures.
@@ -110,7 +111,7 @@ class Partition(Lever):
     question: ClassVar = Question.PARTITION
     pool: Hook | None = None
     limit: Hook | None = None
-    n_pools: int = 1
+    n_pools: int = 1  # pools are numbered from 0; at least 2 where there is a `pool`
 
 
 @dataclass(frozen=True, kw_only=True)
