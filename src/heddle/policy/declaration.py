@@ -30,9 +30,8 @@ class Lever:
 
     name: str
     summary: str
-    parameters: tuple[
-        Parameter, ...
-    ] = ()  # what a policy string may set: Parameter(name, default, meaning, low=, high=)
+    # What a policy string may set: Parameter(name, default, meaning, low=, high=, choices=)
+    parameters: tuple[Parameter, ...] = ()
     state: State = NO_STATE  # what it remembers: State(node=, job=, container=, table=, lists=)
     on_event: Hook | None = None
     listens: tuple[int, ...] = ()  # kinds of events for on_event: policy/delivery.py
