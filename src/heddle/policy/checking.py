@@ -62,7 +62,8 @@ def _takes_anything(hook: Callable[..., Any]) -> bool:
 def _of_events(lever: Lever) -> Iterator[str]:
     for kind in lever.listens:
         if kind not in range(len(EVENT_NAMES)):
-            yield f"listens to {kind!r}, which is no event (heddle.model.view has them: EVENT_ARRIVED and so on)"
+            events = ", ".join(f"EVENT_{name.upper().replace('-', '_')}" for name in EVENT_NAMES)
+            yield f"listens to {kind!r}, which is no event; heddle.model.view has {events}"
         elif kind not in DELIVERY[lever.question].kinds:
             hearers = [question for question, one in DELIVERY.items() if kind in one.kinds]
             yield f"{lever.question} never hears of {EVENT_NAMES[kind]!r}; only {' and '.join(hearers)} do"
@@ -84,7 +85,7 @@ def _of_truth(lever: Lever) -> Iterator[str]:
     for one in lever.truth:
         if one not in lever.truths:
             yield f"there is no truth {one!r} for {lever.question}; known: {', '.join(lever.truths)}"
-    if "future_peak" in lever.truth and getattr(lever, "depends_on", "") != "time":
+    if "future_peak" in lever.truth and "future_peak" in lever.truths and getattr(lever, "depends_on", "") != "time":
         yield "the future peak changes with time alone: say depends_on='time'"
     if "workload" in lever.truth and lever.prepare is None:
         yield "truth 'workload' is given to prepare(), which it does not have"

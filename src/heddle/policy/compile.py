@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from numba import njit, types
@@ -17,6 +15,7 @@ from numba.core.errors import NumbaError
 from heddle.model.compiled import among_levers
 from heddle.model.errors import BadInput
 from heddle.policy.answers import Legal, legal_answers
+from heddle.policy.compiler_words import refuse_slips, why_not
 from heddle.policy.declaration import Hook, Lever, is_ours
 from heddle.policy.guarding import Guard
 from heddle.policy.handles import ParamsType, StateType, ViewType
@@ -93,35 +92,15 @@ def _compiled(
     except NumbaError as error:
         if is_ours(function):
             raise
-        _refuse_unknown_parts(function, str(error))
-        first = next((line for line in str(error).splitlines() if line.strip()), "")
+        refuse_slips(function, layout, names, str(error))
+        why, row = why_not(function, str(error))
         warnings.warn(
-            f"{function.__name__} cannot be compiled and will run as plain Python, far slower ({first.strip()})",
+            f"{function.__code__.co_filename}:{row}: {function.__name__} cannot be compiled and will run as plain "
+            f"Python, far slower ({why})",
             SlowLeverWarning,
             stacklevel=2,
         )
         return _as_python(function, about, legal, layout, names)
-
-
-def _refuse_unknown_parts(function: Hook, error: str) -> None:
-    """A column, list or parameter that was never declared is a slip, not something that only Python can do."""
-    part = re.search(r"Unknown attribute '(\w+)' of type heddle\.(View|State|Params)", error)
-    column = re.search(r">>> getitem\((?:readonly )?array\(Record\(.*Literal\[str\]\((\w+)\)\)", error)
-    writes = "Cannot modify readonly array" in error
-    if not part and not column and not writes:
-        return
-    if writes:
-        what = "writes into the view, which is the host's; what a lever remembers is its state"
-    elif part:
-        what = f"{part[2].lower()}.{part[1]} does not exist: it is not declared, or spelt otherwise"
-    else:
-        assert column
-        what = f"there is no column {column[1]!r}: it is not declared, or spelt otherwise"
-    code = function.__code__
-    lines = re.findall(r'File "([^"]+)", line (\d+)', error)
-    own = [int(line) for file, line in lines if Path(file).name == Path(code.co_filename).name]
-    row = own[-1] if own else code.co_firstlineno
-    raise BadInput.of(code.co_filename, f"{function.__name__}: {what}", row=row)
 
 
 def _as_python(

@@ -30,7 +30,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, TypeVar
 
-from heddle.model.errors import BadInput
+from heddle.model.errors import BadInput, Problem
 from heddle.model.suggestion import did_you_mean
 from heddle.policy.declaration import Hook, Lever
 from heddle.policy.parameter import Parameter, Value
@@ -132,46 +132,53 @@ class Placement(Lever):
 L = TypeVar("L", bound=Lever)
 
 
-def _decorator(kind: type[L], options: dict[str, Any]) -> Callable[[Hook], L]:
+def _decorator(kind: type[L], bare: tuple[Hook, ...], options: dict[str, Any]) -> Callable[[Hook], L]:
+    for hook in bare:
+        what = f"{hook.__name__}: write @{kind.question}(), with brackets"
+        raise BadInput.of(hook.__code__.co_filename, what, row=hook.__code__.co_firstlineno)
+
     def declare(hook: Hook) -> L:
         main = next(iter(HOOKS[kind.question]))
-        known = [one.name for one in fields(kind)]
-        for option in options:
-            if option not in known:
-                what = f"{kind.question} has no hook or trait {option!r}{did_you_mean(option, known)}"
-                raise BadInput.of(hook.__code__.co_filename, what, row=hook.__code__.co_firstlineno)
+        known = [one.name for one in fields(kind) if one.name not in ("values", main)]
+        code, problems = hook.__code__, []
+        for option in (one for one in options if one not in known):
+            instead = f"{did_you_mean(option, known) or ';'} it has: {', '.join(known)}"
+            what = f"{kind.question} has no hook or trait {option!r}{instead}"
+            problems.append(Problem(code.co_filename, what, code.co_firstlineno))
+        if problems:
+            raise BadInput(problems)
         doc = (hook.__doc__ or "").strip().splitlines()
-        said: dict[str, Any] = {"name": hook.__name__.replace("_", "-"), "summary": doc[0] if doc else "", main: hook}
+        said: dict[str, Any] = {"name": hook.__name__, "summary": doc[0] if doc else "", main: hook}
         return kind(**(said | options))
 
     return declare
 
 
-def queues(**options: Any) -> Callable[[Hook], Queues]:
+def queues(*bare: Hook, **options: Any) -> Callable[[Hook], Queues]:
     """Declares `key(view, state, params, queue)` as a lever of its own."""
-    return _decorator(Queues, options)
+    return _decorator(Queues, bare, options)
 
 
-def ordering(**options: Any) -> Callable[[Hook], Ordering]:
+def ordering(*bare: Hook, **options: Any) -> Callable[[Hook], Ordering]:
     """Declares `key(view, state, params, stage)` as a lever of its own."""
-    return _decorator(Ordering, options)
+    return _decorator(Ordering, bare, options)
 
 
-def admission(**options: Any) -> Callable[[Hook], Admission]:
+def admission(*bare: Hook, **options: Any) -> Callable[[Hook], Admission]:
     """Declares `admits(view, state, params, job)` as a lever of its own."""
-    return _decorator(Admission, options)
+    return _decorator(Admission, bare, options)
 
 
-def sizing(**options: Any) -> Callable[[Hook], Sizing]:
+def sizing(*bare: Hook, **options: Any) -> Callable[[Hook], Sizing]:
     """Declares `total(view, state, params, node, r)` as a lever of its own."""
-    return _decorator(Sizing, options)
+    return _decorator(Sizing, bare, options)
 
 
-def partition(**options: Any) -> Callable[[Hook], Partition]:
+def partition(*bare: Hook, **options: Any) -> Callable[[Hook], Partition]:
     """Declares `pool(view, state, params, job)` as a lever of its own."""
-    return _decorator(Partition, options)
+    return _decorator(Partition, bare, options)
 
 
-def placement(**options: Any) -> Callable[[Hook], Placement]:
+def placement(*bare: Hook, **options: Any) -> Callable[[Hook], Placement]:
     """Declares `score(view, state, params, node, stage)` as a lever of its own."""
-    return _decorator(Placement, options)
+    return _decorator(Placement, bare, options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 import traceback
 from dataclasses import replace
@@ -50,10 +51,21 @@ def _loaded(file: str, _changed_ns: int, _size: int) -> ModuleType:
     except SyntaxError as error:
         raise BadInput.of(file, f"cannot be loaded: {error.msg}", row=error.lineno) from error
     except Exception as error:  # whatever a user's file raises is theirs to see, in one line
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-        what = f"cannot be loaded: {type(error).__name__}: {error}"
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == path.resolve()]
+        what = f"cannot be loaded: {type(error).__name__}: {error}{_what_there_is(error)}"
         raise BadInput.of(file, what, row=lines[-1] if lines else None) from error
     return module
+
+
+def _what_there_is(error: Exception) -> str:
+    """After a name of heddle's that cannot be imported: those that begin like it."""
+    missing = re.match(r"cannot import name '(\w+)' from '(heddle[\w.]*)'", str(error))
+    if not missing or missing[2] not in sys.modules:
+        return ""
+    known = [name for name in vars(sys.modules[missing[2]]) if not name.startswith("_")]
+    alike = [name for name in known if name.partition("_")[0] == missing[1].partition("_")[0]]
+    return (did_you_mean(missing[1], known) or ";") + (f" it has: {', '.join(alike)}" if alike else "")
 
 
 def _refuse_unknown_names(lever: Lever) -> None:
