@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from heddle.model.errors import BadInput
+from heddle.policy.lever import ordering
 from heddle.policy.parse import parse_policy
 
 Write = Callable[[str], str]
@@ -67,3 +68,46 @@ def test_a_column_without_its_row(lever: Write) -> None:
     """The column itself is no number."""
     said = refusal(lever("@ordering()\n" + KEY.format("view.clock['now_ms']")))
     assert ':4: mine: works on a whole column; say which row, as in view.clock["now_ms"][0]' in said
+
+
+def test_one_wrong_lever_does_not_hide_the_others_of_its_file(lever: Write) -> None:
+    """Whatever is wrong with its declaration."""
+    wrong = {
+        "typo": "@ordering(depend_on='time')",
+        "bare": "@ordering",
+        "untimed": "@ordering(depends_on='time')",
+        "event": "@ordering(listens=(EVENT_ARRIVED,))",
+    }
+    text = "".join(f"{at}\ndef {name}(view, state, params, stage):\n    return 0\n\n" for name, at in wrong.items())
+    right = lever(text + "@ordering()\n" + KEY.format("stage"))
+    file = right.removesuffix(":mine")
+    assert parse_policy(right).ordering.name == right
+    lines = [4, 8, 12, 16]
+    for name, line in zip(wrong, lines, strict=True):
+        assert refusal(f"{file}:{name}").startswith(f"{file}:{line}: ")
+    assert "it has: typo, bare, untimed, event, mine" in refusal(f"{file}:other")
+
+
+def test_outside_of_a_file_a_wrong_declaration_is_an_error_at_once() -> None:
+    def mine(view, state, params, stage):  # type: ignore[no-untyped-def]
+        return 0
+
+    with pytest.raises(BadInput, match="write @ordering"):
+        ordering(mine)
+    with pytest.raises(BadInput, match="every_ms"):
+        ordering(depends_on="time")(mine)
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("listens=EVENT_ARRIVED", "as in listens=(EVENT_ALLOCATED,)"),
+        ("parameters=(Parameter('a', 1, ''))", 'as in parameters=(Parameter("keep"'),
+        ("truth='workload'", 'as in truth=("workload",)'),
+        ("state=('last',)", 'as in state=State(job="seen")'),
+    ],
+)
+def test_a_tuple_without_its_comma(lever: Write, said: str, wanted: str) -> None:
+    found = refusal(lever(f"@ordering({said})\n" + KEY.format("stage")))
+    assert ":4: mine: " in found
+    assert wanted in found

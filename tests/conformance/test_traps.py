@@ -193,6 +193,7 @@ def test_a_key_that_an_event_changes_without_saying_so(lever: Write) -> None:
     change = f"state.job['last'][{job}] += 1"
     (said,) = rules(lever(LISTENING.format(change, 0) + key_of_state))
     assert "says when its answers change" in said
+    assert "key of stage" in said
     assert "from 0 to 1, but on_event returned 0" in said
     assert rules(lever(LISTENING.format(change, 1) + key_of_state)) == []
     by_allocations = key_of_state.replace("state=State", "depends_on='allocations', state=State")

@@ -39,7 +39,8 @@ def certify(
     else:
         print(f"{policy}: " + ("certified" if not failures else "not certified"))
         for failure in failures:
-            print(f"  it breaks the rule that it {failure.rule} (workload {failure.case}): {failure.what}")
+            where = failure.where and f"{failure.where}: "
+            print(f"  {where}it breaks the rule that it {failure.rule} (workload {failure.case}): {failure.what}")
         for why in only_simulated:
             print(f"  in the simulator only: {why}")
     if failures:

@@ -7,7 +7,7 @@ reads what moves at other times has answers that go stale, and nobody notices.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from heddle.experiments.watching import Read, Watched
 from heddle.policy.lever import Ordering, Placement, Sizing
@@ -30,7 +30,13 @@ OF_CONTAINERS: Final = Read("container", "used")
 REPORTED: Final = {"node": {"used", "containers_used", "reported_at_ms"}, "container": {"used"}}
 
 
-def undeclared_reads(seen: Watched) -> Iterator[str]:
+class Undeclared(NamedTuple):
+    hook: str
+    what: str
+    line: int  # of the hook's file
+
+
+def undeclared_reads(seen: Watched) -> Iterator[Undeclared]:
     """What the lever reads and did not declare, in words."""
     lever = seen.lever
     for hook, reads in seen.reads.items():
@@ -45,7 +51,7 @@ def undeclared_reads(seen: Watched) -> Iterator[str]:
             elif isinstance(lever, Placement) and hook == "score" and lever.score_by == "node":
                 why = _of_score(read)
             if why:
-                yield f"{hook} reads {read}, {why}"
+                yield Undeclared(hook, f"{hook} reads {read}, {why}", reads[read])
 
 
 def _is(read: Read, columns: dict[str, set[str]]) -> bool:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import wraps
+from traceback import extract_tb
+from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,14 +32,23 @@ class Read(NamedTuple):
         return f'view.{self.table}["{self.column}"]' + (" of another job" if self.others else "")
 
 
+Reads = dict[Read, int]  # and the line that read it first
+
+
+class Raised(NamedTuple):
+    hook: str
+    what: str
+    line: int
+
+
 @dataclass
 class Watched:
-    """What one lever did in a run."""
+    """What one lever did in a run. Lines are of the file that declares the hook."""
 
     lever: Lever
-    reads: dict[str, set[Read]] = field(default_factory=dict)  # of each hook
+    reads: dict[str, Reads] = field(default_factory=dict)  # of each hook
     heard: set[int] = field(default_factory=set)  # kinds of events
-    raised: list[str] = field(default_factory=list)
+    raised: set[Raised] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.silent = SilentChanges(self.lever)
@@ -58,7 +71,7 @@ def watched(policy: Policy, called: Called | None = None) -> tuple[Policy, dict[
 
 def _watch(hook: Callable[..., Any], name: str, notes: Watched, called: Called | None) -> Callable[..., Any]:
     about = HOOKS[notes.lever.question][name]
-    reads = notes.reads.setdefault(name, set())
+    file, reads = inspect.unwrap(hook).__code__.co_filename, notes.reads.setdefault(name, {})
 
     @wraps(hook)
     def call(*arguments: Any) -> Any:
@@ -66,10 +79,10 @@ def _watch(hook: Callable[..., Any], name: str, notes: Watched, called: Called |
         given = dict(zip(about, integers, strict=True))
         if name == "on_event":
             notes.heard.add(given["kind"])
-        seen, kept = _WatchedView(view, reads, given), _guarded(state)
+        seen, kept = _WatchedView(view, reads, given, file), _guarded(state)
         try:
             if name == "on_event":
-                unwatched = _WatchedView(view, set(), given)
+                unwatched = _WatchedView(view, {}, given, file)
                 with notes.silent.around(view, unwatched, kept, params, given) as told:
                     answer = hook(seen, kept, params, *integers)
                     told.append(int(answer))
@@ -78,8 +91,12 @@ def _watch(hook: Callable[..., Any], name: str, notes: Watched, called: Called |
             if not isinstance(answer, int | np.integer | np.bool_):
                 raise TypeError(f"it returned {answer!r}, not a whole number")
         except Exception as error:
-            notes.raised.append(f"{name}: {type(error).__name__}: {error}")
+            lines = [one.lineno for one in extract_tb(error.__traceback__) if one.filename == file]
+            at = (lines and lines[-1]) or inspect.unwrap(hook).__code__.co_firstlineno
+            notes.raised.add(Raised(name, f"{name}: {type(error).__name__}: {error}", at))
             raise
+        if name != "on_event":
+            notes.silent.given(name, integers, int(answer))
         if called is not None:
             called(notes.lever.question, name, view, integers, int(answer))
         return answer
@@ -98,8 +115,8 @@ def _guarded(state: Any) -> Any:
 
 
 class _WatchedView:
-    def __init__(self, view: View, reads: set[Read], about: dict[str, int]) -> None:
-        self._view, self._reads = view, reads
+    def __init__(self, view: View, reads: Reads, about: dict[str, int], file: str) -> None:
+        self._view, self._reads, self._file = view, reads, file
         stage = about.get("stage", -1)
         self._job = about.get("job", int(view.stage_spec["job"][stage]) if stage >= 0 else -1)
 
@@ -108,7 +125,17 @@ class _WatchedView:
 
     def note(self, table: str, column: str, row: int) -> None:
         of = {"job": row, "stage": int(self._view.stage_spec["job"][row]) if table == "stage" else -1}.get(table)
-        self._reads.add(Read(table, column, of is not None and self._job >= 0 and of != self._job))
+        read = Read(table, column, of is not None and self._job >= 0 and of != self._job)
+        if read not in self._reads:
+            self._reads[read] = _line_in(self._file)
+
+
+def _line_in(file: str) -> int:
+    """The line of this file that runs now: of the hook, also where a function that it calls does the reading."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename != file:
+        frame = frame.f_back
+    return frame.f_lineno if frame else 0
 
 
 class _WatchedRows:

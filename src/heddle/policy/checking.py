@@ -1,6 +1,6 @@
 """What a declaration alone shows to be wrong: signatures of hooks, events that never come, state without a source.
 
-What only the compiler shows (a fraction, nothing returned) is in policy/compiled_check.py, what only a run shows in
+What only the compiler shows (a fraction, nothing returned) is in policy/compile.py, what only a run shows in
 experiments/conformance.py.
 """
 
@@ -18,7 +18,9 @@ from heddle.model.suggestion import did_you_mean
 from heddle.model.view import EVENT_NAMES, EVENT_TICK
 from heddle.policy.answers import MOST_POOLS
 from heddle.policy.delivery import DELIVERY, OF_TRUTH
+from heddle.policy.parameter import Parameter
 from heddle.policy.question import HOOKS, Question
+from heddle.policy.state import State
 
 if TYPE_CHECKING:
     from heddle.policy.declaration import Lever
@@ -29,7 +31,7 @@ SWITCHED: Final = ("may_deadlock", "reserves", "blocking", "reads_containers", "
 
 def problems_of(lever: Lever) -> list[str]:
     """All that is wrong with the declaration, in words."""
-    return [
+    return list(_of_types(lever)) or [
         *_of_hooks(lever), *_of_events(lever), *_of_truth(lever), *lever.state.problems, *_of_memory(lever),
         *_of_traits(lever), *_of_sizing(lever), *_of_pools(lever),
     ]  # fmt: skip
@@ -41,6 +43,20 @@ def declared_at(lever: Lever) -> tuple[str, int | None]:
         if code := getattr(hook, "__code__", None):
             return code.co_filename, code.co_firstlineno
     return lever.name, None
+
+
+def _of_types(lever: Lever) -> Iterator[str]:
+    """What the rest cannot look at: a tuple of one without its comma, mostly."""
+    for name, each, example in (
+        ("parameters", Parameter, '(Parameter("keep", 0.9, "what it means"),)'),
+        ("listens", int, "(EVENT_ALLOCATED,)"),
+        ("truth", str, '("workload",)'),
+    ):
+        given = getattr(lever, name)
+        if not isinstance(given, tuple | list) or not all(isinstance(one, each) for one in given):
+            yield f"{name} is {given!r}; write a tuple, as in {name}={example}"
+    if not isinstance(lever.state, State):
+        yield f'state is {lever.state!r}; write State(...), as in state=State(job="seen")'
 
 
 def _of_hooks(lever: Lever) -> Iterator[str]:

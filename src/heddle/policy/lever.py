@@ -35,6 +35,7 @@ from heddle.model.suggestion import did_you_mean
 from heddle.policy.declaration import Hook, Lever
 from heddle.policy.parameter import Parameter, Value
 from heddle.policy.question import HOOKS, Question
+from heddle.policy.refused import refused
 from heddle.policy.state import Column, State, per_resource, several
 
 __all__ = [
@@ -135,23 +136,34 @@ L = TypeVar("L", bound=Lever)
 def _decorator(kind: type[L], bare: tuple[Hook, ...], options: dict[str, Any]) -> Callable[[Hook], L]:
     for hook in bare:
         what = f"{hook.__name__}: write @{kind.question}(), with brackets"
-        raise BadInput.of(hook.__code__.co_filename, what, row=hook.__code__.co_firstlineno)
+        without: Callable[[Hook], L] = refused(
+            BadInput.of(hook.__code__.co_filename, what, row=hook.__code__.co_firstlineno)
+        )
+        return without
 
     def declare(hook: Hook) -> L:
-        main = next(iter(HOOKS[kind.question]))
-        known = [one.name for one in fields(kind) if one.name not in ("values", main)]
-        code, problems = hook.__code__, []
-        for option in (one for one in options if one not in known):
-            instead = f"{did_you_mean(option, known) or ';'} it has: {', '.join(known)}"
-            what = f"{kind.question} has no hook or trait {option!r}{instead}"
-            problems.append(Problem(code.co_filename, what, code.co_firstlineno))
-        if problems:
-            raise BadInput(problems)
-        doc = (hook.__doc__ or "").strip().splitlines()
-        said: dict[str, Any] = {"name": hook.__name__, "summary": doc[0] if doc else "", main: hook}
-        return kind(**(said | options))
+        try:
+            return _declared(kind, hook, options)
+        except BadInput as why:
+            instead: L = refused(why)
+            return instead
 
     return declare
+
+
+def _declared(kind: type[L], hook: Hook, options: dict[str, Any]) -> L:
+    main = next(iter(HOOKS[kind.question]))
+    known = [one.name for one in fields(kind) if one.name not in ("values", main)]
+    code, problems = hook.__code__, []
+    for option in (one for one in options if one not in known):
+        instead = f"{did_you_mean(option, known) or ';'} it has: {', '.join(known)}"
+        what = f"{kind.question} has no hook or trait {option!r}{instead}"
+        problems.append(Problem(code.co_filename, what, code.co_firstlineno))
+    if problems:
+        raise BadInput(problems)
+    doc = (hook.__doc__ or "").strip().splitlines()
+    said: dict[str, Any] = {"name": hook.__name__, "summary": doc[0] if doc else "", main: hook}
+    return kind(**(said | options))
 
 
 def queues(*bare: Hook, **options: Any) -> Callable[[Hook], Queues]:

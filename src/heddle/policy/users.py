@@ -15,6 +15,7 @@ from heddle.model.errors import BadInput, Problem
 from heddle.model.suggestion import did_you_mean
 from heddle.policy.checking import unknown_names
 from heddle.policy.declaration import Lever
+from heddle.policy.refused import Refused, in_a_file
 
 
 def load_user_lever(text: str) -> Lever:
@@ -25,14 +26,17 @@ def load_user_lever(text: str) -> Lever:
         raise BadInput.of(file, "no such file")
     stat = path.stat()
     module = _loaded(file, stat.st_mtime_ns, stat.st_size)
-    levers = {key: value for key, value in vars(module).items() if isinstance(value, Lever)}
+    levers = {key: value for key, value in vars(module).items() if isinstance(value, Lever | Refused)}
     if name not in levers:
         has = f"; it has: {', '.join(levers)}" if levers else ""
         what = f"declares no lever {name!r}{did_you_mean(name, levers)}{has}"
         raise BadInput.of(file, what + " (decorate a function with heddle.policy.lever.ordering(), for example)")
-    _refuse_unknown_names(levers[name])
-    _refuse_what_the_compiler_shows(levers[name])
-    return replace(levers[name], name=text)  # so that the policy's string names the file again
+    lever = levers[name]
+    if isinstance(lever, Refused):
+        raise BadInput(lever.why.problems)
+    _refuse_unknown_names(lever)
+    _refuse_what_the_compiler_shows(lever)
+    return replace(lever, name=text)  # so that the policy's string names the file again
 
 
 @lru_cache(maxsize=64)
@@ -45,7 +49,8 @@ def _loaded(file: str, _changed_ns: int, _size: int) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     try:
-        spec.loader.exec_module(module)
+        with in_a_file():
+            spec.loader.exec_module(module)
     except BadInput:
         raise
     except SyntaxError as error:
