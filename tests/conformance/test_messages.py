@@ -54,6 +54,9 @@ def test_a_plain_column_with_two_indices(lever: Write) -> None:
 def test_a_truth_that_was_not_declared(lever: Write) -> None:
     total = "@sizing()\ndef mine(view, state, params, node, r):\n    return state.truth['future_peak'][node, r]\n"
     assert 'say truth=("future_peak",)' in refusal(lever(total))
+    writes = total.replace("()", "(truth=('future_peak',), depends_on='time')").replace("return", "return 1 +")
+    writes = writes.replace("    return", "    state.truth['future_peak'][node, r] = 0\n    return")
+    assert ":6: mine: writes into the view or the truth, which are the host's" in refusal(lever(writes))
     said = refusal(lever("@ordering(truth=('future_peak',))\n" + KEY.format("stage")))
     assert said.count("\n") == 0
     assert "there is no truth 'future_peak' for ordering; known: workload" in said

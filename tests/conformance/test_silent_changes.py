@@ -32,7 +32,7 @@ REFUSING = {
     "admits": declared("admission", "job", "(4 if job > 3 and state.table['n'][0] < 20 else 0)"),
     "allows": (
         "def limited(view, state, params, stage):\n"
-        "    return 4 if stage > 9 and state.table['n'][0] < 20 else 0\n\n"
+        "    return 4 if stage > 1 and state.table['n'][0] < 20 else 0\n\n"
         + declared("queues", "queue", "0", more=", allows=limited")
     ),
     "limit": HALF.format("min(40, 5 + state.table['n'][0])")
@@ -99,7 +99,7 @@ def test_the_line_that_reads_what_is_not_declared(lever: Write) -> None:
 @pytest.mark.filterwarnings("ignore:.*cannot be compiled")
 def test_the_line_that_raises(lever: Write) -> None:
     key = "@ordering()\ndef mine(view, state, params, stage):\n    zero = int(json.loads('0'))\n    return 1 // zero\n"
-    assert set(places(lever("import json\n\n" + key))) == {"6", "9"}, "the run that it ends, the line that divides"
+    assert set(places(lever("import json\n\n" + key))) == {"9"}
 
 
 def test_where_the_lever_begins_if_no_line_is_to_blame(lever: Write) -> None:

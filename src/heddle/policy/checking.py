@@ -82,7 +82,8 @@ def _of_events(lever: Lever) -> Iterator[str]:
             yield f"listens to {kind!r}, which is no event; heddle.model.view has {events}"
         elif kind not in DELIVERY[lever.question].kinds:
             hearers = [question for question, one in DELIVERY.items() if kind in one.kinds]
-            yield f"{lever.question} never hears of {EVENT_NAMES[kind]!r}; only {' and '.join(hearers)} do"
+            instead = "leave it out of listens, or ask every every_ms with EVENT_TICK"
+            yield f"{lever.question} never hears of {EVENT_NAMES[kind]!r}; only {' and '.join(hearers)} do: {instead}"
         elif kind in OF_TRUTH and not lever.truth:
             yield f"{EVENT_NAMES[kind]!r} is nothing a scheduler sees: only levers with a truth may listen to it"
     if lever.listens and lever.on_event is None:

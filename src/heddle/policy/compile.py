@@ -7,13 +7,14 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from traceback import extract_tb
 from typing import Any, Final
 
 from numba import njit, types
 from numba.core.errors import NumbaError
 
 from heddle.model.compiled import among_levers
-from heddle.model.errors import BadInput
+from heddle.model.errors import BadInput, Problem
 from heddle.policy.answers import Legal, legal_answers
 from heddle.policy.compiler_words import refuse_slips, why_not
 from heddle.policy.declaration import Hook, Lever, is_ours
@@ -41,12 +42,19 @@ class Compiled:
     outside: SteppingOut | None = None
     guard: Guard | None = None
 
-    def take_fault(self) -> str:
-        """What a user's hook did wrong since it was asked last, in words; empty if nothing."""
+    def take_fault(self) -> Problem | None:
+        """What a user's hook did wrong since it was asked last, with its line."""
         if self.outside is not None and self.outside.raised:
             error = self.outside.raised.pop()
-            return f"raised {type(error).__name__}: {error}"
-        return self.guard.take_fault() if self.guard else ""
+            return self._problem(f"raised {type(error).__name__}: {error}", error)
+        fault = self.guard.take_fault() if self.guard else ""
+        return self._problem(fault) if fault else None
+
+    def _problem(self, fault: str, error: Exception | None = None) -> Problem:
+        code = inspect.unwrap(self.hook).__code__
+        frames = extract_tb(error.__traceback__) if error else []
+        lines = [one.lineno for one in frames if one.filename == code.co_filename]
+        return Problem(code.co_filename, f"{self.hook.__name__}: {fault}", lines[-1] if lines else code.co_firstlineno)
 
 
 def layout_of(lever: Lever, n_resources: int) -> StateLayout:
@@ -139,7 +147,7 @@ def _refuse_unless_whole(function: Hook, returned: Any) -> None:
     if isinstance(returned, types.Float):
         what = "returns a fraction, and would be cut to a whole number; use // and units that are fine enough"
     elif returned == types.none:
-        what = "returns nothing; a hook returns a whole number"
+        what = "returns nothing; a hook returns a whole number (on_event: 1 if its host must ask again, else 0)"
     elif isinstance(returned, types.Optional):
         what = "returns nothing on some way through it; a hook returns a whole number on every way"
     else:
@@ -159,8 +167,6 @@ def hooks_of(levers: Sequence[Lever], n_resources: int) -> Compilation:
 
 def raise_what_levers_raised(hooks: Compilation) -> None:
     """If a user's lever did what no host can go on with in the run that just ended: BadInput that says where."""
-    for compiled in hooks.values():
-        if fault := compiled.take_fault():
-            code = inspect.unwrap(compiled.hook).__code__
-            what = f"{compiled.hook.__name__}: {fault}"
-            raise BadInput.of(code.co_filename, what, row=code.co_firstlineno)
+    problems = [problem for compiled in hooks.values() if (problem := compiled.take_fault())]
+    if problems:
+        raise BadInput(problems)

@@ -22,7 +22,7 @@ def refuse_slips(function: Hook, layout: StateLayout, names: tuple[str, ...], er
     line = linecache.getline(function.__code__.co_filename, row)
     what = ""
     if "Cannot modify readonly array" in error:
-        what = "writes into the view, which is the host's; what a lever remembers is its state"
+        what = "writes into the view or the truth, which are the host's; what a lever remembers is its own state"
     elif part := re.search(r"Unknown attribute '(\w+)' of type heddle\.(View|State|Params)", error):
         known = {"View": View._fields, "State": layout.dtypes, "Params": names}[part[2]]
         what = f"{part[2].lower()}.{part[1]} does not exist{_instead(part[1], known)}"

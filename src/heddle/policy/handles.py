@@ -154,8 +154,8 @@ def array_type(dtype: np.dtype[Any], axes: int, writable: bool = True) -> Any:
 
 @cache
 def state_parts(layout: StateLayout) -> dict[str, Any]:
-    """Numba's type of each array of a lever's state."""
-    return {name: array_type(dtype, 1) for name, dtype in layout.dtypes.items()}
+    """Numba's type of each array of a lever's state. The truth is the host's to write."""
+    return {name: array_type(dtype, 1, writable=name != "truth") for name, dtype in layout.dtypes.items()}
 
 
 @typeof_impl.register(ViewHandle)
