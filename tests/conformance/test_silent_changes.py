@@ -32,7 +32,7 @@ REFUSING = {
     "admits": declared("admission", "job", "(4 if job > 3 and state.table['n'][0] < 20 else 0)"),
     "allows": (
         "def limited(view, state, params, stage):\n"
-        "    return 4 if stage > 1 and state.table['n'][0] < 20 else 0\n\n"
+        "    return 4 if stage > 3 and state.table['n'][0] < 5 else 0\n\n"
         + declared("queues", "queue", "0", more=", allows=limited")
     ),
     "limit": HALF.format("min(40, 5 + state.table['n'][0])")
