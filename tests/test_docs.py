@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from heddle.cli.main import run
+from heddle.policy.reference import page
 from heddle.traces.clusters import load_cluster
 from heddle.traces.load import load_workload
 
@@ -19,10 +20,21 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / "docs" / page).read_text(), flags=re.DOTALL)
 
 
-@pytest.mark.parametrize(("example", "mark"), [("shortest_first", "@ordering()"), ("recent_peak", "@sizing(")])
+@pytest.mark.parametrize(
+    ("example", "mark"), [("shortest_first", "@ordering()"), ("recent_peak", "@sizing("), ("two_pools", "@partition(")]
+)
 def test_a_lever_of_the_guide_is_the_example_that_a_test_runs(example: str, mark: str) -> None:
     (lever,) = [block for block in blocks("guide.md", "python") if mark in block]
     assert (ROOT / "examples" / f"{example}.py").read_text().endswith(lever)
+
+
+def test_the_reference_of_levers_is_what_their_declarations_say() -> None:
+    """If it is not: python -m heddle.policy.reference > docs/levers-reference.md"""
+    assert (ROOT / "docs" / "levers-reference.md").read_text() == page()
+
+
+def test_the_reference_of_levers_leaves_nothing_unsaid() -> None:
+    assert re.findall(r"\| `(\w+)` \|(?: `[^`]*` \|)?(?: per resource\.)? *\|$", page(), flags=re.MULTILINE) == []
 
 
 def test_the_files_of_the_guide_can_be_read(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ def test_says_which_rule_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture
     assert run(["certify", f"{path}:oldest_wait", "--seeds", "1"]) == 1
     said = capsys.readouterr().out
     assert "not certified" in said
+    assert f"  {path}:7: it breaks the rule that it reads what it declares (workload heartbeats-0): " in said
     assert 'key reads view.clock["now_ms"]' in said
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -18,22 +17,6 @@ from heddle.traces.build import JobSpec, Profile, StageSpec, TaskSpec, build
 from heddle.yarn.live.levers import charging_young, unfit
 
 Write = Callable[[str], str]
-HEAD = """from heddle.model.view import *
-from heddle.policy.lever import Parameter, State, ordering, partition, per_resource, queues, sizing
-
-"""
-
-
-@pytest.fixture
-def lever(tmp_path: Path) -> Write:
-    """Writes a file that begins with HEAD; the policy that names its lever `mine`."""
-
-    def write(text: str) -> str:
-        path = tmp_path / "mine.py"
-        path.write_text(HEAD + text)
-        return f"{path}:mine"
-
-    return write
 
 
 def refusal(policy: str) -> str:
@@ -138,8 +121,11 @@ def test_a_total_that_nobody_asks_for_again(lever: Write) -> None:
 
 
 def test_a_hook_that_writes_into_the_view(lever: Write) -> None:
-    broken = rules(lever(key('view.job["priority"][0] = 0\n    return stage')))
-    assert any("leaves the view to the host" in one for one in broken)
+    """What is compiled is refused when it is loaded."""
+    policy = lever("import json\n\n" + key('view.job["priority"][0] = json.loads("0")\n    return stage'))
+    with pytest.warns(UserWarning, match="cannot be compiled"):
+        broken = rules(policy)
+    assert any("hosts cannot go on with" in one and "read-only" in one for one in broken)
 
 
 def test_a_lever_that_goes_by_what_only_a_simulator_tells(lever: Write) -> None:
@@ -172,6 +158,46 @@ def mine(view, state, params, node, r):
     return total
 """
     assert rules(lever(text)) == []
+
+
+LISTENING = "def heard(view, state, params, kind, node, stage, container, value):\n    {}\n    return {}\n\n"
+
+
+def test_use_of_containers_that_nobody_fills_in(lever: Write) -> None:
+    """Without the trait it is 0, also where on_event reads it."""
+    add_up = """state.node['sum'][node] = 0
+    row = view.node['first_container'][node]
+    while row >= 0:
+        state.node['sum'][node] += view.container['used'][row, 0]
+        row = view.container['next'][row]"""
+    text = LISTENING.format(add_up, 0) + (
+        "@sizing(state=State(node='sum'), on_event=heard, listens=(EVENT_REPORTED,){})\n"
+        "def mine(view, state, params, node, r):\n"
+        "    return view.node['allowance'][node, r] - state.node['sum'][node] // 1000\n"
+    )
+    (said,) = rules(lever(text.format("")))
+    assert 'on_event reads view.container["used"], which is 0 unless a sizing lever says reads_containers=True' in said
+    assert rules(lever(text.format(", reads_containers=True"))) == []
+
+
+def test_a_total_that_depends_on_nothing(lever: Write) -> None:
+    total = "@sizing(depends_on='nothing')\ndef mine(view, state, params, node, r):\n    return 1000\n"
+    assert "nobody asks for it: say depends_on='allocations'" in refusal(lever(total))
+
+
+def test_a_key_that_an_event_changes_without_saying_so(lever: Write) -> None:
+    job = "view.stage_spec['job'][stage]"
+    key_of_state = key(
+        f"return state.job['last'][{job}]", "state=State(job='last'), on_event=heard, listens=(EVENT_ALLOCATED,)"
+    )
+    change = f"state.job['last'][{job}] += 1"
+    (said,) = rules(lever(LISTENING.format(change, 0) + key_of_state))
+    assert "says when its answers change" in said
+    assert "key of stage" in said
+    assert "from 0 to 1, but on_event returned 0" in said
+    assert rules(lever(LISTENING.format(change, 1) + key_of_state)) == []
+    by_allocations = key_of_state.replace("state=State", "depends_on='allocations', state=State")
+    assert rules(lever(LISTENING.format(change, 0) + by_allocations)) == []
 
 
 # What hosts used to do behind a lever's back

@@ -18,7 +18,9 @@ def certify(
     """Certify a policy: run it on small workloads, in the simulator and in the live host: does it keep the rules?
 
     It must be deterministic, promise no more than its sizing allows, lose no task, not depend on the order of its
-    input, finish what can finish; its hooks must read only what they declare. Exit code 1 if it breaks a rule.
+    input, finish what can finish; keys and totals must read only what they declare, and on_event must say when keys
+    change. It is tried on small random workloads: what these do not bring about is not seen. Exit code 1 if it breaks
+    a rule.
 
     \b
     Examples:
@@ -37,7 +39,8 @@ def certify(
     else:
         print(f"{policy}: " + ("certified" if not failures else "not certified"))
         for failure in failures:
-            print(f"  it breaks the rule that it {failure.rule} ({failure.case}): {failure.what}")
+            where = failure.where and f"{failure.where}: "
+            print(f"  {where}it breaks the rule that it {failure.rule} (workload {failure.case}): {failure.what}")
         for why in only_simulated:
             print(f"  in the simulator only: {why}")
     if failures:

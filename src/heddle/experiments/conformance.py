@@ -2,12 +2,13 @@
 
 A policy that passes is deterministic, never promises more than its sizing allows, loses and doubles no task, does not
 depend on the order of its input, finishes everything that can finish, and is what its string says. Its hooks, watched
-while they run, answer the same as when compiled, read nothing that moves without their being asked again, write
-nothing of the host's, and hear the same events and answer the same in the simulator and in the live host.
+while they run, answer the same as when compiled, read nothing that moves without their being asked again, and hear
+the same events and answer the same in the simulator and in the live host.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,7 @@ from heddle.model.cluster import YARN, Cluster, Node, Queue, Timing
 from heddle.model.errors import BadInput, CheckFailed
 from heddle.model.view import EVENT_FINISHED, EVENT_NAMES, EVENT_STOPPED
 from heddle.model.workload import Workload
+from heddle.policy.declaration import Lever, is_ours
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
 from heddle.policy.question import Question
@@ -35,21 +37,45 @@ from heddle.yarn.live.levers import unfit
 
 @dataclass(frozen=True)
 class Failure:
-    """A rule that the policy broke, and on what."""
+    """A rule that the policy broke, on what, and where in a file of the user's: there, or in one of several places."""
 
     rule: str
     case: str
     what: str
+    where: str = ""
 
 
 def certify(text: str, seeds: int = 2) -> list[Failure]:
     """Every rule that the policy breaks; none means that it is certified."""
     policy = parse_policy(text)
-    return [
-        *_round_trips(policy),
-        *_watch(policy, next(case for case in cases(0) if case.name.startswith("heartbeats"))),
-        *(failure for seed in range(seeds) for case in cases(seed) for failure in _check_case(policy, case, seed)),
-    ]
+    watched_case = next(case for case in cases(0) if case.name.startswith("heartbeats"))
+    failures = [*_round_trips(policy), *_unless_refused(watched_case, _watch(policy, watched_case))]
+    for seed in range(seeds):
+        for case in cases(seed):
+            failures += _unless_refused(case, _check_case(policy, case, seed))
+    return failures
+
+
+def _unless_refused(case: Case, failures: Iterator[Failure]) -> Iterator[Failure]:
+    """A run that a lever of the user's breaks off is one more failure."""
+    try:
+        yield from failures
+    except BadInput as error:
+        for problem in error.problems:
+            where = problem.where if problem.row is None else f"{problem.where}:{problem.row}"
+            yield Failure("never does what hosts cannot go on with", case.name, problem.what, where)
+
+
+def _at(lever: Lever, hook: str, line: int = 0) -> str:
+    """The line of the user's file, or where the hook begins; empty of heddle's own levers."""
+    function = lever.hooks[hook]
+    code = inspect.unwrap(function).__code__
+    return "" if is_ours(function) else f"{code.co_filename}:{line or code.co_firstlineno}"
+
+
+def _somewhere(policy: Policy) -> str:
+    """All levers of the user's: which of them it is, nobody can tell."""
+    return ", ".join(filter(None, (_at(lever, next(iter(lever.hooks))) for lever in policy.levers if lever.hooks)))
 
 
 @dataclass(frozen=True)
@@ -106,27 +132,33 @@ def _watch(policy: Policy, case: Case) -> Iterator[Failure]:
     try:
         again = simulate(case.workload(), case.cluster, plain, record=True)
         if not again.attempts.equals(compiled.attempts):
-            yield Failure("answers the same compiled and as plain Python", case.name, "the two gave other attempts")
+            rule, what = "answers the same compiled and as plain Python", "the two gave other attempts"
+            yield Failure(rule, case.name, what, _somewhere(policy))
     except BadInput:
         pass  # it is among what was raised
     hosts = [native]
     if beside:
-        for (question, _), what in beside.differences.items():
-            yield Failure("answers the same in both hosts", case.name, f"{policy.by_question[question].name}: {what}")
+        for (question, hook), what in beside.differences.items():
+            lever = policy.by_question[question]
+            yield Failure("answers the same in both hosts", case.name, f"{lever.name}: {what}", _at(lever, hook))
         outside, live = watched(policy)
         aligned = in_resources_of(case.workload(), case.cluster)
         run_engine(aligned, case.cluster, policy, 0, False, outside=Onlooker(outside, aligned, case.cluster))
         hosts.append(live)
         yield from _heard_otherwise(native, live, case.name)
-    for host in hosts:
-        for lever, seen in ((seen.lever.name, seen) for seen in host.values()):
-            for what in sorted(set(seen.raised)):
-                yield Failure("answers every question with a whole number", case.name, f"{lever}: {what}")
-            for column in sorted(seen.writes):
-                yield Failure("leaves the view to the host", case.name, f"{lever} writes {column}")
-    for seen in native.values():
-        for what in undeclared_reads(seen):
-            yield Failure("reads what it declares", case.name, f"{seen.lever.name}: {what}")
+    for question, seen in native.items():
+        lever = seen.lever
+        for raised in sorted({one for host in hosts for one in host[question].raised}):
+            where = _at(lever, raised.hook, raised.line)
+            yield Failure(
+                "answers every question with a whole number", case.name, f"{lever.name}: {raised.what}", where
+            )
+        for read in undeclared_reads(seen):
+            where = _at(lever, read.hook, read.line)
+            yield Failure("reads what it declares", case.name, f"{lever.name}: {read.what}", where)
+        for what in seen.silent.found.values():
+            where = _at(lever, "on_event")
+            yield Failure("says when its answers change", case.name, f"{lever.name}: {what}", where)
 
 
 def _heard_otherwise(
@@ -141,24 +173,31 @@ def _heard_otherwise(
         other = live[question]
         for kind in sorted(kinds(seen.heard) ^ kinds(other.heard)):
             where = "the simulator" if kind in kinds(seen.heard) else "the live host"
-            yield Failure("hears the same in both hosts", case, f"{seen.lever.name} hears {kind!r} only in {where}")
+            what = f"{seen.lever.name} hears {kind!r} only in {where}"
+            yield Failure("hears the same in both hosts", case, what, _at(seen.lever, "on_event"))
 
 
 def _check_case(policy: Policy, case: Case, seed: int) -> Iterator[Failure]:
+    for rule, what in _broken_by_runs(policy, case, seed):
+        yield Failure(rule, case.name, what, _somewhere(policy))
+
+
+def _broken_by_runs(policy: Policy, case: Case, seed: int) -> Iterator[tuple[str, str]]:
+    """The rule, and what was seen."""
     workload = case.workload()
     try:
         run = simulate(workload, case.cluster, policy, seed=seed, record=True, check=True)
     except CheckFailed as error:
-        yield Failure("never promises too much, loses or doubles a task", case.name, str(error))
+        yield "never promises too much, loses or doubles a task", str(error)
         return
     if run.manifest["outcome"] != "finished" and not policy.may_deadlock:
-        yield Failure("finishes everything that can finish", case.name, str(run.manifest["reason"]))
+        yield "finishes everything that can finish", str(run.manifest["reason"])
     again = simulate(workload, case.cluster, policy, seed=seed, record=True)
     if not again.attempts.equals(run.attempts):
-        yield Failure("is deterministic", case.name, "the same seed gave other attempts")
+        yield "is deterministic", "the same seed gave other attempts"
     turned = simulate(case.workload(case.jobs[::-1]), case.cluster, policy, seed=seed, record=True)
     if not _by_name(turned).equals(_by_name(run)):
-        yield Failure("does not depend on the order of the input", case.name, "jobs given in reverse ended otherwise")
+        yield "does not depend on the order of the input", "jobs given in reverse ended otherwise"
 
 
 def _by_name(run: Run) -> pl.DataFrame:

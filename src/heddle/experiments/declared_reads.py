@@ -7,7 +7,7 @@ reads what moves at other times has answers that go stale, and nobody notices.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from heddle.experiments.watching import Read, Watched
 from heddle.policy.lever import Ordering, Placement, Sizing
@@ -26,23 +26,32 @@ FIXED: Final = {
 }  # fmt: skip
 SPECS: Final = {"job_spec", "stage_spec", "shape"}
 OF_THE_JOB: Final = {"job": {"allocated", "waiting", "held", "state"}, "stage": {"waiting", "held", "done"}}
+OF_CONTAINERS: Final = Read("container", "used")
 REPORTED: Final = {"node": {"used", "containers_used", "reported_at_ms"}, "container": {"used"}}
 
 
-def undeclared_reads(seen: Watched) -> Iterator[str]:
+class Undeclared(NamedTuple):
+    hook: str
+    what: str
+    line: int  # of the hook's file
+
+
+def undeclared_reads(seen: Watched) -> Iterator[Undeclared]:
     """What the lever reads and did not declare, in words."""
     lever = seen.lever
     for hook, reads in seen.reads.items():
         for read in sorted(reads):
             why = None
-            if isinstance(lever, Ordering) and hook in ("key", "term"):
+            if read == OF_CONTAINERS and not (isinstance(lever, Sizing) and lever.trait(lever.reads_containers)):
+                why = "which is 0 unless a sizing lever says reads_containers=True"
+            elif isinstance(lever, Ordering) and hook in ("key", "term"):
                 why = _of_key(lever, read)
             elif isinstance(lever, Sizing) and hook == "total":
                 why = _of_total(lever, read)
             elif isinstance(lever, Placement) and hook == "score" and lever.score_by == "node":
                 why = _of_score(read)
             if why:
-                yield f"{hook} reads {read}, {why}"
+                yield Undeclared(hook, f"{hook} reads {read}, {why}", reads[read])
 
 
 def _is(read: Read, columns: dict[str, set[str]]) -> bool:
@@ -68,15 +77,13 @@ def _of_key(lever: Ordering, read: Read) -> str | None:
 
 
 def _of_total(lever: Sizing, read: Read) -> str | None:
-    if _is(read, {"container": {"used"}}) and not lever.trait(lever.reads_containers):
-        return "which hosts fill only for levers that say reads_containers"
     if lever.depends_on == "time" or _is_fixed(read):
         return None
     if read == Read("clock", "now_ms"):
         return "but totals are not asked for again as time passes: say depends_on='time'"
     if _is(read, REPORTED):
         return None if lever.depends_on == "reports" else "but nobody collects reports for it: say depends_on='reports'"
-    return None if lever.depends_on != "nothing" else "which moves: say depends_on='allocations'"
+    return None
 
 
 def _of_score(read: Read) -> str | None:

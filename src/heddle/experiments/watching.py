@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import wraps
+from traceback import extract_tb
+from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from heddle.experiments.silent_changes import SilentChanges
 from heddle.model.view import View
 from heddle.policy.compile import RUNS_AS_PYTHON
 from heddle.policy.declaration import Lever
@@ -26,15 +32,26 @@ class Read(NamedTuple):
         return f'view.{self.table}["{self.column}"]' + (" of another job" if self.others else "")
 
 
+Reads = dict[Read, int]  # and the line that read it first
+
+
+class Raised(NamedTuple):
+    hook: str
+    what: str
+    line: int
+
+
 @dataclass
 class Watched:
-    """What one lever did in a run."""
+    """What one lever did in a run. Lines are of the file that declares the hook."""
 
     lever: Lever
-    reads: dict[str, set[Read]] = field(default_factory=dict)  # of each hook
-    writes: set[str] = field(default_factory=set)  # columns of the view that it tried to write
+    reads: dict[str, Reads] = field(default_factory=dict)  # of each hook
     heard: set[int] = field(default_factory=set)  # kinds of events
-    raised: list[str] = field(default_factory=list)
+    raised: set[Raised] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.silent = SilentChanges(self.lever)
 
 
 Called = Callable[[Question, str, View, list[int], int], None]  # a hook, about what, and its answer
@@ -54,20 +71,32 @@ def watched(policy: Policy, called: Called | None = None) -> tuple[Policy, dict[
 
 def _watch(hook: Callable[..., Any], name: str, notes: Watched, called: Called | None) -> Callable[..., Any]:
     about = HOOKS[notes.lever.question][name]
-    reads = notes.reads.setdefault(name, set())
+    file, reads = inspect.unwrap(hook).__code__.co_filename, notes.reads.setdefault(name, {})
 
+    @wraps(hook)
     def call(*arguments: Any) -> Any:
         view, state, params, *integers = arguments
         given = dict(zip(about, integers, strict=True))
         if name == "on_event":
             notes.heard.add(given["kind"])
+        seen, kept = _WatchedView(view, reads, given, file), _guarded(state)
         try:
-            answer = hook(_WatchedView(view, reads, notes.writes, given), _guarded(state), params, *integers)
+            if name == "on_event":
+                unwatched = _WatchedView(view, {}, given, file)
+                with notes.silent.around(view, unwatched, kept, params, given) as told:
+                    answer = hook(seen, kept, params, *integers)
+                    told.append(int(answer))
+            else:
+                answer = hook(seen, kept, params, *integers)
             if not isinstance(answer, int | np.integer | np.bool_):
                 raise TypeError(f"it returned {answer!r}, not a whole number")
         except Exception as error:
-            notes.raised.append(f"{name}: {type(error).__name__}: {error}")
+            lines = [one.lineno for one in extract_tb(error.__traceback__) if one.filename == file]
+            at = (lines and lines[-1]) or inspect.unwrap(hook).__code__.co_firstlineno
+            notes.raised.add(Raised(name, f"{name}: {type(error).__name__}: {error}", at))
             raise
+        if name != "on_event":
+            notes.silent.given(name, integers, int(answer))
         if called is not None:
             called(notes.lever.question, name, view, integers, int(answer))
         return answer
@@ -86,8 +115,8 @@ def _guarded(state: Any) -> Any:
 
 
 class _WatchedView:
-    def __init__(self, view: View, reads: set[Read], writes: set[str], about: dict[str, int]) -> None:
-        self._view, self._reads, self._writes = view, reads, writes
+    def __init__(self, view: View, reads: Reads, about: dict[str, int], file: str) -> None:
+        self._view, self._reads, self._file = view, reads, file
         stage = about.get("stage", -1)
         self._job = about.get("job", int(view.stage_spec["job"][stage]) if stage >= 0 else -1)
 
@@ -96,10 +125,17 @@ class _WatchedView:
 
     def note(self, table: str, column: str, row: int) -> None:
         of = {"job": row, "stage": int(self._view.stage_spec["job"][row]) if table == "stage" else -1}.get(table)
-        self._reads.add(Read(table, column, of is not None and self._job >= 0 and of != self._job))
+        read = Read(table, column, of is not None and self._job >= 0 and of != self._job)
+        if read not in self._reads:
+            self._reads[read] = _line_in(self._file)
 
-    def note_write(self, table: str, column: str) -> None:
-        self._writes.add(str(Read(table, column)))
+
+def _line_in(file: str) -> int:
+    """The line of this file that runs now: of the hook, also where a function that it calls does the reading."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename != file:
+        frame = frame.f_back
+    return frame.f_lineno if frame else 0
 
 
 class _WatchedRows:
@@ -123,6 +159,3 @@ class _WatchedColumn:
         self._view.note(self._table, self._column, int(row))
         value = self._values[index]
         return int(value) if value.ndim == 0 else value
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._view.note_write(self._table, self._column)

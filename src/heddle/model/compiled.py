@@ -94,7 +94,8 @@ def _tell_numba(function: Callable[..., Any], compiled_as: Callable[..., Any]) -
     def implementation(*_: Any, **__: Any) -> Callable[..., Any]:
         return compiled_as
 
-    overload(function, jit_options={"_nrt": False, "error_model": "numpy"}, strict=False)(implementation)
+    options = {"_nrt": False, "error_model": "numpy", "boundscheck": not function.__module__.startswith("heddle.")}
+    overload(function, jit_options=options, strict=False)(implementation)
 
 
 tell_of_marked(_tell_numba)

@@ -33,12 +33,12 @@ ORDER_DRF: Final = 3
 # Events, one at a time, to the levers that listen to them.
 EVENT_ARRIVED: Final = 0  # a job: `stage` is its first stage
 EVENT_ALLOCATED: Final = 1  # a container of `stage` on `node`
-EVENT_STARTED: Final = 2
+EVENT_STARTED: Final = 2  # the container of `stage` on `node` runs
 EVENT_FINISHED: Final = 3  # it ended well; value = reports its node made since the allocation
 EVENT_STOPPED: Final = 4  # it ended otherwise; value as above
 EVENT_REPORTED: Final = 5  # `node` reported its use; value = this many reports in a row said the same
-EVENT_NODE_LOST: Final = 6
-EVENT_NODE_RETURNED: Final = 7
+EVENT_NODE_LOST: Final = 6  # `node` is gone; its containers end, each with an event of its own
+EVENT_NODE_RETURNED: Final = 7  # `node` is there again
 EVENT_INNER_FINISHED: Final = 8  # a task inside an executor, which no scheduler sees: for clairvoyant levers only
 EVENT_FETCHED: Final = 9  # the last of a task's input has come, and it begins to work
 EVENT_TICK: Final = 10  # time has passed: every `every_ms` of the lever, as long as requests wait
@@ -86,98 +86,116 @@ def view_dtypes(n_resources: int) -> Dtypes:
     return Dtypes(
         clock=np.dtype(
             [
-                ("now_ms", np.int64),
-                ("seed", np.int64),
+                ("now_ms", np.int64),  # the time: simulated from 0, or the live cluster's
+                ("seed", np.int64),  # of the run
                 ("allocations", np.int64),  # so far
                 vector("allowance"),  # of all nodes, lost ones included
                 vector("total"),  # what the nodes that are alive may promise now: for queues, admission and partition
-                vector("am_allocated"),
+                vector("am_allocated"),  # what application masters hold
                 vector("increment"),  # requests and sizes are multiples of this
-                ("report_ms", np.int64),
+                ("report_ms", np.int64),  # how often nodes report their use
                 ("running_jobs", np.int64),  # admitted and not ended
                 ("counts", np.int8, (n_resources,)),  # 1: the calculator looks at this resource
-                ("exclusive", np.int8, (n_resources,)),
+                ("exclusive", np.int8, (n_resources,)),  # 1: never oversold, whatever sizing says
             ],
             align=True,
         ),
         node=np.dtype(
             [
-                vector("capacity"),
-                vector("allowance"),
+                vector("capacity"),  # what the machine has
+                vector("allowance"),  # what of it the framework may promise, as configured
                 vector("total"),  # what may be promised now
-                vector("allocated"),
+                vector("allocated"),  # what containers on it reserve
                 vector("used"),  # of the whole node, last report
                 vector("containers_used"),  # of our containers, last report
-                ("reported_at_ms", np.int64),
+                ("reported_at_ms", np.int64),  # when it reported last
                 ("first_container", np.int32),  # newest; -1: none
-                ("n_containers", np.int32),
-                ("rack", np.int32),
-                ("label", np.int32),
+                ("n_containers", np.int32),  # on it
+                ("rack", np.int32),  # its number
+                ("label", np.int32),  # its number; 0: none
                 ("reserved_for", np.int32),  # a stage; -1: none
-                ("alive", np.int8),
+                ("alive", np.int8),  # 0: lost
             ],
             align=True,
         ),
         queue=np.dtype(
             [
-                vector("guarantee"),
-                vector("maximum"),
-                vector("min_share"),
-                vector("allocated"),
-                vector("am_allocated"),
-                ("weight_milli", np.int64),
-                ("am_share_permille", np.int64),
-                ("user_limit_percent", np.int64),
-                ("user_limit_factor_milli", np.int64),
-                ("max_running_jobs", np.int64),
-                ("running_jobs", np.int64),
-                ("running_ams", np.int64),
+                vector("guarantee"),  # its part of what is promised now
+                vector("maximum"),  # what it may hold
+                vector("min_share"),  # of the Fair scheduler
+                vector("allocated"),  # what it holds, with all below
+                vector("am_allocated"),  # by application masters
+                ("weight_milli", np.int64),  # of the Fair scheduler, in thousandths
+                ("am_share_permille", np.int64),  # what application masters may hold of it; -1: as the policy says
+                ("user_limit_percent", np.int64),  # minimum-user-limit-percent of the Capacity scheduler
+                ("user_limit_factor_milli", np.int64),  # user-limit-factor, in thousandths
+                ("max_running_jobs", np.int64),  # -1: no limit
+                ("running_jobs", np.int64),  # admitted and not ended
+                ("running_ams", np.int64),  # application masters that run
                 ("active_users", np.int64),  # users with requests that wait
                 ("waiting", np.int64),  # containers asked for and not allocated, in it and below
-                ("parent", np.int32),
-                ("first_child", np.int32),
-                ("next_sibling", np.int32),
-                ("order", np.int8),
+                ("parent", np.int32),  # -1: it is root
+                ("first_child", np.int32),  # -1: it is a leaf
+                ("next_sibling", np.int32),  # -1: the last
+                ("order", np.int8),  # of a leaf: ORDER_FIFO and so on
             ],
             align=True,
         ),
         member=np.dtype(
-            [vector("allocated"), ("waiting", np.int64), ("queue", np.int32), ("user", np.int32)], align=True
+            [
+                vector("allocated"),  # what the user holds there
+                ("waiting", np.int64),  # containers asked for and not allocated
+                ("queue", np.int32),  # the leaf
+                ("user", np.int32),  # as in view.job_spec
+            ],
+            align=True,
         ),
-        pool=np.dtype([vector("limit"), vector("allocated"), vector("waiting")], align=True),
-        shape=np.dtype([vector("demand")], align=True),
+        pool=np.dtype(
+            [
+                vector("limit"),  # as the partition said last
+                vector("allocated"),  # what its jobs hold
+                vector("waiting"),  # what they ask for
+            ],
+            align=True,
+        ),
+        shape=np.dtype(
+            [
+                vector("demand"),  # of one container
+            ],
+            align=True,
+        ),
         container=np.dtype(
             [
                 vector("used"),  # last report
-                ("allocated_at_ms", np.int64),
+                ("allocated_at_ms", np.int64),  # when it was granted
                 ("started_at_ms", np.int64),  # -1: not running yet
                 ("stage", np.int32),  # -1: the row is free
-                ("node", np.int32),
-                ("next", np.int32),
-                ("previous", np.int32),
+                ("node", np.int32),  # where it is
+                ("next", np.int32),  # on its node, older; -1: none
+                ("previous", np.int32),  # on its node, newer; -1: none
             ],
             align=True,
         ),
         job=np.dtype(
             [
-                vector("allocated"),
-                ("arrived_at_ms", np.int64),
+                vector("allocated"),  # what its containers reserve
+                ("arrived_at_ms", np.int64),  # when it could first ask
                 ("waiting", np.int32),  # containers asked for and not allocated
                 ("held", np.int32),  # containers allocated or running
                 ("queue", np.int32),  # the leaf it is in now
-                ("member", np.int32),
-                ("priority", np.int32),
-                ("pool", np.int16),
-                ("state", np.int8),
+                ("member", np.int32),  # row of view.member: its user in its queue
+                ("priority", np.int32),  # a larger number is more important
+                ("pool", np.int16),  # what the partition said when it arrived
+                ("state", np.int8),  # JOB_AWAY, JOB_ARRIVED, JOB_ADMITTED, JOB_FINISHED, JOB_FAILED
             ],
             align=True,
         ),
         stage=np.dtype(
             [
                 ("asked_at_ms", np.int64),  # -1: never
-                ("waiting", np.int32),
-                ("held", np.int32),
-                ("done", np.int32),
+                ("waiting", np.int32),  # containers asked for and not allocated
+                ("held", np.int32),  # containers allocated or running
+                ("done", np.int32),  # tasks that finished
                 ("reason", np.int8),  # why its requests wait (model.reasons.Reason)
             ],
             align=True,

@@ -28,35 +28,35 @@ NOT_RUNNING: Final = -1
 
 JOB: Final = np.dtype(
     [
-        ("submit_at_ms", np.int64),
+        ("submit_at_ms", np.int64),  # when its user submits it
         ("queue", np.int32),  # index into Workload.queues (full names)
-        ("user", np.int32),
-        ("first_stage", np.int32),
+        ("user", np.int32),  # index into Workload.users
+        ("first_stage", np.int32),  # the others follow it
         ("n_stages", np.int32),  # the AM's included
         ("first_after", np.int32),  # into Workload.job_after: jobs that must have finished first
-        ("n_after", np.int32),
+        ("n_after", np.int32),  # so many of them
         ("priority", np.int32),  # a larger number is more important, as in YARN
-        ("has_am", np.int8),
-        ("iterative", np.int8),
+        ("has_am", np.int8),  # 1: its first stage is its application master
+        ("iterative", np.int8),  # 1: its stages are rounds of one computation
     ],
     align=True,
 )
 
 STAGE: Final = np.dtype(
     [
-        ("job", np.int32),
+        ("job", np.int32),  # whose it is
         ("shape", np.int32),  # row of Workload.shapes: what one of its containers reserves
-        ("first_task", np.int32),
-        ("n_tasks", np.int32),
+        ("first_task", np.int32),  # the others follow it
+        ("n_tasks", np.int32),  # of TASKS, AM and EXECUTORS each is a container
         ("first_after", np.int32),  # into Workload.stage_after: stages of the same job, by global number
-        ("n_after", np.int32),
+        ("n_after", np.int32),  # so many of them
         ("shuffle_ms", np.int32),  # at the start of each task, without CPU
         ("idle_timeout_ms", np.int32),  # EXECUTORS: released when idle so long; 0 = held to the job's end
         ("slow_start_permille", np.int16),  # -1: waits for its predecessors; else may start early and hold
         ("slots", np.int16),  # EXECUTORS: tasks that run in one at the same time
-        ("iteration", np.int16),
+        ("iteration", np.int16),  # the round, of an iterative job
         ("label", np.int16),  # index into Workload.labels; 0 = any node
-        ("kind", np.int8),
+        ("kind", np.int8),  # TASKS, AM, EXECUTORS, INNER
     ],
     align=True,
 )

@@ -1,6 +1,6 @@
 """What a declaration alone shows to be wrong: signatures of hooks, events that never come, state without a source.
 
-What only the compiler shows (a fraction, nothing returned) is in policy/compiled_check.py, what only a run shows in
+What only the compiler shows (a fraction, nothing returned) is in policy/compile.py, what only a run shows in
 experiments/conformance.py.
 """
 
@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 from heddle.model.errors import Problem
 from heddle.model.suggestion import did_you_mean
 from heddle.model.view import EVENT_NAMES, EVENT_TICK
+from heddle.policy.answers import MOST_POOLS
 from heddle.policy.delivery import DELIVERY, OF_TRUTH
+from heddle.policy.parameter import Parameter
 from heddle.policy.question import HOOKS, Question
+from heddle.policy.state import State
 
 if TYPE_CHECKING:
     from heddle.policy.declaration import Lever
@@ -28,9 +31,9 @@ SWITCHED: Final = ("may_deadlock", "reserves", "blocking", "reads_containers", "
 
 def problems_of(lever: Lever) -> list[str]:
     """All that is wrong with the declaration, in words."""
-    return [
+    return list(_of_types(lever)) or [
         *_of_hooks(lever), *_of_events(lever), *_of_truth(lever), *lever.state.problems, *_of_memory(lever),
-        *_of_traits(lever),
+        *_of_traits(lever), *_of_sizing(lever), *_of_pools(lever),
     ]  # fmt: skip
 
 
@@ -40,6 +43,20 @@ def declared_at(lever: Lever) -> tuple[str, int | None]:
         if code := getattr(hook, "__code__", None):
             return code.co_filename, code.co_firstlineno
     return lever.name, None
+
+
+def _of_types(lever: Lever) -> Iterator[str]:
+    """What the rest cannot look at: a tuple of one without its comma, mostly."""
+    for name, each, example in (
+        ("parameters", Parameter, '(Parameter("keep", 0.9, "what it means"),)'),
+        ("listens", int, "(EVENT_ALLOCATED,)"),
+        ("truth", str, '("workload",)'),
+    ):
+        given = getattr(lever, name)
+        if not isinstance(given, tuple | list) or not all(isinstance(one, each) for one in given):
+            yield f"{name} is {given!r}; write a tuple, as in {name}={example}"
+    if not isinstance(lever.state, State):
+        yield f'state is {lever.state!r}; write State(...), as in state=State(job="seen")'
 
 
 def _of_hooks(lever: Lever) -> Iterator[str]:
@@ -61,10 +78,12 @@ def _takes_anything(hook: Callable[..., Any]) -> bool:
 def _of_events(lever: Lever) -> Iterator[str]:
     for kind in lever.listens:
         if kind not in range(len(EVENT_NAMES)):
-            yield f"listens to {kind!r}, which is no event (heddle.model.view has them: EVENT_ARRIVED and so on)"
+            events = ", ".join(f"EVENT_{name.upper().replace('-', '_')}" for name in EVENT_NAMES)
+            yield f"listens to {kind!r}, which is no event; heddle.model.view has {events}"
         elif kind not in DELIVERY[lever.question].kinds:
             hearers = [question for question, one in DELIVERY.items() if kind in one.kinds]
-            yield f"{lever.question} never hears of {EVENT_NAMES[kind]!r}; only {' and '.join(hearers)} do"
+            instead = "leave it out of listens, or ask every every_ms with EVENT_TICK"
+            yield f"{lever.question} never hears of {EVENT_NAMES[kind]!r}; only {' and '.join(hearers)} do: {instead}"
         elif kind in OF_TRUTH and not lever.truth:
             yield f"{EVENT_NAMES[kind]!r} is nothing a scheduler sees: only levers with a truth may listen to it"
     if lever.listens and lever.on_event is None:
@@ -83,7 +102,7 @@ def _of_truth(lever: Lever) -> Iterator[str]:
     for one in lever.truth:
         if one not in lever.truths:
             yield f"there is no truth {one!r} for {lever.question}; known: {', '.join(lever.truths)}"
-    if "future_peak" in lever.truth and getattr(lever, "depends_on", "") != "time":
+    if "future_peak" in lever.truth and "future_peak" in lever.truths and getattr(lever, "depends_on", "") != "time":
         yield "the future peak changes with time alone: say depends_on='time'"
     if "workload" in lever.truth and lever.prepare is None:
         yield "truth 'workload' is given to prepare(), which it does not have"
@@ -102,6 +121,25 @@ def _of_traits(lever: Lever) -> Iterator[str]:
         trait = getattr(lever, name, "")
         if isinstance(trait, str) and trait and trait.partition("=")[0] not in lever.parameter_names:
             yield f"{name} is switched by {trait!r}, which is no parameter of it"
+
+
+def _of_sizing(lever: Lever) -> Iterator[str]:
+    if lever.question is Question.SIZING and getattr(lever, "depends_on", "") == "nothing" and not lever.of_yarn:
+        yield "a total that depends on nothing is the allowance, and nobody asks for it: say depends_on='allocations'"
+
+
+def _of_pools(lever: Lever) -> Iterator[str]:
+    if lever.question is not Question.PARTITION:
+        return
+    n_pools, has_pool, has_limit = getattr(lever, "n_pools", 1), "pool" in lever.hooks, "limit" in lever.hooks
+    if not isinstance(n_pools, int) or not 1 <= n_pools <= MOST_POOLS:
+        yield f"n_pools is {n_pools!r}; there can be 1 to {MOST_POOLS} pools"
+    elif has_pool and n_pools < 2:
+        yield "says which pool a job draws on, but there is one: say how many with n_pools"
+    if has_pool and not has_limit:
+        yield "has pools but no limit: what may each hold?"
+    if has_limit and not has_pool:
+        yield "has a limit, but does not say which pool a job draws on"
 
 
 def unknown_names(function: Callable[..., Any]) -> Iterator[Problem]:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import re
+import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from traceback import extract_tb
 from typing import Any, Final
 
 from numba import njit, types
 from numba.core.errors import NumbaError
 
 from heddle.model.compiled import among_levers
-from heddle.model.errors import BadInput
-from heddle.policy.declaration import Hook, Lever
+from heddle.model.errors import BadInput, Problem
+from heddle.policy.answers import Legal, legal_answers
+from heddle.policy.compiler_words import refuse_slips, why_not
+from heddle.policy.declaration import Hook, Lever, is_ours
+from heddle.policy.guarding import Guard
 from heddle.policy.handles import ParamsType, StateType, ViewType
 from heddle.policy.native import address_of
 from heddle.policy.question import ALL_HOOKS, HOOKS, Question
@@ -37,6 +40,21 @@ class Compiled:
     address: int
     function: Any = None
     outside: SteppingOut | None = None
+    guard: Guard | None = None
+
+    def take_fault(self) -> Problem | None:
+        """What a user's hook did wrong since it was asked last, with its line."""
+        if self.outside is not None and self.outside.raised:
+            error = self.outside.raised.pop()
+            return self._problem(f"raised {type(error).__name__}: {error}", error)
+        fault = self.guard.take_fault() if self.guard else ""
+        return self._problem(fault) if fault else None
+
+    def _problem(self, fault: str, error: Exception | None = None) -> Problem:
+        code = inspect.unwrap(self.hook).__code__
+        frames = extract_tb(error.__traceback__) if error else []
+        lines = [one.lineno for one in frames if one.filename == code.co_filename]
+        return Problem(code.co_filename, f"{self.hook.__name__}: {fault}", lines[-1] if lines else code.co_firstlineno)
 
 
 def layout_of(lever: Lever, n_resources: int) -> StateLayout:
@@ -64,64 +82,51 @@ _ZEROS: Final[dict[int, Hook]] = {1: _zero_1, 2: _zero_2, 5: _zero_5, 12: _zero_
 
 def compile_hook(lever: Lever, hook: str, n_resources: int) -> Compiled:
     """The hook compiled; where Numba cannot, it steps out to plain Python."""
-    n_integers = len(HOOKS[lever.question][hook])
+    about, legal = HOOKS[lever.question][hook], legal_answers(lever, hook)
     function = lever.hooks.get(hook)
     if function is None:  # what a lever leaves out answers 0
-        return _compiled(_ZEROS[n_integers], n_integers, StateLayout(type(lever.state)(), (), n_resources), ())
-    return _compiled(function, n_integers, layout_of(lever, n_resources), lever.parameter_names)
+        return _compiled(_ZEROS[len(about)], about, legal, StateLayout(type(lever.state)(), (), n_resources), ())
+    return _compiled(function, about, legal, layout_of(lever, n_resources), lever.parameter_names)
 
 
 @cache
-def _compiled(function: Hook, n_integers: int, layout: StateLayout, names: tuple[str, ...]) -> Compiled:
+def _compiled(
+    function: Hook, about: tuple[str, ...], legal: Legal, layout: StateLayout, names: tuple[str, ...]
+) -> Compiled:
     if getattr(function, RUNS_AS_PYTHON, False):
-        return _as_python(function, n_integers, layout, names)
+        return _as_python(function, about, legal, layout, names)
     try:
-        return by_numba(function, n_integers, layout, names)
+        return by_numba(function, about, legal, layout, names)
     except NumbaError as error:
         if is_ours(function):
             raise
-        _refuse_unknown_parts(function, str(error))
-        first = next((line for line in str(error).splitlines() if line.strip()), "")
+        refuse_slips(function, layout, names, str(error))
+        why, row = why_not(function, str(error))
         warnings.warn(
-            f"{function.__name__} cannot be compiled and will run as plain Python, far slower ({first.strip()})",
+            f"{function.__code__.co_filename}:{row}: {function.__name__} cannot be compiled and will run as plain "
+            f"Python, far slower ({why})",
             SlowLeverWarning,
             stacklevel=2,
         )
-        return _as_python(function, n_integers, layout, names)
+        return _as_python(function, about, legal, layout, names)
 
 
-def _refuse_unknown_parts(function: Hook, error: str) -> None:
-    """A column, list or parameter that was never declared is a slip, not something that only Python can do."""
-    part = re.search(r"Unknown attribute '(\w+)' of type heddle\.(View|State|Params)", error)
-    column = re.search(r">>> getitem\(array\(Record\(.*Literal\[str\]\((\w+)\)\)", error)
-    if not part and not column:
-        return
-    if part:
-        what = f"{part[2].lower()}.{part[1]} does not exist: it is not declared, or spelt otherwise"
-    else:
-        assert column
-        what = f"there is no column {column[1]!r}: it is not declared, or spelt otherwise"
-    code = function.__code__
-    lines = re.findall(r'File "([^"]+)", line (\d+)', error)
-    own = [int(line) for file, line in lines if Path(file).name == Path(code.co_filename).name]
-    row = own[-1] if own else code.co_firstlineno
-    raise BadInput.of(code.co_filename, f"{function.__name__}: {what}", row=row)
-
-
-def is_ours(function: Hook) -> bool:
-    return function.__module__.startswith("heddle.")
-
-
-def _as_python(function: Hook, n_integers: int, layout: StateLayout, names: tuple[str, ...]) -> Compiled:
-    outside = SteppingOut(function, layout, names, n_integers)
+def _as_python(
+    function: Hook, about: tuple[str, ...], legal: Legal, layout: StateLayout, names: tuple[str, ...]
+) -> Compiled:
+    outside = SteppingOut(function, layout, names, about, legal)
     return Compiled(function, outside.address, outside=outside)
 
 
 @cache
-def by_numba(function: Hook, n_integers: int, layout: StateLayout, names: tuple[str, ...]) -> Compiled:
-    """Compiled by Numba, or its error; BadInput if what it returns is no whole number."""
-    given = (ViewType(layout.n_resources), StateType(layout), ParamsType(names), *(types.int64,) * n_integers)
-    options = {"cache": is_ours(function), "_nrt": False, "error_model": "numpy"}
+def by_numba(
+    function: Hook, about: tuple[str, ...], legal: Legal, layout: StateLayout, names: tuple[str, ...]
+) -> Compiled:
+    """Compiled by Numba, or its error; BadInput if it returns no whole number. A user's stands behind a guard."""
+    ours = is_ours(function)
+    view = ViewType(layout.n_resources, writable=ours)
+    given = (view, StateType(layout), ParamsType(names), *(types.int64,) * len(about))
+    options = {"cache": ours, "_nrt": False, "error_model": "numpy", "boundscheck": not ours}
     with among_levers():
         compiled = njit(given, **options)(function)
         returned = compiled.overloads[given].signature.return_type
@@ -129,7 +134,10 @@ def by_numba(function: Hook, n_integers: int, layout: StateLayout, names: tuple[
         wanted = types.int64(*given)
         if returned != types.int64:
             compiled = njit(wanted, **options)(function)
-    return Compiled(function, address_of(compiled, wanted), function=compiled)
+        if ours:
+            return Compiled(function, address_of(compiled, wanted), function=compiled)
+        guard = Guard(compiled, wanted, legal, about, options)
+    return Compiled(function, guard.address, guard=guard)
 
 
 def _refuse_unless_whole(function: Hook, returned: Any) -> None:
@@ -139,7 +147,7 @@ def _refuse_unless_whole(function: Hook, returned: Any) -> None:
     if isinstance(returned, types.Float):
         what = "returns a fraction, and would be cut to a whole number; use // and units that are fine enough"
     elif returned == types.none:
-        what = "returns nothing; a hook returns a whole number"
+        what = "returns nothing; a hook returns a whole number (on_event: 1 if its host must ask again, else 0)"
     elif isinstance(returned, types.Optional):
         what = "returns nothing on some way through it; a hook returns a whole number on every way"
     else:
@@ -158,10 +166,7 @@ def hooks_of(levers: Sequence[Lever], n_resources: int) -> Compilation:
 
 
 def raise_what_levers_raised(hooks: Compilation) -> None:
-    """If a lever that runs as plain Python raised in the run that just ended: BadInput that says where."""
-    for compiled in hooks.values():
-        if compiled.outside is not None and compiled.outside.raised:
-            error = compiled.outside.raised.pop()
-            code = compiled.hook.__code__
-            what = f"{compiled.hook.__name__} raised {type(error).__name__}: {error}"
-            raise BadInput.of(code.co_filename, what, row=code.co_firstlineno) from error
+    """If a user's lever did what no host can go on with in the run that just ended: BadInput that says where."""
+    problems = [problem for compiled in hooks.values() if (problem := compiled.take_fault())]
+    if problems:
+        raise BadInput(problems)

@@ -16,6 +16,11 @@ Hook = Callable[..., Any]
 NO_STATE: Final = State()
 
 
+def is_ours(function: Hook) -> bool:
+    """heddle's own, which tests look at; a user's is checked as it is loaded and as it runs."""
+    return function.__module__.startswith("heddle.")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Lever:
     """One answer to one question. What is declared wrongly is refused at once."""
@@ -25,8 +30,9 @@ class Lever:
 
     name: str
     summary: str
+    # What a policy string may set: Parameter(name, default, meaning, low=, high=, choices=)
     parameters: tuple[Parameter, ...] = ()
-    state: State = NO_STATE
+    state: State = NO_STATE  # what it remembers: State(node=, job=, container=, table=, lists=)
     on_event: Hook | None = None
     listens: tuple[int, ...] = ()  # kinds of events for on_event: policy/delivery.py
     every_ms: int = 0  # how often EVENT_TICK comes, as long as requests wait

@@ -91,15 +91,15 @@ class AddressModel(models.PrimitiveModel):  # type: ignore[misc]
 
 
 class ViewType(AddressType):
-    """Numba's type of a ViewHandle."""
+    """Numba's type of a ViewHandle. Users' hooks get one that they cannot write to."""
 
-    def __init__(self, n_resources: int) -> None:
-        self.n_resources = n_resources
-        super().__init__(name=f"heddle.View({n_resources})")
+    def __init__(self, n_resources: int, writable: bool = True) -> None:
+        self.n_resources, self.writable = n_resources, writable
+        super().__init__(name=f"heddle.View({n_resources}{'' if writable else ', read-only'})")
 
     @property
     def parts(self) -> dict[str, Any]:
-        return view_parts(self.n_resources)
+        return view_parts(self.n_resources, self.writable)
 
 
 class StateType(AddressType):
@@ -141,20 +141,21 @@ def view_columns(n_resources: int) -> dict[str, np.dtype[Any]]:
 
 
 @cache
-def view_parts(n_resources: int) -> dict[str, Any]:
+def view_parts(n_resources: int, writable: bool = True) -> dict[str, Any]:
     """Numba's type of each array of a view."""
-    return {name: array_type(dtype, 1) for name, dtype in view_columns(n_resources).items()}
+    return {name: array_type(dtype, 1, writable) for name, dtype in view_columns(n_resources).items()}
 
 
 @cache
-def array_type(dtype: np.dtype[Any], axes: int) -> Any:
-    return types.Array(numba.from_dtype(dtype), axes, "C", aligned=dtype.isalignedstruct or dtype.fields is None)
+def array_type(dtype: np.dtype[Any], axes: int, writable: bool = True) -> Any:
+    aligned = dtype.isalignedstruct or dtype.fields is None
+    return types.Array(numba.from_dtype(dtype), axes, "C", readonly=not writable, aligned=aligned)
 
 
 @cache
 def state_parts(layout: StateLayout) -> dict[str, Any]:
-    """Numba's type of each array of a lever's state."""
-    return {name: array_type(dtype, 1) for name, dtype in layout.dtypes.items()}
+    """Numba's type of each array of a lever's state. The truth is the host's to write."""
+    return {name: array_type(dtype, 1, writable=name != "truth") for name, dtype in layout.dtypes.items()}
 
 
 @typeof_impl.register(ViewHandle)

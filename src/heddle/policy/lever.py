@@ -30,11 +30,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, TypeVar
 
-from heddle.model.errors import BadInput
+from heddle.model.errors import BadInput, Problem
 from heddle.model.suggestion import did_you_mean
 from heddle.policy.declaration import Hook, Lever
 from heddle.policy.parameter import Parameter, Value
 from heddle.policy.question import HOOKS, Question
+from heddle.policy.refused import refused
 from heddle.policy.state import Column, State, per_resource, several
 
 __all__ = [
@@ -96,7 +97,8 @@ class Sizing(Lever):
     # "future_peak": state.truth["future_peak"][node, r], what those on the node will use at most. The host writes it.
     truths: ClassVar = ("workload", "future_peak")
     total: Hook | None = None
-    # What moves a total: nothing (it is the allowance), what is allocated, that and what nodes report, or time alone.
+    # What moves a total: what is allocated; that and what nodes report; time alone. "nothing": it is the allowance, and
+    # the simulator never asks for it (stock YARN's own, and no other).
     depends_on: Literal["nothing", "allocations", "reports", "time"] = "reports"
     reads_containers: bool | str = False  # it looks at the use of single containers, which only a simulator tells
     # A parameter: for so many reports a new container counts in full. A live host may set it to what it measures.
@@ -110,7 +112,7 @@ class Partition(Lever):
     question: ClassVar = Question.PARTITION
     pool: Hook | None = None
     limit: Hook | None = None
-    n_pools: int = 1
+    n_pools: int = 1  # pools are numbered from 0; at least 2 where there is a `pool`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,46 +133,64 @@ class Placement(Lever):
 L = TypeVar("L", bound=Lever)
 
 
-def _decorator(kind: type[L], options: dict[str, Any]) -> Callable[[Hook], L]:
+def _decorator(kind: type[L], bare: tuple[Hook, ...], options: dict[str, Any]) -> Callable[[Hook], L]:
+    for hook in bare:
+        what = f"{hook.__name__}: write @{kind.question}(), with brackets"
+        without: Callable[[Hook], L] = refused(
+            BadInput.of(hook.__code__.co_filename, what, row=hook.__code__.co_firstlineno)
+        )
+        return without
+
     def declare(hook: Hook) -> L:
-        main = next(iter(HOOKS[kind.question]))
-        known = [one.name for one in fields(kind)]
-        for option in options:
-            if option not in known:
-                what = f"{kind.question} has no hook or trait {option!r}{did_you_mean(option, known)}"
-                raise BadInput.of(hook.__code__.co_filename, what, row=hook.__code__.co_firstlineno)
-        doc = (hook.__doc__ or "").strip().splitlines()
-        said: dict[str, Any] = {"name": hook.__name__.replace("_", "-"), "summary": doc[0] if doc else "", main: hook}
-        return kind(**(said | options))
+        try:
+            return _declared(kind, hook, options)
+        except BadInput as why:
+            instead: L = refused(why)
+            return instead
 
     return declare
 
 
-def queues(**options: Any) -> Callable[[Hook], Queues]:
+def _declared(kind: type[L], hook: Hook, options: dict[str, Any]) -> L:
+    main = next(iter(HOOKS[kind.question]))
+    known = [one.name for one in fields(kind) if one.name not in ("values", main)]
+    code, problems = hook.__code__, []
+    for option in (one for one in options if one not in known):
+        instead = f"{did_you_mean(option, known) or ';'} it has: {', '.join(known)}"
+        what = f"{kind.question} has no hook or trait {option!r}{instead}"
+        problems.append(Problem(code.co_filename, what, code.co_firstlineno))
+    if problems:
+        raise BadInput(problems)
+    doc = (hook.__doc__ or "").strip().splitlines()
+    said: dict[str, Any] = {"name": hook.__name__, "summary": doc[0] if doc else "", main: hook}
+    return kind(**(said | options))
+
+
+def queues(*bare: Hook, **options: Any) -> Callable[[Hook], Queues]:
     """Declares `key(view, state, params, queue)` as a lever of its own."""
-    return _decorator(Queues, options)
+    return _decorator(Queues, bare, options)
 
 
-def ordering(**options: Any) -> Callable[[Hook], Ordering]:
+def ordering(*bare: Hook, **options: Any) -> Callable[[Hook], Ordering]:
     """Declares `key(view, state, params, stage)` as a lever of its own."""
-    return _decorator(Ordering, options)
+    return _decorator(Ordering, bare, options)
 
 
-def admission(**options: Any) -> Callable[[Hook], Admission]:
+def admission(*bare: Hook, **options: Any) -> Callable[[Hook], Admission]:
     """Declares `admits(view, state, params, job)` as a lever of its own."""
-    return _decorator(Admission, options)
+    return _decorator(Admission, bare, options)
 
 
-def sizing(**options: Any) -> Callable[[Hook], Sizing]:
+def sizing(*bare: Hook, **options: Any) -> Callable[[Hook], Sizing]:
     """Declares `total(view, state, params, node, r)` as a lever of its own."""
-    return _decorator(Sizing, options)
+    return _decorator(Sizing, bare, options)
 
 
-def partition(**options: Any) -> Callable[[Hook], Partition]:
+def partition(*bare: Hook, **options: Any) -> Callable[[Hook], Partition]:
     """Declares `pool(view, state, params, job)` as a lever of its own."""
-    return _decorator(Partition, options)
+    return _decorator(Partition, bare, options)
 
 
-def placement(**options: Any) -> Callable[[Hook], Placement]:
+def placement(*bare: Hook, **options: Any) -> Callable[[Hook], Placement]:
     """Declares `score(view, state, params, node, stage)` as a lever of its own."""
-    return _decorator(Placement, options)
+    return _decorator(Placement, bare, options)

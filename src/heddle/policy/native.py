@@ -2,7 +2,8 @@
 
 Numba's first-class functions go through a wrapper for C, which costs more than a small hook. Here a caller needs only
 the address, so one compiled engine serves every policy, and a table of numbers says what it calls.
-Compiled functions of heddle raise nothing; their status is not looked at.
+Compiled functions of heddle raise nothing; their status is not looked at. Those of users stand behind a guard that does
+(guarding.py).
 """
 
 from __future__ import annotations
@@ -22,14 +23,19 @@ def address_of(compiled: Any, signature: Any) -> int:
 
 def call_address(context: Any, builder: Any, address: Any, argument_types: Any, arguments: Any) -> Any:
     """Emits a call to the function at this address, which returns an int64. Every argument is one word."""
+    return call_with_status(context, builder, address, argument_types, arguments)[1]
+
+
+def call_with_status(context: Any, builder: Any, address: Any, argument_types: Any, arguments: Any) -> tuple[Any, Any]:
+    """The same, with Numba's status of the call: not 0 if the function raised, and then the answer means nothing."""
     kind = context.call_conv.get_function_type(types.int64, argument_types)
     function = builder.inttoptr(address, kind.as_pointer())
     # Not cgutils.alloca_once, which stores zeros, again wherever the caller is inlined, and LLVM cannot drop them.
     with builder.goto_entry_block():
         answer = builder.alloca(ir.IntType(64))
         raised = builder.alloca(kind.args[1].pointee)
-    builder.call(function, [answer, raised, *arguments])
-    return builder.load(answer)
+    status = builder.call(function, [answer, raised, *arguments])
+    return status, builder.load(answer)
 
 
 def calling(n_words: int) -> Any:

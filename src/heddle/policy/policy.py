@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from traceback import extract_tb
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from heddle.model.errors import BadInput
+from heddle.model.errors import BadInput, Problem
 from heddle.model.view import View
 from heddle.model.workload import Workload
+from heddle.policy.declaration import is_ours
 from heddle.policy.lever import Admission, Lever, Ordering, Partition, Placement, Question, Queues, Sizing
+from heddle.policy.state import read_only
 
 L = TypeVar("L", bound=Lever)
 
@@ -32,26 +35,55 @@ class Declared(NamedTuple):
 class Setup(NamedTuple):
     """What a lever's prepare() gets: the view at time 0, its own zeroed columns and, if it declares that, the truth."""
 
-    lever: Lever
-    view: View
-    state: Any
-    truth: Workload | None
+    lever: Lever  # with its parameters set
+    view: View  # at time 0
+    state: Any  # its own columns, all 0; it may fill them
+    truth: Workload | None  # for levers with truth=("workload",)
     # Nodes that hold the input of some task of a stage; those of stage s are
     # preferred[first_preferred[s]:first_preferred[s + 1]].
     first_preferred: npt.NDArray[np.int64]
-    preferred: npt.NDArray[np.int64]
-    declared: Declared | None = None  # None on a live cluster
+    preferred: npt.NDArray[np.int64]  # numbers of nodes, as above
+    declared: Declared | None = None  # data sizes and bandwidths, with reads_declared; None on a live cluster
 
     def prepared_lists(self) -> dict[str, npt.NDArray[np.int64]]:
-        """Calls it. Its lists, all that the lever declares."""
+        """Calls it. Its lists, all that the lever declares. BadInput with the user's line if it cannot."""
         assert self.lever.prepare is not None
-        made = self.lever.prepare(self) or {}
+        code = self.lever.prepare.__code__
+        try:
+            made = self.lever.prepare(self._replace(view=View(*map(read_only, self.view)))) or {}
+        except Exception as error:
+            if is_ours(self.lever.prepare):
+                raise
+            lines = [one.lineno for one in extract_tb(error.__traceback__) if one.filename == code.co_filename]
+            said = f"{self.lever.name}: prepare() raised {type(error).__name__}: {error}"
+            if isinstance(error, AttributeError) and isinstance(error.obj, Setup):
+                said += f"; a Setup has {', '.join(self._fields)}"
+            raise BadInput.of(code.co_filename, said, row=lines[-1] if lines else code.co_firstlineno) from error
         wanted = self.lever.state.lists
-        if set(made) != set(wanted):
-            code = self.lever.prepare.__code__
-            what = f"{self.lever.name}: prepare() returns the lists {sorted(made)}, declared are {sorted(wanted)}"
-            raise BadInput.of(code.co_filename, what, row=code.co_firstlineno)
+        problems = []
+        if not isinstance(made, Mapping) or set(made) != set(wanted):
+            given = sorted(made) if isinstance(made, Mapping) else made
+            problems.append(f"prepare() returns {given!r}, the lists that it declares are {sorted(wanted)}")
+        else:
+            problems += [f"the list {name!r} {what}" for name in wanted if (what := _not_a_list(made[name]))]
+        if problems:
+            raise BadInput(
+                [Problem(code.co_filename, f"{self.lever.name}: {one}", code.co_firstlineno) for one in problems]
+            )
         return {name: np.ascontiguousarray(made[name], np.int64) for name in wanted}
+
+
+def _not_a_list(made: Any) -> str:
+    """Why it is no list of whole numbers; empty if it is one."""
+    try:
+        array = np.asarray(made)
+    except ValueError as error:
+        return f"is no list: {error}"
+    if array.ndim != 1:
+        return f"has {array.ndim} dimensions, not one"
+    if array.dtype.kind not in "iubf":
+        return f"holds {array.dtype}, not whole numbers"
+    return "" if np.array_equal(array, np.trunc(array)) else "holds fractions, which would be cut to whole numbers"
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,13 @@ def as_words(array: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return array.view(np.int64).reshape(len(array), -1) if array.dtype.itemsize else np.zeros((0, 0), np.int64)
 
 
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same memory, for those who must not write to it."""
+    shown = array.view()
+    shown.flags.writeable = False
+    return shown
+
+
 @cache
 def _kind_of_state(names: tuple[str, ...]) -> Any:
     return namedtuple("LeverState", names)

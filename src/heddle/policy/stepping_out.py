@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from heddle.model.view import View
+from heddle.policy.answers import Legal
 from heddle.policy.handles import WORDS_PER_ARRAY, view_columns
-from heddle.policy.state import StateLayout, lever_state
+from heddle.policy.state import StateLayout, lever_state, read_only
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -26,13 +27,21 @@ Arrays = dict[str, npt.NDArray[Any]]
 class SteppingOut:
     """A plain hook with an address. Keep it as long as the address is used."""
 
-    def __init__(self, hook: Callable[..., Any], layout: StateLayout, names: tuple[str, ...], n_integers: int) -> None:
+    def __init__(
+        self,
+        hook: Callable[..., Any],
+        layout: StateLayout,
+        names: tuple[str, ...],
+        about: tuple[str, ...],
+        legal: Legal,
+    ) -> None:
         self.hook, self.raised = hook, list[Exception]()
-        self._layout = layout
+        self._about, self._legal = about, legal
+        self._layout, self._view_columns = layout, view_columns(layout.n_resources)
         self._params = _named(names)
         # Numba's calling convention: where the answer goes, where an exception would go, then the arguments.
         kind = ctypes.CFUNCTYPE(
-            ctypes.c_int, ctypes.POINTER(ctypes.c_int64), ctypes.c_void_p, *(ctypes.c_int64,) * (3 + n_integers)
+            ctypes.c_int, ctypes.POINTER(ctypes.c_int64), ctypes.c_void_p, *(ctypes.c_int64,) * (3 + len(about))
         )
         self._callback = kind(self._called)
         self.address = int(ctypes.cast(self._callback, ctypes.c_void_p).value or 0)
@@ -47,12 +56,15 @@ class SteppingOut:
         return 0
 
     def _answer(self, view: int, state: int, params: int, integers: tuple[int, ...]) -> int:
-        seen = View(**_arrays(view, view_columns(self._layout.n_resources)))
+        seen = View(**{name: read_only(one) for name, one in _arrays(view, self._view_columns).items()})
         kept = lever_state(_arrays(state, self._layout.dtypes))
         values = self._params._make((ctypes.c_int64 * len(self._params._fields)).from_address(params))
         answer = self.hook(seen, kept, values, *integers)
         if not isinstance(answer, int | np.integer | np.bool_):
             raise TypeError(f"it returned {answer!r}, not a whole number")
+        if not self._legal.low <= answer <= self._legal.high:
+            asked = ", ".join(f"{name}={number}" for name, number in zip(self._about, integers, strict=True))
+            raise ValueError(f"asked with {asked}, it answered {answer}, which is not {self._legal.meaning}")
         return int(answer)
 
 

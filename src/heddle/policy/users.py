@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 import traceback
 from dataclasses import replace
@@ -14,6 +15,7 @@ from heddle.model.errors import BadInput, Problem
 from heddle.model.suggestion import did_you_mean
 from heddle.policy.checking import unknown_names
 from heddle.policy.declaration import Lever
+from heddle.policy.refused import Refused, in_a_file
 
 
 def load_user_lever(text: str) -> Lever:
@@ -24,14 +26,17 @@ def load_user_lever(text: str) -> Lever:
         raise BadInput.of(file, "no such file")
     stat = path.stat()
     module = _loaded(file, stat.st_mtime_ns, stat.st_size)
-    levers = {key: value for key, value in vars(module).items() if isinstance(value, Lever)}
+    levers = {key: value for key, value in vars(module).items() if isinstance(value, Lever | Refused)}
     if name not in levers:
         has = f"; it has: {', '.join(levers)}" if levers else ""
         what = f"declares no lever {name!r}{did_you_mean(name, levers)}{has}"
         raise BadInput.of(file, what + " (decorate a function with heddle.policy.lever.ordering(), for example)")
-    _refuse_unknown_names(levers[name])
-    _refuse_what_the_compiler_shows(levers[name])
-    return replace(levers[name], name=text)  # so that the policy's string names the file again
+    lever = levers[name]
+    if isinstance(lever, Refused):
+        raise BadInput(lever.why.problems)
+    _refuse_unknown_names(lever)
+    _refuse_what_the_compiler_shows(lever)
+    return replace(lever, name=text)  # so that the policy's string names the file again
 
 
 @lru_cache(maxsize=64)
@@ -44,16 +49,28 @@ def _loaded(file: str, _changed_ns: int, _size: int) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     try:
-        spec.loader.exec_module(module)
+        with in_a_file():
+            spec.loader.exec_module(module)
     except BadInput:
         raise
     except SyntaxError as error:
         raise BadInput.of(file, f"cannot be loaded: {error.msg}", row=error.lineno) from error
     except Exception as error:  # whatever a user's file raises is theirs to see, in one line
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-        what = f"cannot be loaded: {type(error).__name__}: {error}"
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == path.resolve()]
+        what = f"cannot be loaded: {type(error).__name__}: {error}{_what_there_is(error)}"
         raise BadInput.of(file, what, row=lines[-1] if lines else None) from error
     return module
+
+
+def _what_there_is(error: Exception) -> str:
+    """After a name of heddle's that cannot be imported: those that begin like it."""
+    missing = re.match(r"cannot import name '(\w+)' from '(heddle[\w.]*)'", str(error))
+    if not missing or missing[2] not in sys.modules:
+        return ""
+    known = [name for name in vars(sys.modules[missing[2]]) if not name.startswith("_")]
+    alike = [name for name in known if name.partition("_")[0] == missing[1].partition("_")[0]]
+    return (did_you_mean(missing[1], known) or ";") + (f" it has: {', '.join(alike)}" if alike else "")
 
 
 def _refuse_unknown_names(lever: Lever) -> None:

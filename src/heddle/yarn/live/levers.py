@@ -18,7 +18,7 @@ from heddle.model.plan import Plan
 from heddle.model.reasons import Reason
 from heddle.model.resources import MILLI
 from heddle.model.view import EVENT_ALLOCATED, EVENT_NAMES, EVENT_TICK, JOB_ARRIVED, View
-from heddle.policy.compile import hooks_of, layout_of
+from heddle.policy.compile import hooks_of, layout_of, raise_what_levers_raised
 from heddle.policy.handles import ParamsHandle, StateHandle, ViewHandle
 from heddle.policy.lever import Lever, Placement, Question, Sizing
 from heddle.policy.native import calling
@@ -240,7 +240,7 @@ class LiveLevers:
                 self.tell(question, live.view, Batch(EVENT_TICK, np.array([[-1, -1, -1, 0]], np.int64)))
 
     def decide(self, live: LiveView) -> Plan:
-        """What the levers say now. Levers without a hook have no opinion."""
+        """What the levers say now. Levers without a hook have no opinion. BadInput: a user's did what it must not."""
         view = live.view
         answers: dict[str, Any] = {}
         for memory in self._memory.values():
@@ -274,6 +274,7 @@ class LiveLevers:
             answers["vetoes"] = {
                 (int(stages[j]), int(there[i])): Reason(int(refused[i, j])) for i, j in np.argwhere(refused).tolist()
             }
+        raise_what_levers_raised(self._compiled)
         return Plan(int(view.clock["now_ms"][0]), **answers)
 
     def _admission(self, live: LiveView, jobs: Rows) -> dict[int, Reason]:
