@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.sim.codes import FREE, HELD, LAUNCHING, NEVER
+from heddle.sim.linked import link_first, unlink
 from heddle.sim.log import next_place
 from heddle.sim.timeline import due_clear
 
@@ -37,19 +38,9 @@ def new_slot(sim, task, stage, n, host):
     container["node"][s] = n
     container["allocated_at_ms"][s] = now
     container["started_at_ms"][s] = -1
-    newest = view.node["first_container"][n]
-    container["next"][s] = newest
-    container["previous"][s] = -1
-    if newest >= 0:
-        container["previous"][newest] = s
-    view.node["first_container"][n] = s
+    link_first(container["next"], container["previous"], view.node["first_container"], n, s)
     job = view.stage_spec["job"][stage]
-    newest = sim.job_run["first_slot"][job]
-    slot["next_of_job"][s] = newest
-    slot["previous_of_job"][s] = -1
-    if newest >= 0:
-        slot["previous_of_job"][newest] = s
-    sim.job_run["first_slot"][job] = s
+    link_first(slot["next_of_job"], slot["previous_of_job"], sim.job_run["first_slot"], job, s)
     for r in range(view.shape["demand"].shape[1]):
         container["used"][s, r] = 0
         slot["use"][s, r] = 0
@@ -83,20 +74,8 @@ def drop_slot(sim, s):
     view, slot, container = sim.shown, sim.slot, sim.shown.container
     if sim.due_place[s] >= 0:
         due_clear(sim, s)
-    before, after = container["previous"][s], container["next"][s]
-    if before >= 0:
-        container["next"][before] = after
-    else:
-        view.node["first_container"][container["node"][s]] = after
-    if after >= 0:
-        container["previous"][after] = before
-    before, after = slot["previous_of_job"][s], slot["next_of_job"][s]
-    if before >= 0:
-        slot["next_of_job"][before] = after
-    else:
-        sim.job_run["first_slot"][slot["job"][s]] = after
-    if after >= 0:
-        slot["previous_of_job"][after] = before
+    unlink(container["next"], container["previous"], view.node["first_container"], container["node"][s], s)
+    unlink(slot["next_of_job"], slot["previous_of_job"], sim.job_run["first_slot"], slot["job"][s], s)
     slot["phase"][s] = FREE
     container["stage"][s] = -1
     slot["next_free"][s] = sim.control["free_slot"][0]

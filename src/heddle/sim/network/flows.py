@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.sim.codes import FOREVER
+from heddle.sim.linked import link_first, unlink
 from heddle.sim.memory.network_tables import RATE_BITS, SIDES
 from heddle.sim.network.links import change_link
 from heddle.sim.numba.units import unit
@@ -102,16 +103,8 @@ def begin_flow(sim, s, route_before, source, n_bytes):
     flow["end"][f] = route["progress"][i] + flow["size"][f]
     flow["route"][f], flow["slot"][f] = i, s
     route["nearest_end"][i] = min(route["nearest_end"][i], flow["end"][f])
-    first = route["first_flow"][i]
-    flow["next"][f], flow["previous"][f] = first, -1
-    if first >= 0:
-        flow["previous"][first] = f
-    route["first_flow"][i] = f
-    first = sim.slot["first_flow"][s]
-    flow["next_of_slot"][f], flow["previous_of_slot"][f] = first, -1
-    if first >= 0:
-        flow["previous_of_slot"][first] = f
-    sim.slot["first_flow"][s] = f
+    link_first(flow["next"], flow["previous"], route["first_flow"], i, f)
+    link_first(flow["next_of_slot"], flow["previous_of_slot"], sim.slot["first_flow"], s, f)
     _count_flow(sim, i, 1)
 
 
@@ -125,20 +118,8 @@ def end_flow(sim, f):
     rack = sim.shown.node["rack"]
     if rack[route["source"][i]] != rack[route["target"][i]]:
         slot["cross_rack_bytes"][s] += moved
-    before, after = flow["previous_of_slot"][f], flow["next_of_slot"][f]
-    if before >= 0:
-        flow["next_of_slot"][before] = after
-    else:
-        slot["first_flow"][s] = after
-    if after >= 0:
-        flow["previous_of_slot"][after] = before
-    before, after = flow["previous"][f], flow["next"][f]
-    if before >= 0:
-        flow["next"][before] = after
-    else:
-        route["first_flow"][i] = after
-    if after >= 0:
-        flow["previous"][after] = before
+    unlink(flow["next_of_slot"], flow["previous_of_slot"], slot["first_flow"], s, f)
+    unlink(flow["next"], flow["previous"], route["first_flow"], i, f)
     flow["next"][f] = sim.control["free_flow"][0]
     sim.control["free_flow"][0] = f
     sim.control["n_free_flows"][0] += 1

@@ -6,6 +6,7 @@ A walk looks at these alone, so that queues and users that ask for nothing cost 
 from __future__ import annotations
 
 from heddle.model.compiled import compiled
+from heddle.sim.linked import link_first, unlink
 
 
 @compiled
@@ -26,12 +27,8 @@ def lane_fills(sim, la):
         lane["previous"][after] = la
     parent = sim.shown.queue["parent"][q]
     while parent >= 0 and not was_busy:
-        first = queue_run["first_child"][parent]
-        was_busy = first >= 0
-        queue_run["previous"][q], queue_run["next"][q] = -1, first
-        if was_busy:
-            queue_run["previous"][first] = q
-        queue_run["first_child"][parent] = q
+        was_busy = queue_run["first_child"][parent] >= 0
+        link_first(queue_run["next"], queue_run["previous"], queue_run["first_child"], parent, q)
         q, parent = parent, sim.shown.queue["parent"][parent]
 
 
@@ -40,22 +37,10 @@ def lane_empties(sim, la):
     """Nothing waits in lane la any more."""
     lane, queue_run = sim.lane, sim.queue_run
     q = lane["queue"][la]
-    before, after = lane["previous"][la], lane["next"][la]
-    if before >= 0:
-        lane["next"][before] = after
-    else:
-        queue_run["first_lane"][q] = after
-    if after >= 0:
-        lane["previous"][after] = before
+    unlink(lane["next"], lane["previous"], queue_run["first_lane"], q, la)
     is_busy = queue_run["first_lane"][q] >= 0
     parent = sim.shown.queue["parent"][q]
     while parent >= 0 and not is_busy:
-        before, after = queue_run["previous"][q], queue_run["next"][q]
-        if before >= 0:
-            queue_run["next"][before] = after
-        else:
-            queue_run["first_child"][parent] = after
-        if after >= 0:
-            queue_run["previous"][after] = before
+        unlink(queue_run["next"], queue_run["previous"], queue_run["first_child"], parent, q)
         is_busy = queue_run["first_child"][parent] >= 0
         q, parent = parent, sim.shown.queue["parent"][parent]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.sim.lexicographic import pair_before
+from heddle.sim.linked import link_first, unlink
 from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.busy_queues import lane_empties, lane_fills
@@ -117,14 +118,9 @@ def insert(sim, b, stage, key):
         return 1
     bucket["head_key"][b], bucket["head"][b] = key, stage
     la = bucket["lane"][b]
-    first = lane["first"][la]
-    bucket["next"][b] = first
-    bucket["previous"][b] = -1
-    if first >= 0:
-        bucket["previous"][first] = b
-    else:
+    if lane["first"][la] < 0:
         lane_fills(sim, la)
-    lane["first"][la] = b
+    link_first(bucket["next"], bucket["previous"], lane["first"], la, b)
     return 1
 
 
@@ -141,15 +137,10 @@ def remove(sim, stage):
         if bucket["head"][b] == stage:
             _find_head(sim, b)
         return 0
-    following, previous = bucket["next"][b], bucket["previous"][b]
-    if previous >= 0:
-        bucket["next"][previous] = following
-    else:
-        lane["first"][bucket["lane"][b]] = following
-        if following < 0:
-            lane_empties(sim, bucket["lane"][b])
-    if following >= 0:
-        bucket["previous"][following] = previous
+    la = bucket["lane"][b]
+    unlink(bucket["next"], bucket["previous"], lane["first"], la, b)
+    if lane["first"][la] < 0:
+        lane_empties(sim, la)
     return 0
 
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
+from heddle.sim.linked import link_first, unlink
 
 
 @inlined
 def keep_node(sim, n, stage):
     """Node n, which is kept for nobody, is kept for the stage."""
     keeping, node_run = sim.keeping, sim.node_run
-    first = keeping["first_node"][stage]
-    node_run["next_kept"][n] = first
-    node_run["previous_kept"][n] = -1
-    if first >= 0:
-        node_run["previous_kept"][first] = n
-    keeping["first_node"][stage] = n
+    link_first(node_run["next_kept"], node_run["previous_kept"], keeping["first_node"], stage, n)
     keeping["count"][stage] += 1
     sim.shown.node["reserved_for"][n] = stage
 
@@ -26,13 +22,7 @@ def free_node(sim, n):
     stage = sim.shown.node["reserved_for"][n]
     if stage < 0:
         return
-    before, after = node_run["previous_kept"][n], node_run["next_kept"][n]
-    if before >= 0:
-        node_run["next_kept"][before] = after
-    else:
-        keeping["first_node"][stage] = after
-    if after >= 0:
-        node_run["previous_kept"][after] = before
+    unlink(node_run["next_kept"], node_run["previous_kept"], keeping["first_node"], stage, n)
     keeping["count"][stage] -= 1
     sim.shown.node["reserved_for"][n] = -1
 
