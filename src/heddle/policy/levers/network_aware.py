@@ -29,7 +29,7 @@ from heddle.policy.levers.dag_data import (
     prepare,
     write_place,
 )
-from heddle.policy.levers.early_binding import NOWHERE, bind_job, bound_place, rebind, unbind_job
+from heddle.policy.levers.early_binding import NOWHERE, bind_job, bound_place, count_bound, rebind
 from heddle.policy.levers.network_load import OF_LINKS, OF_TRANSFERS
 from heddle.policy.levers.placement import most_free
 from heddle.policy.levers.ranking import has_bandwidth, nearness, rank
@@ -92,12 +92,10 @@ def _fetched(view, state, node, stage, container):
 
 @callable_too
 def _ended(view, state, params, node, stage, container, finished):
-    job = view.stage_spec["job"][stage]
-    entry = state.level[stage] == 0
-    over = view.job["state"][job] >= JOB_FINISHED
+    over = view.job["state"][view.stage_spec["job"][stage]] >= JOB_FINISHED
     if params.early == 0:
         _fetched(view, state, node, stage, container)
-        state.node["entry_tasks"][node] -= entry
+        state.node["entry_tasks"][node] -= state.level[stage] == 0
         if finished:
             write_place(view, state, stage, node)
             state.table["at_hand"][0] = 0
@@ -109,10 +107,7 @@ def _ended(view, state, params, node, stage, container, finished):
             move_input(view, state, stage, node, 1)
     elif place >= 0:
         _fetched(view, state, node, stage, container)
-        state.node["backlog"][node] -= 1
-        state.node["entry_tasks"][node] -= entry
-    if over:
-        unbind_job(view, state, job)
+        count_bound(view, state, stage, node, -1)
 
 
 def on_event(view, state, params, kind, node, stage, container, value):
@@ -143,8 +138,10 @@ NETWORK_AWARE = Placement(
     state=State(
         # entry_tasks: of level 0 (Cnt0); backlog: bound to the node and not finished; transfers: 1 + place, 0: none
         node=("priority", "first_transfer", "entry_tasks", "backlog"),
+        job="next_planned",  # early binding: 1 + the job planned before it that may still have tasks bound; 0: none
         container=("moving", "bound_to"),  # whether its input is counted in Trans; 1 + the place it is bound to
-        table=("free_transfer", "at_hand", "any_near", "heartbeats"),  # at_hand: 1 + the stage that `near` tells of
+        # at_hand: 1 + the stage that `near` tells of; first_planned: 1 + the job planned last
+        table=("free_transfer", "at_hand", "any_near", "heartbeats", "first_planned"),
         lists=(*OF_TRANSFERS, *OF_LINKS, *OF_DAG),
     ),
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FETCHED, EVENT_FINISHED, EVENT_STOPPED),
