@@ -74,7 +74,7 @@ def test_traffic_of_recorded_coflows() -> None:
 
 def test_random_dags_have_narrow_dependencies_and_hosts_one_task() -> None:
     known = read_constants("network-aware")
-    made = dags(known, 20.0, 3).jobs(0)
+    made = dags(known, known["ensemble.light"], 3).jobs(0)
     assert made.n_jobs == 3
     later = made.stages["n_after"][made.stages["n_after"] > 0]
     assert later.min() >= 1

@@ -11,7 +11,7 @@ from __future__ import annotations
 from heddle.model.compilable import callable_too
 from heddle.model.view import JOB_FINISHED
 from heddle.policy.levers.dag_data import has_data, look_around, move_input, write_place
-from heddle.policy.levers.ranking import NEARER, nearness, rank
+from heddle.policy.levers.ranking import planned_rank
 
 NOWHERE, ANYWHERE = -1, -2
 
@@ -62,15 +62,11 @@ def count_bound(view, state, stage, node, tasks):
 def _choose(view, state, params, stage):
     """The node for one more task of the stage: with room by rank, else by backlog; NOWHERE if none could hold it."""
     best, best_room, best_rank, best_backlog = NOWHERE, False, 0, 0
-    entry = state.level[stage] == 0
     for node in range(view.node.shape[0]):
         if not _may_hold(view, node, stage):
             continue
         room, backlog = _has_room(view, state, node, stage), state.node["backlog"][node]
-        # Level 0 is spread by what is bound, not by what is free now.
-        value = NEARER * nearness(view, state, node, stage) if entry else rank(view, state, params, node, stage)
-        if not room:
-            value = 0
+        value = planned_rank(view, state, params, node, stage) if room else 0
         better = (value, -backlog) > (best_rank, -best_backlog)
         if best == NOWHERE or (room and not best_room) or (room == best_room and better):
             best, best_room, best_rank, best_backlog = node, room, value, backlog
@@ -86,6 +82,7 @@ def _bind(view, state, params, stage):
     place = write_place(view, state, stage, node)
     state.left[place] += 1
     state.sibling[stage] = node + 1
+    state.job["last"][view.stage_spec["job"][stage]] = node + 1
     count_bound(view, state, stage, node, 1)
     move_input(view, state, stage, node, 1)
 

@@ -24,24 +24,33 @@ class Hosts(Scope):
         return self.lab.size(self.known["cluster.bandwidths_mbps"], self.known["cluster.bandwidths_quick_mbps"])
 
     @property
-    def members(self) -> dict[str, float]:
-        return self.known.of("ensemble")
+    def members(self) -> dict[str, tuple[float, int]]:
+        """Mean MB on an edge, and tasks that a host runs at a time."""
+        return {name: (edge_mb, slots) for name, (edge_mb, slots) in self.known.of("ensemble").items()}
 
     @property
     def policies(self) -> list[str]:
         return [str(self.known[f"policy.{name}"]) for name in ("paper", "late", "stock", "spread")]
+
+    @property
+    def ablations(self) -> list[str]:
+        """Run beside them on random DAGs: what shows where an effect comes from."""
+        return [str(self.known[f"policy.{name}"]) for name in ("stock_early", "paper_nearness", "late_nearness")]
 
 
 def bandwidths(hosts: Hosts) -> Part:
     known = hosts.known
     count = hosts.lab.size(known["dags.jobs"], known["dags.jobs_quick"])
     plan: dict[Hashable, Work] = {}
-    for member, edge_mb in hosts.members.items():
+    for member, made in hosts.members.items():
         for mbps in hosts.bandwidths:
-            for policy in hosts.policies:
-                source, cluster = dags(known, edge_mb, count), paper_cluster(known, mbps)
+            for policy in [*hosts.policies, *hosts.ablations]:
+                source, cluster = dags(known, made, count), paper_cluster(known, mbps, made[1])
                 plan.update(runs_of((member, mbps), source, cluster, policy, hosts.seeds))
-    captions = {member: f"{edge_mb:g} MB on an edge" for member, edge_mb in hosts.members.items()}
+    captions = {
+        member: f"{edge_mb:g} MB on an edge" + (f", hosts of {slots} slots" if slots > 1 else "")
+        for member, (edge_mb, slots) in hosts.members.items()
+    }
     measured = Measurements(hosts, (yield plan), captions, hosts.bandwidths)
     return Findings(
         claims=[
