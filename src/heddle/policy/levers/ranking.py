@@ -19,7 +19,7 @@ NEARER = 1 << 41  # per step; above any score of most-free
 BY_LOAD, BY_NEARNESS, BY_LAST, BY_FETCH = 0, 1000, 2000, 3000  # places among RANKINGS, as parameters come
 RANKINGS = ("load", "nearness", "last", "fetch")
 _CLASS, _LOAD = 1 << 52, 1 << 12
-_FETCH = 1 << 21  # per ms; above any score of most-free
+_FETCH, _NEARS = 1 << 21, 4  # above any score of most-free; above any nearness
 _MOST_LOAD, _MOST_ENTRY = (1 << 39) - 1, (1 << 12) - 1
 
 
@@ -47,7 +47,8 @@ def rank(view, state, params, node, stage):
     if params.by == BY_LAST:
         return near_last_score(view, state, params, node, stage)
     if params.by == BY_FETCH:
-        return most_free(view, state, params, node, stage) - _FETCH * fetch_ms(view, state, node, stage)
+        fetch = fetch_ms(view, state, node, stage)
+        return most_free(view, state, params, node, stage) + _FETCH * (state.near[node] - _NEARS * fetch)
     near = nearness(view, state, node, stage)
     if state.level[stage] == 0 or params.by == BY_NEARNESS:
         return NEARER * near + most_free(view, state, params, node, stage)
@@ -60,7 +61,8 @@ def planned_rank(view, state, params, node, stage):
     if params.by == BY_LAST:
         return max(0, close_to_last(view, state, node, stage))
     if params.by == BY_FETCH:
-        return -_FETCH * fetch_ms(view, state, node, stage)
+        fetch = fetch_ms(view, state, node, stage)
+        return state.near[node] - _NEARS * fetch
     near = nearness(view, state, node, stage)
     if state.level[stage] == 0 or params.by == BY_NEARNESS:
         return NEARER * near
