@@ -9,8 +9,7 @@ import pytest
 from heddle.model.cluster import IDEAL, YARN, Cluster, Faults, Network, Node, Physics, Timing
 from heddle.model.errors import RunRefused
 from heddle.policy.lever import Question
-from heddle.policy.levers.dag_data import write_place
-from heddle.policy.levers.fetch_time import fetch_ms
+from heddle.policy.levers.early_binding import forget_ended_jobs
 from heddle.policy.levers.network_load import add_transfer, path_bandwidth
 from heddle.policy.parse import parse_policy
 from heddle.policy.state import as_words
@@ -152,39 +151,6 @@ def test_by_nearness_the_load_of_a_node_is_not_looked_at() -> None:
     assert [node for node, _ in got] == [0, 2, 2, 0]
 
 
-def test_fetch_time_counts_own_bytes_and_all_that_comes_in() -> None:
-    # The example of semantics.md.
-    nodes = tuple(Node(f"n{i}", ONE, ONE, "a", bandwidth_mbps=8) for i in range(3))
-    reads = StageSpec("r", ONE, [TaskSpec(1)], ("w", "v"), after_bytes=(3 * MB, MB))
-    job = JobSpec("j", 0, [stage("w", 1), stage("v", 1), reads])
-    sim = build_sim(RunInputs(build("x", [job]), Cluster(nodes), parse_policy("network-aware(by=fetch)"), 0, False))
-    view, state = sim.shown, sim.levers[Question.PLACEMENT].state
-    write_place(view, state, 0, 0)
-    write_place(view, state, 1, 1)
-    add_transfer(view, state, 2, 0, 2 * MB)
-    assert [fetch_ms(view, state, node, 2) for node in range(3)] == [3000, 3000, 4000]
-
-
-def test_input_is_free_on_any_node_that_holds_a_part_of_it() -> None:
-    # Two tasks of 2 MB on average, of which n0 and n1 hold one's each: on n2 a task fetches 1 MB from either.
-    nodes = tuple(Node(f"n{i}", ONE, ONE, "a", bandwidth_mbps=8) for i in range(3))
-    tasks = [TaskSpec(1, None, "n0", 2 * MB), TaskSpec(1, None, "n1", 2 * MB)]
-    policy = parse_policy("network-aware(by=fetch)")
-    sim = build_sim(
-        RunInputs(build("x", [JobSpec("j", 0, [StageSpec("s", ONE, tasks)])]), Cluster(nodes), policy, 0, False)
-    )
-    state = sim.levers[Question.PLACEMENT].state
-    assert [fetch_ms(sim.shown, state, node, 0) for node in range(3)] == [0, 0, 2000]
-
-
-def test_by_fetch_a_reader_goes_to_most_of_its_bytes() -> None:
-    # 1 MB lies on n0, 3 MB on n1: both are near; the load of either is 0, so that by load the smaller number decides.
-    reads = StageSpec("r", ONE, [TaskSpec(1000)], ("w", "v"), after_bytes=(MB, 3 * MB))
-    job = JobSpec("j", 0, [stage("w", 1000), stage("v", 1000), reads])
-    assert nodes_of([job], racks(), "network-aware")[2] == (0, 1000)
-    assert nodes_of([job], racks(), "network-aware(by=fetch)")[2] == (1, 1000)
-
-
 def test_by_last_is_near_last() -> None:
     cluster, workload = suggested_cluster("network-dags"), make_workload("network-dags(jobs=8)", 3)
     for timing in (IDEAL, YARN):
@@ -290,13 +256,15 @@ def test_a_live_cluster_refuses_what_it_cannot_know() -> None:
     ids=["well", "failing", "nodes-lost"],
 )
 def test_nothing_is_left_in_the_books(early: int, faults: Faults) -> None:
-    # When all has ended no transfer is assigned, no entry task is there, nothing is bound and nothing reserved.
+    # When all has ended, the next job to be planned would find no transfer assigned, no entry task, nothing bound and
+    # nothing reserved.
     cluster = replace(suggested_cluster("network-dags"), timing=IDEAL, faults=faults)
     workload = make_workload("network-dags(jobs=8)", 3)
     policy = parse_policy(f"fifo(blocking=0)+network-aware(early={early})")
     ended = run_engine(workload, cluster, policy, 1, False)
     assert ended.status == FINISHED
     state = ended.sim.levers[Question.PLACEMENT].state
+    forget_ended_jobs(ended.sim.shown, state)
     assert not as_words(state.node).any()
     assert not state.load.any()
     assert len(state.load) == 0 or early

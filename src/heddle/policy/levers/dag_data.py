@@ -26,7 +26,6 @@ OF_DAG = (  # lists
     "first_preferred", "preferred", "preferred_bytes",  # input of all tasks of stage s: from first_preferred[s] on
     "sibling",  # of each stage: 1 + the node of its last container; 0: none
     "near", "near_rack",  # of each node and rack: how near it is to what the stage at hand reads
-    "sources", "reads", "reads_input",  # the nodes where that lies; of each node: bytes that one task reads there
     "left",  # early binding: aligned with place_node, tasks that are bound there and have no container
     "load",  # early binding: per level, node and resource, what the tasks bound there reserve that have not ended
 )  # fmt: skip
@@ -72,9 +71,6 @@ def prepare(setup: Setup) -> dict[str, Any]:
         "sibling": np.zeros(len(stages)),
         "near": np.zeros(n_nodes),
         "near_rack": np.zeros(len(declared.uplink)),
-        "sources": np.zeros(n_nodes),
-        "reads": np.zeros(n_nodes),
-        "reads_input": np.zeros(n_nodes),
         "left": np.zeros(n_tasks),
         "load": np.zeros(n_loads),
     }
@@ -142,11 +138,9 @@ def move_input(view, state, stage, node, tasks):
 
 @callable_too
 def _mark(view, state, node):
-    if state.near[node] != ON_NODE:
-        state.sources[state.table["n_sources"][0]] = node
-        state.table["n_sources"][0] += 1
     state.near[node] = ON_NODE
     state.near_rack[view.node["rack"][node]] = 1
+    state.table["any_near"][0] = 1
 
 
 @callable_too
@@ -156,23 +150,19 @@ def look_around(view, state, stage):
     if state.table["at_hand"][0] == stage + 1:
         return
     state.table["at_hand"][0] = stage + 1
-    state.table["n_sources"][0] = 0
+    state.table["any_near"][0] = 0
     n_nodes = view.node.shape[0]
     for node in range(n_nodes):
-        state.near[node], state.reads[node], state.reads_input[node] = FAR, 0, 0
+        state.near[node] = FAR
         state.near_rack[view.node["rack"][node]] = 0
     first = spec["first_after"][stage]
     for edge in range(first, first + spec["n_after"][stage]):
         before = state.after[edge]
         first_place = spec["first_task"][before]
         for place in range(first_place, first_place + state.places[before]):
-            source = state.place_node[place]
-            _mark(view, state, source)
-            state.reads[source] += state.share[edge] // spec["n_tasks"][before] * state.place_tasks[place]
+            _mark(view, state, state.place_node[place])
     for i in range(state.first_preferred[stage], state.first_preferred[stage + 1]):
-        source = state.preferred[i]
-        _mark(view, state, source)
-        state.reads_input[source] += state.preferred_bytes[i] // max(1, spec["n_tasks"][stage])
+        _mark(view, state, state.preferred[i])
     for node in range(n_nodes):
         if state.near[node] == FAR and state.near_rack[view.node["rack"][node]]:
             state.near[node] = IN_RACK

@@ -100,7 +100,7 @@ def _unbind_job(view, state, job):
 
 
 @callable_too
-def _forget_ended_jobs(view, state):
+def forget_ended_jobs(view, state):
     """No event tells that a job has failed, so planned jobs are looked through before the next one is planned."""
     previous, job = -1, state.table["first_planned"][0] - 1
     while job >= 0:
@@ -119,7 +119,7 @@ def _forget_ended_jobs(view, state):
 @callable_too
 def bind_job(view, state, params, job):
     """Binds all tasks of the job: level by level, stage by stage."""
-    _forget_ended_jobs(view, state)
+    forget_ended_jobs(view, state)
     state.job["next_planned"][job] = state.table["first_planned"][0]
     state.table["first_planned"][0] = job + 1
     first = view.job_spec["first_stage"][job]

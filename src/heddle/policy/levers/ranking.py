@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from heddle.model.compilable import callable_too
 from heddle.policy.levers.dag_data import FAR, IN_RACK, ON_NODE, look_around
-from heddle.policy.levers.fetch_time import fetch_ms
 from heddle.policy.levers.near_last import close_to_last
 from heddle.policy.levers.near_last import score as near_last_score
 from heddle.policy.levers.placement import most_free
 
 NEARER = 1 << 41  # per step; above any score of most-free
-BY_LOAD, BY_NEARNESS, BY_LAST, BY_FETCH = 0, 1000, 2000, 3000  # places among RANKINGS, as parameters come
-RANKINGS = ("load", "nearness", "last", "fetch")
+BY_LOAD, BY_NEARNESS, BY_LAST = 0, 1000, 2000  # places among RANKINGS, as parameters come
+RANKINGS = ("load", "nearness", "last")
 _CLASS, _LOAD = 1 << 52, 1 << 12
-_FETCH, _NEARS = 1 << 21, 4  # above any score of most-free; above any nearness
 _MOST_LOAD, _MOST_ENTRY = (1 << 39) - 1, (1 << 12) - 1
 
 
@@ -46,9 +44,6 @@ def rank(view, state, params, node, stage):
     """Among nodes that can take the task now."""
     if params.by == BY_LAST:
         return near_last_score(view, state, params, node, stage)
-    if params.by == BY_FETCH:
-        fetch = fetch_ms(view, state, node, stage)
-        return most_free(view, state, params, node, stage) + _FETCH * (state.near[node] - _NEARS * fetch)
     near = nearness(view, state, node, stage)
     if state.level[stage] == 0 or params.by == BY_NEARNESS:
         return NEARER * near + most_free(view, state, params, node, stage)
@@ -60,9 +55,6 @@ def planned_rank(view, state, params, node, stage):
     """Among nodes to which it may be bound: what is free now says nothing, so that their backlogs decide instead."""
     if params.by == BY_LAST:
         return max(0, close_to_last(view, state, node, stage))
-    if params.by == BY_FETCH:
-        fetch = fetch_ms(view, state, node, stage)
-        return state.near[node] - _NEARS * fetch
     near = nearness(view, state, node, stage)
     if state.level[stage] == 0 or params.by == BY_NEARNESS:
         return NEARER * near
