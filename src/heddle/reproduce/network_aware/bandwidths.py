@@ -62,7 +62,8 @@ def bandwidths(hosts: Hosts) -> Part:
         ],
         drawings=[
             drawing
-            for member in hosts.members
+            for member, (_, slots) in hosts.members.items()
+            if slots == 1  # as the figures of the paper are
             for drawing in (
                 measured.figure(member, MAKESPAN, "Fig. 3: execution time", "makespan (s)", 1.0),
                 measured.figure(member, CPU, "Fig. 4: CPU use", "CPU used (%)", 100.0),
