@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from heddle.model.cluster import IDEAL, YARN, Cluster, Faults, Network, Node, Timing
+from heddle.model.cluster import IDEAL, YARN, Cluster, Faults, Network, Node, Physics, Timing
 from heddle.model.errors import RunRefused
 from heddle.policy.lever import Question
+from heddle.policy.levers.early_binding import forget_ended_jobs
 from heddle.policy.levers.network_load import add_transfer, path_bandwidth
 from heddle.policy.parse import parse_policy
 from heddle.policy.state import as_words
@@ -17,7 +18,7 @@ from heddle.sim.codes import FINISHED
 from heddle.sim.memory.run_inputs import RunInputs
 from heddle.sim.memory.setup import build_sim
 from heddle.sim.run import run_engine
-from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
 from heddle.traces.catalogue import make_workload, suggested_cluster
 from heddle.yarn.live.levers import refuse_unfit
 
@@ -135,18 +136,51 @@ def test_heartbeats_wait_for_near_nodes() -> None:
         assert reader == writer
 
 
+# Other rankings
+
+
+def test_by_nearness_the_load_of_a_node_is_not_looked_at() -> None:
+    # As above with busy_s = 3, where the load sends the second reader to n1.
+    size = (200, 2000)
+    readers = [stage("r", 1000, ("w",), 4 * MB), stage("q", 1000, ("w",), 4 * MB)]
+    jobs = [
+        JobSpec("j", 0, [StageSpec("w", size, [TaskSpec(1000)]), *readers]),
+        JobSpec("long", 1000, [StageSpec("s", size, [TaskSpec(9000)])], priority=1),
+    ]
+    got = nodes_of(jobs, racks(slots=2), "network-aware(by=nearness,busy_s=3)")
+    assert [node for node, _ in got] == [0, 2, 2, 0]
+
+
+def test_by_last_is_near_last() -> None:
+    cluster, workload = suggested_cluster("network-dags"), make_workload("network-dags(jobs=8)", 3)
+    for timing in (IDEAL, YARN):
+        runs = [
+            simulate(workload, replace(cluster, timing=timing), f"fifo+{policy}", record=True, seed=1).attempts
+            for policy in ("near-last", "network-aware(by=last)")
+        ]
+        assert runs[0].equals(runs[1])
+
+
 # Early binding
 
 
+def test_stock_can_be_bound_early() -> None:
+    # Level 0: v and w side by side on n0, where x follows; y has no room there, and goes to n2 of the same rack. Level
+    # 1 is empty everywhere: r stays where y went, wherever what it reads lies.
+    job = JobSpec("j", 0, [*(stage(name, 1000) for name in "vwxy"), stage("r", 1000, ("v",), MB)])
+    got = nodes_of([job], racks(slots=3), "fifo(blocking=0)+network-aware(early=1,by=last)")
+    assert [node for node, _ in got] == [0, 0, 0, 2, 2]
+
+
 def test_bound_tasks_wait_for_their_node() -> None:
-    # One container to a node. The job is planned at 0: w on n0, r there too. A job of higher priority, whose input is
-    # on n0, waits from 500 on and takes n0 for 5 s as soon as w ends: r waits for n0, although three nodes are idle.
+    # One container to a node. The job is planned at 0: w on n0, r there too, from 1 s to 6 s. At 1.5 s a job comes
+    # whose input is on n0, where no level 0 is left: it is bound to n0 and waits, although three nodes are idle.
     jobs = [
-        JobSpec("j", 0, [stage("w", 1000), stage("r", 1000, ("w",), MB)]),
-        JobSpec("first", 500, [StageSpec("s", ONE, [TaskSpec(5000, None, "n0", MB)])], priority=1),
+        JobSpec("j", 0, [stage("w", 1000), stage("r", 5000, ("w",), MB)]),
+        alone("first", 1000, 1500, "n0", MB),
     ]
     got = nodes_of(jobs, racks(), "fifo(blocking=0)+network-aware(early=1)")
-    assert got == [(0, 0), (0, 6000), (0, 1000)]
+    assert got == [(0, 0), (0, 1000), (0, 6000)]
 
 
 def test_levels_are_planned_with_the_room_of_empty_nodes() -> None:
@@ -160,6 +194,37 @@ def test_several_jobs_share_the_nodes() -> None:
     jobs = [JobSpec(f"j{i}", i, [stage("w", 1000)]) for i in range(4)]
     got = nodes_of(jobs, racks(), "fifo(blocking=0)+network-aware(early=1)")
     assert sorted(node for node, _ in got) == [0, 1, 2, 3]
+
+
+def planned(name: str, submit_at_ms: int = 0, reader_ms: int = 1000) -> JobSpec:
+    """A writer whose input lies on n0, and a reader."""
+    writer = StageSpec("w", ONE, [TaskSpec(1000, None, "n0", MB)])
+    return JobSpec(name, submit_at_ms, [writer, stage("r", reader_ms, ("w",), MB)])
+
+
+def test_jobs_planned_one_after_another_see_each_other() -> None:
+    # The example of semantics.md. Blind to j1, j2 would be bound to n0 as well, and queue up there. On n2 its writer
+    # fetches for 1 s what lies on n0.
+    got = nodes_of([planned("j1"), planned("j2")], racks(), "fifo(blocking=0)+network-aware(early=1)")
+    assert got == [(0, 0), (0, 1000), (2, 0), (2, 2000)]
+
+
+def test_what_ends_gives_its_room_back_level_by_level() -> None:
+    # At 1.5 s j1's writer has ended and its reader runs until 6 s: n0 has room at level 0, not at level 1.
+    jobs = [planned("j1", reader_ms=5000), planned("j2", 1500)]
+    got = nodes_of(jobs, racks(), "fifo(blocking=0)+network-aware(early=1)")
+    assert got == [(0, 0), (0, 1000), (0, 6000), (2, 7000)]
+
+
+def test_a_failed_job_gives_its_room_back() -> None:
+    # With one attempt each, both tasks of j1 are done for when its writer is killed at 0; j2 has n0 for itself.
+    killed = StageSpec("w", ONE, [TaskSpec(1000, constant(101, 0), "n0", MB)])
+    jobs = [JobSpec("j1", 0, [killed, stage("r", 1000, ("w",), MB)]), planned("j2", 500)]
+    cluster = replace(racks(), physics=Physics(pmem_check=True, max_attempts=1))
+    run = simulate(
+        build("x", jobs), cluster, "fifo(blocking=0)+network-aware(early=1)", record=True, check=True, seed=1
+    )
+    assert run.attempts.sort("task").select("node", "started_at_ms").rows() == [(0, 0), (0, 500), (0, 1500)]
 
 
 @pytest.mark.parametrize("policy", ["network-aware", "network-aware(early=1)"])
@@ -191,10 +256,15 @@ def test_a_live_cluster_refuses_what_it_cannot_know() -> None:
     ids=["well", "failing", "nodes-lost"],
 )
 def test_nothing_is_left_in_the_books(early: int, faults: Faults) -> None:
-    # When all has ended no transfer is assigned, no entry task is there and nothing is bound.
+    # When all has ended, the next job to be planned would find no transfer assigned, no entry task, nothing bound and
+    # nothing reserved.
     cluster = replace(suggested_cluster("network-dags"), timing=IDEAL, faults=faults)
     workload = make_workload("network-dags(jobs=8)", 3)
     policy = parse_policy(f"fifo(blocking=0)+network-aware(early={early})")
     ended = run_engine(workload, cluster, policy, 1, False)
     assert ended.status == FINISHED
-    assert not as_words(ended.sim.levers[Question.PLACEMENT].state.node).any()
+    state = ended.sim.levers[Question.PLACEMENT].state
+    forget_ended_jobs(ended.sim.shown, state)
+    assert not as_words(state.node).any()
+    assert not state.load.any()
+    assert len(state.load) == 0 or early

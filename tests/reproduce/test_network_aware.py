@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from heddle.reproduce.constants import read_constants
+from heddle.reproduce.lab import Scores
+from heddle.reproduce.network_aware.ablation import ablation
 from heddle.reproduce.network_aware.dags import dags, paper_cluster, task_demand
 from heddle.reproduce.network_aware.recorded import RecordedDags, mean_port_mbps
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
@@ -74,7 +76,7 @@ def test_traffic_of_recorded_coflows() -> None:
 
 def test_random_dags_have_narrow_dependencies_and_hosts_one_task() -> None:
     known = read_constants("network-aware")
-    made = dags(known, 20.0, 3).jobs(0)
+    made = dags(known, known["ensemble.light"], 3).jobs(0)
     assert made.n_jobs == 3
     later = made.stages["n_after"][made.stages["n_after"] > 0]
     assert later.min() >= 1
@@ -84,3 +86,33 @@ def test_random_dags_have_narrow_dependencies_and_hosts_one_task() -> None:
     assert task_demand(known)[1] == cluster.nodes[0].allowance[1]
     assert cluster.network is not None
     assert cluster.network.rack_uplink_mbps == 500  # a quarter of 20 hosts
+
+
+def test_hosts_of_several_slots_run_as_many_tasks_in_all() -> None:
+    known = read_constants("network-aware")
+    for name, (_, slots) in known.of("ensemble").items():
+        cluster = paper_cluster(known, 100, slots)
+        memory_mb, millicores = task_demand(known)
+        fits = [min(node.allowance[0] // memory_mb, node.allowance[1] // millicores) for node in cluster.nodes]
+        assert set(fits) == {slots}, name
+        assert sum(fits) == 200
+        hosts = {node.name for node in cluster.nodes}
+        made = dags(known, (20.0, slots), 3).jobs(0)
+        assert set(made.hosts) <= hosts
+
+
+def test_ablation_compares_each_form_with_the_one_without() -> None:
+    known = read_constants("network-aware")
+    spans = {"paper": 100.0, "late": 90.0, "paper_nearness": 110.0, "late_nearness": 99.0, "stock_early": 150.0}
+    runs = {
+        (("m", 10), str(known[f"policy.{name}"]), seed): {"outcome": "finished", "makespan_s": span}
+        for name, span in spans.items()
+        for seed in (0,)
+    }
+    table = ablation(known, Scores(runs), {"m": "20 MB"}, [10])
+    assert [row[1:] for row in table.rows] == [
+        ("20 MB", "+10.0"),
+        ("20 MB", "+10.0"),
+        ("20 MB", "+50.0"),
+        ("20 MB", "-10.0"),
+    ]

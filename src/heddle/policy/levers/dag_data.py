@@ -27,7 +27,7 @@ OF_DAG = (  # lists
     "sibling",  # of each stage: 1 + the node of its last container; 0: none
     "near", "near_rack",  # of each node and rack: how near it is to what the stage at hand reads
     "left",  # early binding: aligned with place_node, tasks that are bound there and have no container
-    "load",  # early binding: per node and resource, what the level at hand wants
+    "load",  # early binding: per level, node and resource, what the tasks bound there reserve that have not ended
 )  # fmt: skip
 
 
@@ -52,11 +52,14 @@ def prepare(setup: Setup) -> dict[str, Any]:
     setup.state.table["free_transfer"], setup.state.table["heartbeats"] = 1, declared.heartbeats
     later = np.repeat(np.arange(len(stages)), stages["n_after"])
     n_nodes = len(setup.view.node)
-    n_tasks = int(stages["n_tasks"].sum()) if len(later) or setup.lever.parameter("early") else 0
+    early = bool(setup.lever.parameter("early"))
+    level = levels(setup)
+    n_tasks = int(stages["n_tasks"].sum()) if len(later) or early else 0
+    n_loads = (int(level.max(initial=0)) + 1) * setup.view.node["allowance"].size if early else 0
     return room_for_transfers(n_nodes) | {
         "bandwidth": declared.bandwidth,
         "uplink": declared.uplink,
-        "level": levels(setup),
+        "level": level,
         "after": declared.after,
         "share": declared.edge_bytes // np.maximum(1, stages["n_tasks"][later]),
         "places": np.zeros(len(stages)),
@@ -69,7 +72,7 @@ def prepare(setup: Setup) -> dict[str, Any]:
         "near": np.zeros(n_nodes),
         "near_rack": np.zeros(len(declared.uplink)),
         "left": np.zeros(n_tasks),
-        "load": np.zeros(n_nodes * setup.view.shape["demand"].shape[1]),
+        "load": np.zeros(n_loads),
     }
 
 

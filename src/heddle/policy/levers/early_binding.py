@@ -1,15 +1,17 @@
 """Early binding (paper 4, 3.2.2.2): when a job arrives, all its tasks are bound to nodes, level by level.
 
 A bound task waits for its node, whatever else is free. Where the text takes "the first node that satisfies", residual
-resources are those that the job's level at hand leaves of an empty node, since levels run one after another; when no
-node has any left, the one with the smallest backlog takes it. A task whose node is lost may go anywhere.
+resources are what the bound tasks of the same level, of all jobs, leave of a node: one matrix for the cluster, updated
+as tasks are bound and end, with a sum for each level since those of a job run one after another. When no node has any
+left, the one with the smallest backlog takes it. A task whose node is lost may go anywhere.
 """
 
 from __future__ import annotations
 
 from heddle.model.compilable import callable_too
+from heddle.model.view import JOB_FINISHED
 from heddle.policy.levers.dag_data import has_data, look_around, move_input, write_place
-from heddle.policy.levers.ranking import NEARER, nearness, rank
+from heddle.policy.levers.ranking import planned_rank
 
 NOWHERE, ANYWHERE = -1, -2
 
@@ -28,30 +30,43 @@ def _may_hold(view, node, stage):
 
 
 @callable_too
+def _load_at(view, state, stage, node):
+    """Where in LOAD the node has its resources, at the level of the stage."""
+    return (state.level[stage] * view.node.shape[0] + node) * view.shape["demand"].shape[1]
+
+
+@callable_too
 def _has_room(view, state, node, stage):
-    """Whether the node has CPU and memory left, of what an empty one has, for one more task of this level."""
-    n_resources = view.shape["demand"].shape[1]
+    """Whether the node has CPU and memory left, beside the tasks of this level bound to it, for one more."""
     shape = view.stage_spec["shape"][stage]
-    for r in range(n_resources):
-        wanted = state.load[node * n_resources + r] + view.shape["demand"][shape, r]
+    first = _load_at(view, state, stage, node)
+    for r in range(view.shape["demand"].shape[1]):
+        wanted = state.load[first + r] + view.shape["demand"][shape, r]
         if view.clock["counts"][0, r] and wanted > view.node["allowance"][node, r]:
             return False
     return True
 
 
 @callable_too
+def count_bound(view, state, stage, node, tasks):
+    """So many tasks of the stage are bound to the node or, below 0, no longer are: what they leave of it follows."""
+    state.node["backlog"][node] += tasks
+    if state.level[stage] == 0:
+        state.node["entry_tasks"][node] += tasks
+    first, shape = _load_at(view, state, stage, node), view.stage_spec["shape"][stage]
+    for r in range(view.shape["demand"].shape[1]):
+        state.load[first + r] += tasks * view.shape["demand"][shape, r]
+
+
+@callable_too
 def _choose(view, state, params, stage):
     """The node for one more task of the stage: with room by rank, else by backlog; NOWHERE if none could hold it."""
     best, best_room, best_rank, best_backlog = NOWHERE, False, 0, 0
-    entry = state.level[stage] == 0
     for node in range(view.node.shape[0]):
         if not _may_hold(view, node, stage):
             continue
         room, backlog = _has_room(view, state, node, stage), state.node["backlog"][node]
-        # Level 0 is spread by what is bound, not by what is free now.
-        value = NEARER * nearness(view, state, node, stage) if entry else rank(view, state, params, node, stage)
-        if not room:
-            value = 0
+        value = planned_rank(view, state, params, node, stage) if room else 0
         better = (value, -backlog) > (best_rank, -best_backlog)
         if best == NOWHERE or (room and not best_room) or (room == best_room and better):
             best, best_room, best_rank, best_backlog = node, room, value, backlog
@@ -67,27 +82,52 @@ def _bind(view, state, params, stage):
     place = write_place(view, state, stage, node)
     state.left[place] += 1
     state.sibling[stage] = node + 1
-    n_resources = view.shape["demand"].shape[1]
-    for r in range(n_resources):
-        demand = view.shape["demand"][view.stage_spec["shape"][stage], r]
-        state.load[node * n_resources + r] += demand
-    state.node["backlog"][node] += 1
-    if state.level[stage] == 0:
-        state.node["entry_tasks"][node] += 1
+    state.job["last"][view.stage_spec["job"][stage]] = node + 1
+    count_bound(view, state, stage, node, 1)
     move_input(view, state, stage, node, 1)
+
+
+@callable_too
+def _unbind_job(view, state, job):
+    """What is still bound of a job that has ended will never run: it is as if it had never been."""
+    first = view.job_spec["first_stage"][job]
+    for stage in range(first, first + view.job_spec["n_stages"][job]):
+        first_place = view.stage_spec["first_task"][stage]
+        for place in range(first_place, first_place + state.places[stage]):
+            tasks, state.left[place] = state.left[place], 0
+            count_bound(view, state, stage, state.place_node[place], -tasks)
+            move_input(view, state, stage, state.place_node[place], -tasks)
+
+
+@callable_too
+def forget_ended_jobs(view, state):
+    """No event tells that a job has failed, so planned jobs are looked through before the next one is planned."""
+    previous, job = -1, state.table["first_planned"][0] - 1
+    while job >= 0:
+        following = state.job["next_planned"][job]
+        if view.job["state"][job] < JOB_FINISHED:
+            previous = job
+        else:
+            _unbind_job(view, state, job)
+            if previous < 0:
+                state.table["first_planned"][0] = following
+            else:
+                state.job["next_planned"][previous] = following
+        job = following - 1
 
 
 @callable_too
 def bind_job(view, state, params, job):
     """Binds all tasks of the job: level by level, stage by stage."""
+    forget_ended_jobs(view, state)
+    state.job["next_planned"][job] = state.table["first_planned"][0]
+    state.table["first_planned"][0] = job + 1
     first = view.job_spec["first_stage"][job]
     end = first + view.job_spec["n_stages"][job]
     deepest = 0
     for stage in range(first, end):
         deepest = max(deepest, state.level[stage])
     for level in range(deepest + 1):
-        for i in range(view.node.shape[0] * view.shape["demand"].shape[1]):
-            state.load[i] = 0
         for stage in range(first, end):
             if state.level[stage] == level and has_data(view, stage):
                 state.table["at_hand"][0] = 0
@@ -117,17 +157,6 @@ def bound_place(view, state, stage, node):
 
 
 @callable_too
-def unbind(view, state, stage, place):
-    """A task bound there will not run there: it is as if it had never been."""
-    node = state.place_node[place]
-    state.left[place] -= 1
-    state.node["backlog"][node] -= 1
-    if state.level[stage] == 0:
-        state.node["entry_tasks"][node] -= 1
-    move_input(view, state, stage, node, -1)
-
-
-@callable_too
 def _move_bound(view, state, job, sign):
     """Counts the transfers to all bound tasks of the job (sign 1), or takes them back (-1)."""
     first = view.job_spec["first_stage"][job]
@@ -146,27 +175,13 @@ def rebind(view, state, stage, place, node):
     What comes after it will read from here, so all transfers of the job are counted anew.
     """
     job = view.stage_spec["job"][stage]
-    entry = state.level[stage] == 0
     lost = state.place_node[place]
     _move_bound(view, state, job, -1)
     state.left[place] -= 1
     state.place_tasks[place] -= 1
-    state.node["backlog"][lost] -= 1
-    state.node["backlog"][node] += 1
-    state.node["entry_tasks"][lost] -= entry
-    state.node["entry_tasks"][node] += entry
+    count_bound(view, state, stage, lost, -1)
+    count_bound(view, state, stage, node, 1)
     found = write_place(view, state, stage, node)
     _move_bound(view, state, job, 1)
     move_input(view, state, stage, node, 1)
     return found
-
-
-@callable_too
-def unbind_job(view, state, job):
-    """The job has ended: what is still bound will never run."""
-    first = view.job_spec["first_stage"][job]
-    for stage in range(first, first + view.job_spec["n_stages"][job]):
-        first_place = view.stage_spec["first_task"][stage]
-        for place in range(first_place, first_place + state.places[stage]):
-            while state.left[place] > 0:
-                unbind(view, state, stage, place)

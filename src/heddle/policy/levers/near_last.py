@@ -7,6 +7,7 @@ container goes: ours goes to the node with most free.
 
 from __future__ import annotations
 
+from heddle.model.compilable import callable_too
 from heddle.model.view import EVENT_ALLOCATED
 from heddle.policy.lever import Placement, State
 from heddle.policy.levers.placement import most_free
@@ -14,13 +15,21 @@ from heddle.policy.levers.placement import most_free
 SAME_NODE, SAME_RACK = 2, 1
 
 
-def score(view, state, params, node, stage):
+@callable_too
+def close_to_last(view, state, node, stage):
+    """How close the node is to the last one that the job was given; -1: it has been given none."""
     last = state.job["last"][view.stage_spec["job"][stage]] - 1
     if last < 0:
-        return most_free(view, state, params, node, stage)
+        return -1
     if node == last:
         return SAME_NODE
     return SAME_RACK if view.node["rack"][node] == view.node["rack"][last] else 0
+
+
+@callable_too
+def score(view, state, params, node, stage):
+    close = close_to_last(view, state, node, stage)
+    return close if close >= 0 else most_free(view, state, params, node, stage)
 
 
 def allocated(view, state, params, kind, node, stage, container, value):

@@ -29,16 +29,16 @@ from heddle.policy.levers.dag_data import (
     prepare,
     write_place,
 )
-from heddle.policy.levers.early_binding import NOWHERE, bind_job, bound_place, rebind, unbind_job
+from heddle.policy.levers.early_binding import NOWHERE, bind_job, bound_place, count_bound, rebind
 from heddle.policy.levers.network_load import OF_LINKS, OF_TRANSFERS
 from heddle.policy.levers.placement import most_free
-from heddle.policy.levers.ranking import has_bandwidth, nearness, rank
+from heddle.policy.levers.ranking import BY_LAST, RANKINGS, has_bandwidth, nearness, rank
 
 LOCALITY, VETO = int(Reason.LOCALITY), int(Reason.VETO)
 
 
 def score(view, state, params, node, stage):
-    if stage < 0 or not has_data(view, stage):
+    if stage < 0 or (not has_data(view, stage) and params.by != BY_LAST):
         return most_free(view, state, params, node, stage)
     return rank(view, state, params, node, stage)
 
@@ -48,7 +48,7 @@ def allows(view, state, params, node, stage):
         return 0
     if params.early > 0:
         return VETO if bound_place(view, state, stage, node) == NOWHERE else 0
-    if state.table["heartbeats"][0] == 0:
+    if state.table["heartbeats"][0] == 0 or params.by == BY_LAST:
         return 0
     look_around(view, state, stage)
     if state.table["any_near"][0] == 0:
@@ -92,12 +92,10 @@ def _fetched(view, state, node, stage, container):
 
 @callable_too
 def _ended(view, state, params, node, stage, container, finished):
-    job = view.stage_spec["job"][stage]
-    entry = state.level[stage] == 0
-    over = view.job["state"][job] >= JOB_FINISHED
+    over = view.job["state"][view.stage_spec["job"][stage]] >= JOB_FINISHED
     if params.early == 0:
         _fetched(view, state, node, stage, container)
-        state.node["entry_tasks"][node] -= entry
+        state.node["entry_tasks"][node] -= state.level[stage] == 0
         if finished:
             write_place(view, state, stage, node)
             state.table["at_hand"][0] = 0
@@ -109,20 +107,20 @@ def _ended(view, state, params, node, stage, container, finished):
             move_input(view, state, stage, node, 1)
     elif place >= 0:
         _fetched(view, state, node, stage, container)
-        state.node["backlog"][node] -= 1
-        state.node["entry_tasks"][node] -= entry
-    if over:
-        unbind_job(view, state, job)
+        count_bound(view, state, stage, node, -1)
 
 
 def on_event(view, state, params, kind, node, stage, container, value):
     if kind == EVENT_ARRIVED:
         if params.early > 0:
             bind_job(view, state, params, view.stage_spec["job"][stage])
+    elif kind == EVENT_ALLOCATED:
+        if params.early == 0:
+            state.job["last"][view.stage_spec["job"][stage]] = node + 1
+        if has_data(view, stage):
+            _allocated(view, state, params, node, stage, container)
     elif not has_data(view, stage):
         pass
-    elif kind == EVENT_ALLOCATED:
-        _allocated(view, state, params, node, stage, container)
     elif kind == EVENT_FETCHED:
         _fetched(view, state, node, stage, container)
     else:
@@ -136,6 +134,8 @@ NETWORK_AWARE = Placement(
     score=score, allows=allows, on_event=on_event,
     parameters=(
         Parameter("early", False, "bind all tasks of a job to nodes as it arrives, as the paper's text has it"),
+        Parameter("by", "load", "the ranking: the paper's; nearness to data alone; as near-last, to bind stock early",
+                  choices=RANKINGS),
         Parameter("busy_s", 5.0, "a node has no bandwidth to spare if a path to it has more transfers assigned", low=0),
         Parameter("wait_s", 3.0, "under heartbeats: how long to wait for a near node, and as long again for a rack",
                   low=0),
@@ -143,8 +143,11 @@ NETWORK_AWARE = Placement(
     state=State(
         # entry_tasks: of level 0 (Cnt0); backlog: bound to the node and not finished; transfers: 1 + place, 0: none
         node=("priority", "first_transfer", "entry_tasks", "backlog"),
+        # next_planned, early binding: 1 + the job planned before it that may still have tasks bound; 0: none
+        job=("last", "next_planned"),  # last: 1 + the node of its last container or bound task; 0: it has had none
         container=("moving", "bound_to"),  # whether its input is counted in Trans; 1 + the place it is bound to
-        table=("free_transfer", "at_hand", "any_near", "heartbeats"),  # at_hand: 1 + the stage that `near` tells of
+        # at_hand: 1 + the stage that `near` tells of; first_planned: 1 + the job planned last
+        table=("free_transfer", "at_hand", "any_near", "heartbeats", "first_planned"),
         lists=(*OF_TRANSFERS, *OF_LINKS, *OF_DAG),
     ),
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FETCHED, EVENT_FINISHED, EVENT_STOPPED),

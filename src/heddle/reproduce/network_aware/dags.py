@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,7 +64,9 @@ def _bytes(random: np.random.Generator, mean_mb: float) -> int:
     return round(BYTES_PER_MB * mean_mb * float(random.uniform(0.25, 1.75)))
 
 
-def dags(known: Constants, edge_mb: float, count: int) -> Dags:
+def dags(known: Constants, member: Sequence[float], count: int) -> Dags:
+    """The jobs of a member of the ensemble."""
+    edge_mb, slots = member
     return Dags(
         count=count,
         levels=tuple(known["dags.levels"]),
@@ -73,19 +76,24 @@ def dags(known: Constants, edge_mb: float, count: int) -> Dags:
         input_mb=known["dags.input_mb"],
         task_s=known["task.seconds"],
         demand=task_demand(known),
-        hosts=known["cluster.hosts"],
+        hosts=hosts_of(known, int(slots)),
     )
 
 
 def task_demand(known: Constants) -> tuple[int, int]:
-    """All vcores of a host: one task at a time."""
+    """All vcores of a host of the paper's: one task at a time."""
     return known["task.memory_mb"], known["cluster.vcores"] * MILLI
 
 
-def paper_cluster(known: Constants, bandwidth_mbps: int) -> Cluster:
-    """200 hosts that run one task at a time, in racks with an uplink that is shared."""
-    hosts, racks = known["cluster.hosts"], known["cluster.racks"]
-    size = (known["cluster.memory_mb"], known["cluster.vcores"] * MILLI)
+def hosts_of(known: Constants, slots: int) -> int:
+    """As many as run the paper's number of tasks at a time."""
+    return int(known["cluster.hosts"]) // slots
+
+
+def paper_cluster(known: Constants, bandwidth_mbps: int, slots: int = 1) -> Cluster:
+    """Hosts that run so many tasks at a time, 200 in all, in racks with an uplink that is shared."""
+    hosts, racks = hosts_of(known, slots), known["cluster.racks"]
+    size = (known["cluster.memory_mb"], slots * known["cluster.vcores"] * MILLI)
     nodes = tuple(
         Node(f"node-{n}", size, size, rack=f"rack-{n * racks // hosts}", bandwidth_mbps=bandwidth_mbps)
         for n in range(hosts)
