@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from heddle.reproduce.constants import Constants
-from heddle.reproduce.dress.mixes import Mixes, mixes
+from heddle.reproduce.dress.compared import Mixes
+from heddle.reproduce.dress.mixes import mixes
 from heddle.reproduce.dress.release import release
 from heddle.reproduce.dress.shares import shares
 from heddle.reproduce.lab import Findings, Lab

@@ -1,0 +1,49 @@
+"""What the runs themselves say about why one placement is slower than another, or has nothing to gain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from heddle.reproduce.verdicts import SAME_PCT, Ensemble, over_seeds
+
+ByBandwidth = Mapping[int, Ensemble]  # changes in percent
+
+
+def where_slower(spans: ByBandwidth, fetching: ByBandwidth) -> str:
+    """Where execution takes longer: is it because of fetching?"""
+    slower = {mbps: _mean(fetching[mbps]) for mbps, values in spans.items() if _mean(values) > 0}
+    if not slower:
+        return ""
+    low, high = min(slower.values()), max(slower.values())
+    where = f"Where it is slower ({', '.join(f'{mbps:g}' for mbps in slower)} Mbit/s), time spent fetching changes by"
+    changes = f"{low:+.0f} %" if len(slower) == 1 else f"{low:+.0f} to {high:+.0f} %"
+    if high < 0:
+        return f"{where} {changes}: tasks wait for their hosts, not for data."
+    if low > 0:
+        return f"{where} {changes}: tasks wait for data."
+    return f"{where} {changes}: that is not what decides."
+
+
+def same_work(spans: ByBandwidth, use: ByBandwidth) -> str:
+    """Whether use is only another view of the execution time: then their product does not change."""
+    products = {
+        mbps: 100 * ((1 + _mean(values) / 100) * (1 + _mean(use[mbps]) / 100) - 1) for mbps, values in spans.items()
+    }
+    most = max(products.values(), key=abs)
+    if abs(most) <= SAME_PCT:
+        return f"Use times execution time changes by {most:+.1f} % at most: it is the same work in another time."
+    return f"Use times execution time changes by up to {most:+.1f} %: more than another view of the execution time."
+
+
+def what_there_is_to_gain(fetching_part: Mapping[int, float], local_part: Mapping[str, float]) -> str:
+    """How much of their time hosts fetch under the rival, and how much of what is read is at hand, by policy."""
+    fetch = ", ".join(f"{100 * part:.0f} % at {mbps:g}" for mbps, part in fetching_part.items())
+    local = ", ".join(f"{100 * part:.0f} % under {policy}" for policy, part in local_part.items())
+    return (
+        f"Part of the hosts' time spent fetching under the latter: {fetch} Mbit/s. "
+        f"Part of what is read that lies on the task's own host: {local}."
+    )
+
+
+def _mean(values: Ensemble) -> float:
+    return over_seeds(values)[0] or 0.0
