@@ -50,10 +50,12 @@ def test_what_there_is_to_gain_is_what_was_measured() -> None:
 
 def test_those_ahead_waste_less_or_they_do_not() -> None:
     spans = {"haste": 95.0, "ffd-dp": 92.0, "drf": 90.0, "fifo": 100.0}
-    assert "All that are ahead waste less" in who_is_ahead("haste", spans, {"haste": 80, "ffd-dp": 44, "drf": 60})
-    assert "only ffd-dp waste less" in who_is_ahead("haste", spans, {"haste": 80, "ffd-dp": 44, "drf": 160})
-    assert "that is not why" in who_is_ahead("haste", spans, {"haste": 80, "ffd-dp": 90, "drf": 160})
-    assert who_is_ahead("drf", spans, {}) == ""
+    assert "All that are ahead waste less" in who_is_ahead(
+        "haste", "fifo", spans, {"haste": 80, "ffd-dp": 44, "drf": 60}
+    )
+    assert "only ffd-dp waste less" in who_is_ahead("haste", "fifo", spans, {"haste": 80, "ffd-dp": 44, "drf": 160})
+    assert "that is not why" in who_is_ahead("haste", "fifo", spans, {"haste": 80, "ffd-dp": 90, "drf": 160})
+    assert who_is_ahead("drf", "fifo", spans, {}) == ""
 
 
 def test_reduces_are_counted_by_what_they_ask_for() -> None:
@@ -106,7 +108,7 @@ def test_a_flat_optimum_has_many_reserves_near_the_best() -> None:
 
 def test_vcores_left_over_explain_a_low_score_or_not() -> None:
     low, high = {"short": around(80.0)}, {"short": around(99.0)}
-    assert "lets too many AMs start" in what_nodes_say({8: low, 9: high}, 3)
+    assert "+19.0 points (19.0 to 19.0): equation (1) counts" in what_nodes_say({8: low, 9: high}, 3)
     assert "does not explain" in what_nodes_say({8: high, 9: high}, 3)
     assert "does not explain" in what_nodes_say({8: high, 9: low}, 3)
 

@@ -77,7 +77,7 @@ def what_nodes_say(scores: Mapping[int, verdicts.Ensemble], task_vcores: int) ->
         for kind, seeds in scores[without].items()
     }
     mean, interval = verdicts.over_seeds(gain)
-    says = f"Without vcores left over the score is {mean or 0:+.1f} points{interval_text(interval)} higher:"
+    says = f"Without vcores left over the score changes by {mean or 0:+.1f} points{interval_text(interval)}:"
     if interval is not None and interval[0] > 0:
-        return f"{says} equation (1) counts what no container can use, and lets too many AMs start."
+        return f"{says} equation (1) counts what no container can use, and that costs."
     return f"{says} what is left over does not explain a low score."

@@ -97,8 +97,8 @@ def release(given: Mixes) -> Part:
     }
     by_kind = "; ".join(
         f"{kind}: correlation {np.mean(list(match[kind].values())):.2f}, predicted in all "
-        f"{np.mean(list(seen[kind].values())):.0f} % of what was released, and nothing at all for the windows in which "
-        f"{np.mean(list(unannounced[kind].values())):.0f} % of it were"
+        f"{np.mean(list(seen[kind].values())):.0f} % of what was released; "
+        f"{np.mean(list(unannounced[kind].values())):.0f} % came in windows for which nothing was predicted"
         for kind in kinds
     )
     return Findings(

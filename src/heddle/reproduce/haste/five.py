@@ -97,7 +97,11 @@ class Scored:
         waste = {policy: self.mean_pct(setting, policy, idle) for policy in spans}
         means = {policy: 100 * mean for mean, policy in order}
         ended = len(spans[own]) == self.n_seeds  # runs that stalled have no makespan, and must not speak for it
-        behind = f"{who_is_ahead(own, means, waste)} {self.reduces(setting)}" if own in means else "It stalled."
+        behind = (
+            f"{who_is_ahead(own, self.reference, means, waste)} {self.reduces(setting)}"
+            if own in means
+            else "It stalled."
+        )
         longer = {seed: 100 * (value - 1) for seed, value in self.ratio(setting, own, response).items()}
         limit = self.known["claims.no_worse_pct"]
         return [

@@ -8,19 +8,19 @@ from heddle.reproduce.haste.batches import JobKind
 from heddle.reproduce.verdicts import SAME_PCT
 
 
-def who_is_ahead(own: str, makespan: Mapping[str, float], idle: Mapping[str, float]) -> str:
+def who_is_ahead(own: str, reference: str, makespan: Mapping[str, float], idle: Mapping[str, float]) -> str:
     """Of those with a shorter makespan: do their reduces hold less idle memory? Both in percent of the reference's."""
     ahead = [policy for policy in makespan if makespan[policy] < makespan[own]]
     if not ahead:
         return ""
     held = ", ".join(f"{policy} {idle[policy]:.0f}" for policy in (*ahead, own))
-    text = f"Idle reduces hold, of what they do under the reference: {held} %."
+    text = f"Idle reduces hold, in percent of what they do under {reference}: {held}."
     less = [policy for policy in ahead if idle[policy] < idle[own]]
     if len(less) == len(ahead):
-        return f"{text} All that are ahead waste less so."
+        return f"{text} All that are ahead waste less."
     if less:
-        return f"{text} Of those ahead only {', '.join(less)} waste less so."
-    return f"{text} None of those ahead wastes less so: that is not why."
+        return f"{text} Of those ahead only {', '.join(less)} waste less."
+    return f"{text} None of those ahead wastes less: that is not why."
 
 
 def sizes_of_reduces(kinds: Iterable[JobKind]) -> str:
