@@ -111,6 +111,7 @@ def test_failures_that_begin_elsewhere_are_not_the_papers() -> None:
     assert begins_there(from_(0.05), 0.175).verdict is Verdict.NOT_REPRODUCED
     assert begins_there(from_(0.3), 0.1).verdict is Verdict.NOT_REPRODUCED
     assert begins_there(from_(0.4), 0.1).verdict is Verdict.NOT_REPRODUCED  # never
+    assert begins_there(from_(0.05), 0.1).verdict is Verdict.NOT_REPRODUCED  # within half and twice, or far below
     # Where the smallest damping that was tried is the paper's own, nothing else could have come out.
     assert begins_there({0.0: none, 0.1: fails, 0.175: fails}, 0.1).verdict is Verdict.NOT_JUDGED
 

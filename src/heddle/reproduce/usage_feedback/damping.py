@@ -77,12 +77,19 @@ def _begins(id_: str, name: str, failed: Mapping[float, Seeds], paper: float) ->
 
 
 def begins_there(failed: Mapping[float, Seeds], paper: float) -> Judgement:
-    """Whether failures begin near the paper's damping; not judged where a coarse grid could show nothing else."""
+    """Whether failures begin near the paper's damping.
+
+    Where they do at the smallest damping that was tried, they may begin anywhere below it: the verdict must hold with 0
+    as well. Where that damping is itself near the paper's, the grid is too coarse to judge by.
+    """
     first = first_failing(failed)
     smallest = min(damping for damping in failed if damping > 0)
     if smallest > paper * (1 - verdicts.NEAR_POINT) and smallest in first.values():
         return verdicts.not_judged({"": first})
-    return verdicts.only_if(verdicts.point({"": first}, paper), len(first) == len(_seeds(failed)))
+    judged = verdicts.point({"": first}, paper)
+    earliest = {seed: 0.0 if value == smallest else value for seed, value in first.items()}
+    surely = verdicts.point({"": earliest}, paper).verdict is judged.verdict
+    return verdicts.only_if(judged, surely and len(first) == len(_seeds(failed)))
 
 
 def _earlier(failed: Mapping[str, Mapping[float, Seeds]], published: Mapping[str, float]) -> Claim:
