@@ -14,6 +14,7 @@ def experiment(lab: Lab, constants: Constants) -> Findings:
     given = Mixes(lab, constants)
     found = lab.together([mixes(given), shares(given), release(given)])
     found.remarks.append(
-        "Sizes and lengths of the authors' HiBench jobs are not published: jobs are drawn from two ranges of them."
+        "Sizes and lengths of the authors' HiBench jobs are not published: jobs are drawn from "
+        f"{len(given.members)} ranges of them."
     )
     return found

@@ -79,6 +79,7 @@ def beyond(settings: Settings) -> Part:
         }
         for name in days
     }
+    most = max(len(policies) for policies in tried.values())
     return Findings(
         claims=[
             Claim(
@@ -94,7 +95,7 @@ def beyond(settings: Settings) -> Part:
         drawings=[
             draw_bars(
                 "Part of the oracle's gain", "% of the oracle's gain", shares,
-                "Everything at once. Settings were chosen on other seeds, six for each rule, failures below "
+                f"Everything at once. Settings were chosen on other seeds, of {most} for each rule, failures below "
                 f"{known['beyond.failed_limit_pct']:g} %.",
             )
         ],
@@ -103,7 +104,8 @@ def beyond(settings: Settings) -> Part:
                 "Sizing rules from practice",
                 ("day", "rule", "setting", "sooner than reservation (%)", "of the oracle's gain (%)", "failed (%)"),
                 tuple(rows),
-                "Mean over seeds with its 95 % interval. `as published`: damping 0.125, not tuned.",
+                "Mean over seeds with its 95 % interval. `as published`: "
+                f"damping {known['policy.damping']:g}, not tuned.",
             )
         ],
     )  # fmt: skip

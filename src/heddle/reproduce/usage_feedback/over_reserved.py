@@ -162,9 +162,17 @@ def _why_failed(settings: Settings, scores: Scores) -> Table:
         "V-A: failures by the form of use over a task's life",
         ("day", "failed (%)"),
         rows,
-        "Everything at once, usage feedback. `plateau` uses its peak from start to end, `ramp` half of it for "
-        "a quarter of its life, `late` 60 % of it for half, `spike` 80 % of it but for a tenth.",
+        f"Everything at once, usage feedback. Parts of its peak that a task uses: {_levels(settings)}.",
     )
+
+
+def _levels(settings: Settings) -> str:
+    """The forms of use in words: so much of the peak until so much of the task's life."""
+    said = []
+    for form, levels in settings.known.of("ensemble.profiles").items():
+        steps = ", ".join(f"{part:g} until {until / 100:g} % of its life" for until, part in levels)
+        said.append(f"`{form}` {steps}")
+    return "; ".join(said)
 
 
 def _facts(settings: Settings) -> Table:
