@@ -126,10 +126,17 @@ def test_the_form_decides_or_the_load_does() -> None:
     assert what_decides(by_load).endswith("the load decides.")
 
 
-def test_memory_to_a_core_decides_the_bottleneck_or_not() -> None:
-    ahead = {"small": around(5.0), "large": around(-5.0)}
-    assert "just those that use less than the 1.56 GB" in what_sizes_say(ahead, {"small": 1.2, "large": 2.0}, 1.56)
-    assert "in all but 2" in what_sizes_say(ahead, {"small": 2.0, "large": 1.2}, 1.56)
+def test_the_size_of_containers_decides_the_bottleneck_or_not() -> None:
+    cores = {"small, all at once": 1.2, "small, load 1.2": 1.4, "large, all at once": 2.0}
+
+    def ahead(*means: float) -> dict[str, dict[int, float]]:
+        return dict(zip(cores, map(around, means), strict=True))
+
+    said = what_sizes_say(ahead(5, 4, -5), cores, 1.56)
+    assert "small in 2 of 2 (1.30 GB to a used core), large in 0 of 1 (2.00 GB" in said
+    assert said.endswith("The size of containers decides it.")
+    assert what_sizes_say(ahead(5, -4, -5), cores, 1.56).endswith("alone does not decide it.")
+    assert what_sizes_say(ahead(-5, -4, -5), cores, 1.56).endswith("alone does not decide it.")
 
 
 def test_short_tasks_still_hold_more_than_they_leave_unused_or_less() -> None:

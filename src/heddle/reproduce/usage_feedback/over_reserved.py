@@ -111,15 +111,22 @@ def _ratio(scores: Scores, name: str, policy: str) -> float:
 
 
 def what_sizes_say(cpu_ahead: verdicts.Ensemble, to_a_core: Mapping[str, float], allowed: float) -> str:
-    """Whether used memory to a used core (GB) decides which comes out first: the allowance has so much to a core."""
+    """Whether the size of containers decides which comes out first; used GB to a used core, and what is allowed."""
+    groups: dict[str, list[str]] = {}
+    for name in cpu_ahead:
+        groups.setdefault(name.partition(",")[0], []).append(name)
     first = {name for name, seeds in cpu_ahead.items() if np.mean(list(seeds.values())) > 0}
-    by_size = {name for name, used in to_a_core.items() if used < allowed}
-    text = f"CPU comes out first in {len(first)} of {len(cpu_ahead)} days"
-    most = f"tasks there use {min(to_a_core.values()):.2f} to {max(to_a_core.values()):.2f} GB to a used core"
-    if first == by_size:
-        return f"{text}, just those that use less than the {allowed:.2f} GB to a core which are allowed; {most}."
-    apart = len(first ^ by_size)
-    return f"{text}; {most}, {allowed:.2f} are allowed, which decides it in all but {apart}."
+    counts = {size: sum(name in first for name in names) for size, names in groups.items()}
+    used = {size: np.mean([to_a_core[name] for name in names]) for size, names in groups.items()}
+    by_size = ", ".join(
+        f"{size} in {counts[size]} of {len(names)} ({used[size]:.2f} GB to a used core)"
+        for size, names in groups.items()
+    )
+    decides = all(counts[size] in (0, len(names)) for size, names in groups.items()) and 0 < len(first) < len(cpu_ahead)
+    return (
+        f"CPU comes out first in {len(first)} of {len(cpu_ahead)} days: {by_size}; {allowed:.2f} GB to a core are "
+        f"allowed. The size of containers {'decides it' if decides else 'alone does not decide it'}."
+    )
 
 
 def _none_failed(settings: Settings, scores: Scores) -> Claim:
