@@ -10,18 +10,18 @@ ByBandwidth = Mapping[int, Ensemble]  # changes in percent
 
 
 def where_slower(spans: ByBandwidth, fetching: ByBandwidth) -> str:
-    """Where execution takes longer: is it because of fetching?"""
-    slower = {mbps: _mean(fetching[mbps]) for mbps, values in spans.items() if _mean(values) > 0}
+    """Where execution surely takes longer: is more time spent fetching there?"""
+    slower = {mbps: _mean(fetching[mbps]) for mbps, values in spans.items() if _surely_above_0(values)}
     if not slower:
         return ""
     low, high = min(slower.values()), max(slower.values())
-    where = f"Where it is slower ({', '.join(f'{mbps:g}' for mbps in slower)} Mbit/s), time spent fetching changes by"
     changes = f"{low:+.0f} %" if len(slower) == 1 else f"{low:+.0f} to {high:+.0f} %"
-    if high < 0:
-        return f"{where} {changes}: tasks wait for their hosts, not for data."
-    if low > 0:
-        return f"{where} {changes}: tasks wait for data."
-    return f"{where} {changes}: that is not what decides."
+    text = f"Where it is slower ({', '.join(f'{mbps:g}' for mbps in slower)} Mbit/s), time spent fetching changes by {changes}"
+    if high < -SAME_PCT:
+        return f"{text}: tasks wait for their hosts, not for data."
+    if low > SAME_PCT:
+        return f"{text}: data takes longer to come."
+    return f"{text}: that does not explain it."
 
 
 def same_work(spans: ByBandwidth, use: ByBandwidth) -> str:
@@ -47,3 +47,8 @@ def what_there_is_to_gain(fetching_part: Mapping[int, float], local_part: Mappin
 
 def _mean(values: Ensemble) -> float:
     return over_seeds(values)[0] or 0.0
+
+
+def _surely_above_0(values: Ensemble) -> bool:
+    interval = over_seeds(values)[1]
+    return interval is not None and interval[0] > 0
