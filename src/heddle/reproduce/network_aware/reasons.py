@@ -16,7 +16,8 @@ def where_slower(spans: ByBandwidth, fetching: ByBandwidth) -> str:
         return ""
     low, high = min(slower.values()), max(slower.values())
     changes = f"{low:+.0f} %" if len(slower) == 1 else f"{low:+.0f} to {high:+.0f} %"
-    text = f"Where it is slower ({', '.join(f'{mbps:g}' for mbps in slower)} Mbit/s), time spent fetching changes by {changes}"
+    where = ", ".join(f"{mbps:g}" for mbps in slower)
+    text = f"Where it is slower ({where} Mbit/s), time spent fetching changes by {changes}"
     if high < -SAME_PCT:
         return f"{text}: tasks wait for their hosts, not for data."
     if low > SAME_PCT:
