@@ -104,7 +104,7 @@ def test_the_damping_factor_bends_where_the_paper_says_or_not(
 
     def metrics(name: str, policy: str, seed: int) -> dict[str, Any]:
         damping = float(policy.partition("damping=")[2].removesuffix(")"))
-        span = 100.0 if damping >= falls_until else 200.0 - damping
+        span = 100.0 if damping >= falls_until else 200.0 - 100 * damping
         failed = 10 if damping >= fails_from[name] else 0
         return {"outcome": "finished", "makespan_s": span, "crashed_tasks": failed, "tasks": 1000}
 

@@ -116,6 +116,6 @@ def test_failures_that_begin_elsewhere_are_not_the_papers() -> None:
     assert begins_there({0.0: none, 0.1: fails, 0.175: fails}, 0.1).verdict is Verdict.NOT_JUDGED
 
 
-def test_falling_stops_on_each_seed_where_it_stays_within_three_percent_of_the_lowest() -> None:
-    points = {0.0: {0: 150.0, 1: 100.0}, 0.1: {0: 102.0, 1: 101.0}, 0.3: {0: 110.0, 1: 99.0}, 1.0: {0: 100.0, 1: 100.0}}
-    assert stops_falling(points) == {0: 1.0, 1: 0.0}
+def test_falling_stops_on_each_seed_where_nothing_later_is_three_percent_shorter() -> None:
+    points = {0.0: {0: 150.0, 1: 100.0}, 0.1: {0: 102.0, 1: 101.0}, 0.3: {0: 110.0, 1: 99.0}, 1.0: {0: 100.0, 1: 94.0}}
+    assert stops_falling(points) == {0: 0.1, 1: 1.0}

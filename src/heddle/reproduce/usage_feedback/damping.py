@@ -108,43 +108,44 @@ def _earlier(failed: Mapping[str, Mapping[float, Seeds]], published: Mapping[str
 
 
 def _stops(id_: str, name: str, makespan: Mapping[float, Seeds], paper: float) -> Claim:
-    end = {point: _mean(makespan[point]) for point in (min(makespan), max(makespan))}
+    end = {damping: _mean(makespan[damping]) for damping in (min(makespan), max(makespan))}
     change = 100 * (end[max(makespan)] / end[min(makespan)] - 1)
+    later = [_mean(seeds) for damping, seeds in makespan.items() if damping >= paper]
+    apart = 100 * (max(later) / min(later) - 1)
     return Claim(
         id_,
         f"Completion falls until a damping, then stays (reservations: {name})",
         f"until {paper:g}",
         "damping",
-        verdicts.point({"": stops_falling(makespan)}, paper),
-        f"On each seed, the smallest damping from which on the makespan stays within {verdicts.SAME_PCT:g} % of the "
-        f"shortest. From damping {min(makespan):g} to {max(makespan):g} it changes by {change:+.1f} %.",
+        verdicts.only_if(verdicts.point({"": stops_falling(makespan)}, paper), apart <= verdicts.SAME_PCT),
+        f"On each seed, the smallest damping after which no makespan is more than {verdicts.SAME_PCT:g} % shorter. "
+        f"From damping {min(makespan):g} to {max(makespan):g} it changes by {change:+.1f} %; from {paper:g} on means "
+        f"differ by at most {apart:.1f} %.",
     )
 
 
 def first_failing(failed: Mapping[float, Seeds]) -> dict[int, float]:
     """Of each seed, the smallest damping from which on tasks fail; nothing where the largest does not fail."""
-    return _from_which_on({seed: {a: rates[seed] > 0 for a, rates in failed.items()} for seed in _seeds(failed)})
+    found = {}
+    for seed in _seeds(failed):
+        for damping in sorted(failed, reverse=True):
+            if failed[damping][seed] == 0:
+                break
+            found[seed] = damping
+    return found
 
 
 def stops_falling(makespan: Mapping[float, Seeds]) -> dict[int, float]:
-    """Of each seed, the smallest damping from which on the makespan stays within 3 % of its shortest."""
-    enough = {
-        seed: min(spans[seed] for spans in makespan.values()) * (1 + verdicts.SAME_PCT / 100)
+    """Of each seed, the smallest damping after which no makespan is more than 3 % shorter."""
+    part = 1 - verdicts.SAME_PCT / 100
+    return {
+        seed: min(
+            damping
+            for damping, spans in makespan.items()
+            if all(later[seed] >= part * spans[seed] for at, later in makespan.items() if at > damping)
+        )
         for seed in _seeds(makespan)
     }
-    return _from_which_on(
-        {seed: {a: spans[seed] <= most for a, spans in makespan.items()} for seed, most in enough.items()}
-    )
-
-
-def _from_which_on(holds: Mapping[int, Mapping[float, bool]]) -> dict[int, float]:
-    found = {}
-    for seed, points in holds.items():
-        for point in sorted(points, reverse=True):
-            if not points[point]:
-                break
-            found[seed] = point
-    return found
 
 
 def _seeds(points: Mapping[float, Seeds]) -> list[int]:
