@@ -10,8 +10,8 @@ import pytest
 
 from heddle.model.cluster import Cluster, Node
 from heddle.reproduce.constants import read_constants
+from heddle.reproduce.dress.compared import small_jobs
 from heddle.reproduce.dress.jobs import paper_cluster, twenty
-from heddle.reproduce.dress.mixes import small_jobs
 from heddle.reproduce.dress.release import release_of
 from heddle.reproduce.haste.batches import Batch, JobKind
 from heddle.reproduce.haste.measures import Measured, idle_reduces_gb_h, makespan

@@ -61,4 +61,4 @@ def test_scores_leave_out_what_did_not_end() -> None:
     scores = Scores(runs)
     assert scores.metric("day", "fifo", "jct_s.mean") == {0: 2.0}
     assert scores.failed_pct("day", "fifo") == {0: pytest.approx(0.5)}
-    assert scores.stalled("day", "fifo") == 1
+    assert scores.stalled_on("day", "fifo") == {1}

@@ -9,10 +9,11 @@ import pytest
 
 from heddle.reproduce.constants import read_constants
 from heddle.reproduce.lab import Lab
+from heddle.reproduce.usage_feedback.damping import begins_there, first_failing, stops_falling
 from heddle.reproduce.usage_feedback.day import ALL_AT_ONCE, Day, published_facts
-from heddle.reproduce.usage_feedback.extreme_fit import first_failing, stops_falling
 from heddle.reproduce.usage_feedback.settings import Settings
 from heddle.reproduce.usage_feedback.surface import Alike, expected_gain, expected_gain_forgetting
+from heddle.reproduce.verdicts import Verdict
 
 
 @pytest.fixture(scope="module")
@@ -92,13 +93,29 @@ def test_equal_tasks_are_equal_but_for_their_durations() -> None:
     assert workload.jobs["submit_at_ms"].max() > 0
 
 
-def test_failures_begin_where_the_interval_stays_above_zero() -> None:
-    none, few, some = {0: 0.0, 1: 0.0, 2: 0.0}, {0: 0.0, 1: 0.1, 2: 0.0}, {0: 0.4, 1: 0.5, 2: 0.45}
-    assert first_failing({0.0: none, 0.1: few, 0.2: some, 0.3: some}) == 0.2
-    assert first_failing({0.0: none, 0.1: some, 0.2: few, 0.3: some}) == 0.3
-    assert first_failing({0.0: none, 0.1: few}) is None
+def test_failures_begin_on_each_seed_where_some_task_fails_from_there_on() -> None:
+    none, one, all_ = {0: 0.0, 1: 0.0}, {0: 0.0, 1: 0.1}, {0: 0.4, 1: 0.5}
+    assert first_failing({0.0: none, 0.1: one, 0.2: all_, 0.3: all_}) == {0: 0.2, 1: 0.1}
+    assert first_failing({0.0: none, 0.1: all_, 0.2: one, 0.3: all_}) == {0: 0.3, 1: 0.1}
+    assert first_failing({0.0: none, 0.1: one}) == {1: 0.1}
 
 
-def test_falling_stops_within_three_percent_of_the_lowest() -> None:
-    points = {0.0: {0: 150.0}, 0.1: {0: 110.0}, 0.3: {0: 102.0}, 0.5: {0: 100.0}, 1.0: {0: 101.0}}
-    assert stops_falling(points) == 0.3
+def test_failures_that_begin_elsewhere_are_not_the_papers() -> None:
+    fails, none = {0: 0.4, 1: 0.5}, {0: 0.0, 1: 0.0}
+    grid = [0.0, 0.05, 0.1, 0.175, 0.3]
+
+    def from_(first: float) -> dict[float, dict[int, float]]:
+        return {damping: fails if damping >= first else none for damping in grid}
+
+    assert begins_there(from_(0.1), 0.1).verdict is Verdict.REPRODUCED
+    assert begins_there(from_(0.05), 0.175).verdict is Verdict.NOT_REPRODUCED
+    assert begins_there(from_(0.3), 0.1).verdict is Verdict.NOT_REPRODUCED
+    assert begins_there(from_(0.4), 0.1).verdict is Verdict.NOT_REPRODUCED  # never
+    assert begins_there(from_(0.05), 0.1).verdict is Verdict.NOT_REPRODUCED  # within half and twice, or far below
+    # Where the smallest damping that was tried is the paper's own, nothing else could have come out.
+    assert begins_there({0.0: none, 0.1: fails, 0.175: fails}, 0.1).verdict is Verdict.NOT_JUDGED
+
+
+def test_falling_stops_on_each_seed_where_nothing_later_is_three_percent_shorter() -> None:
+    points = {0.0: {0: 150.0, 1: 100.0}, 0.1: {0: 102.0, 1: 101.0}, 0.3: {0: 110.0, 1: 99.0}, 1.0: {0: 100.0, 1: 94.0}}
+    assert stops_falling(points) == {0: 0.1, 1: 1.0}

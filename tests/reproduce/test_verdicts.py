@@ -10,9 +10,14 @@ from heddle.reproduce.verdicts import (
     change_pct,
     effect,
     limit,
+    more_than,
+    never,
+    not_judged,
+    only_if,
+    order,
     over_seeds,
+    point,
     sameness,
-    shape,
     sooner_pct,
 )
 
@@ -35,6 +40,11 @@ def test_effect_reproduced_needs_half_of_it_in_more_than_half_of_the_ensemble() 
     assert effect({"a": STEADY, "b": shifted(-5), "c": shifted(-13)}, 16.0).verdict is Verdict.REPRODUCED
     assert effect({"a": STEADY, "b": shifted(-12), "c": shifted(-13)}, 16.0).verdict is Verdict.DIRECTION
     assert effect({"a": STEADY, "b": shifted(-10)}, 16.0).verdict is Verdict.DIRECTION  # one of two: not more than half
+
+
+def test_effect_of_more_than_twice_the_papers_is_another_effect() -> None:
+    assert effect({"a": shifted(15)}, 16.0).verdict is Verdict.REPRODUCED  # 31 of 32
+    assert effect({"a": shifted(17)}, 16.0).verdict is Verdict.DIRECTION
 
 
 def test_effect_whose_interval_holds_zero_is_not_reproduced() -> None:
@@ -82,9 +92,53 @@ def test_sameness_inside_three_percent() -> None:
     assert sameness({"a": STEADY, "b": opposite}).verdict is Verdict.NOT_REPRODUCED
 
 
-def test_shape_is_never_more_than_direction() -> None:
-    assert shape(True, 0.1).verdict is Verdict.DIRECTION
-    assert shape(False, 0.1).verdict is Verdict.NOT_REPRODUCED
+def test_a_point_must_come_out_near_the_papers() -> None:
+    """16, interval 14.7 to 17.3: within a quarter of 16 and of 18, within half and twice of 10, not of 40."""
+    assert point({"a": STEADY}, 16.0).verdict is Verdict.REPRODUCED
+    assert point({"a": STEADY}, 18.0).verdict is Verdict.REPRODUCED
+    assert point({"a": STEADY}, 10.0).verdict is Verdict.DIRECTION
+    assert point({"a": STEADY}, 40.0).verdict is Verdict.NOT_REPRODUCED
+    assert point({"a": {0: 16.0}}, 16.0).verdict is Verdict.NOT_REPRODUCED  # one seed has no interval
+    # 4 and 28 are 16 on average only
+    assert point({"a": shifted(-12), "b": shifted(12)}, 16.0).verdict is Verdict.DIRECTION
+
+
+def test_an_order_must_hold_in_every_part() -> None:
+    behind = {seed: -value for seed, value in STEADY.items()}
+    judged = order({"one": {"a": STEADY}, "other": {"a": shifted(1)}})
+    assert judged.verdict is Verdict.REPRODUCED
+    assert judged.measured == 16.0  # of the weaker
+    assert order({"one": {"a": STEADY}, "other": {"a": behind}}).verdict is Verdict.NOT_REPRODUCED
+    assert order({"one": {"a": STEADY}, "other": {"a": {}}}).verdict is Verdict.NOT_REPRODUCED
+    assert order({}).verdict is Verdict.NOT_REPRODUCED
+    # on average ahead, but in one of three members only
+    assert order({"one": {"a": shifted(90), "b": behind, "c": behind}}).verdict is Verdict.DIRECTION
+
+
+def test_what_never_happens_did_not_on_any_seed() -> None:
+    assert never(dict.fromkeys(range(20), 0.0)).verdict is Verdict.REPRODUCED
+    once = dict.fromkeys(range(20), 0.0) | {7: 1.0}
+    assert never(once).verdict is Verdict.NOT_REPRODUCED
+    assert limit(once, 1.0, 1.0).verdict is Verdict.REPRODUCED  # a mean below one would have passed
+
+
+def test_more_than_by_the_lower_bound_in_most_of_the_ensemble() -> None:
+    assert more_than({"a": STEADY}, 14.0).verdict is Verdict.REPRODUCED
+    assert more_than({"a": STEADY}, 15.0).verdict is Verdict.NOT_REPRODUCED  # 14.7
+    assert more_than({"a": shifted(30), "b": shifted(-5)}, 14.0).verdict is Verdict.NOT_REPRODUCED
+
+
+def test_what_has_no_number_is_not_judged_whatever_comes_out() -> None:
+    for values in (STEADY, shifted(-32)):
+        assert not_judged({"a": values}).verdict is Verdict.NOT_JUDGED
+    assert not_judged({"a": STEADY}).measured == 16.0
+
+
+def test_a_judgement_falls_with_what_it_rests_on() -> None:
+    judged = point({"a": STEADY}, 16.0)
+    assert only_if(judged, True) is judged
+    assert only_if(judged, False).verdict is Verdict.NOT_REPRODUCED
+    assert only_if(judged, False).measured == 16.0
 
 
 def test_changes_are_paired() -> None:

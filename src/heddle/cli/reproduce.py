@@ -43,9 +43,10 @@ def reproduce(
 ) -> None:
     """Run a paper's experiments again and say which of its claims hold.
 
-    Builds the paper's cluster and workload, runs every policy that it compares, and judges each claim by a rule that
-    was fixed before the first run: `reproduced`, `direction` (the effect is there, but smaller), or `not reproduced`.
-    Constants have a hash; two tables with the same hash rest on the same ones. Exit code 0 whatever the verdicts.
+    Builds the paper's cluster and workload, runs every policy that it compares, and judges each claim by the rule of
+    its kind: `reproduced`, `direction` (the effect is there, but not its size), `not reproduced`, or `not judged` where
+    nothing said beforehand what should come out. The paper's claims are counted apart from ours. Constants have a
+    hash; two tables with the same hash rest on the same ones. Exit code 0 whatever the verdicts.
 
     \b
     Examples:
@@ -56,10 +57,10 @@ def reproduce(
     from heddle.experiments.engines import LocalProcesses
     from heddle.policy.parse import parse_policy
     from heddle.report.page import write_page
-    from heddle.reproduce.claims import Reproduction
+    from heddle.reproduce.claims import Reproduction, headline
     from heddle.reproduce.lab import Lab
     from heddle.reproduce.markdown import write_markdown
-    from heddle.reproduce.page import interval_text, measured_text, reproductions_html, verdict_counts
+    from heddle.reproduce.page import interval_text, measured_text, reproductions_html
     from heddle.reproduce.papers import PAPERS
     from heddle.reproduce.papers import reproduce as carry_out
 
@@ -74,7 +75,7 @@ def reproduce(
         with tempfile.TemporaryDirectory(prefix="heddle-reproduce-") as scratch:
             found = traces or (TRACES if TRACES.is_dir() else None)
             done.append(carry_out(one, Lab(compute, Path(scratch), quick, found)))
-        say(f"{one.name}: {verdict_counts(done[-1].claims)} ({done[-1].wall_s:.0f} s)")
+        say(f"{one.name} ({done[-1].wall_s:.0f} s). {headline(done[-1].claims)}")
         for remark in done[-1].remarks:
             say(remark)
     if report is not None:
@@ -88,8 +89,16 @@ def reproduce(
         return
     for result in done:
         rows = [
-            (claim.id, claim.statement, claim.paper, measured_text(claim), interval_text(claim), claim.verdict)
+            (
+                claim.id,
+                claim.source,
+                claim.statement,
+                claim.paper,
+                measured_text(claim),
+                interval_text(claim),
+                claim.verdict,
+            )
             for claim in result.claims
         ]
-        heads = ("", "claim", "paper", "measured", "95 % interval", "verdict")
+        heads = ("", "whose", "claim", "paper says", "measured", "95 % interval", "verdict")
         print_tables([table(heads, rows, title=f"{result.title}; constants {result.constants_hash}")])

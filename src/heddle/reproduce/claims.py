@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
-from heddle.reproduce.verdicts import Interval, Judgement, Seeds, over_seeds
+from heddle.reproduce.verdicts import Interval, Judgement, Seeds, Verdict, over_seeds
+
+
+class Source(StrEnum):
+    """Who makes a claim. The paper's, tried on data or with a policy that it does not have, is ours."""
+
+    PAPER = "paper"
+    OURS = "ours"
 
 
 @dataclass(frozen=True)
@@ -17,7 +27,8 @@ class Claim:
     paper: str  # what the paper says
     unit: str  # of `measured`: "%", "% points", "tasks", ...
     judgement: Judgement
-    note: str = ""  # how it was measured; where it did not come out, why
+    note: str = ""  # how it was measured, and what the same runs say about why
+    source: Source = Source.PAPER
 
     @property
     def measured(self) -> float | None:
@@ -34,6 +45,7 @@ class Claim:
     def as_json(self) -> dict[str, Any]:
         return {
             "id": self.id,
+            "source": self.source.value,
             "statement": self.statement,
             "paper": self.paper,
             "measured": self.measured,
@@ -84,12 +96,37 @@ class Reproduction:
         return {
             "paper": self.paper,
             "claims": [claim.as_json() for claim in self.claims],
+            "counts": {source.value: verdict_counts(self.claims, source) for source in Source},
             "constants_hash": self.constants_hash,
             "quick": self.quick,
             "runs": self.runs,
             "remarks": list(self.remarks),
             "wall_s": self.wall_s,
         }
+
+
+def verdict_counts(claims: Sequence[Claim], source: Source) -> dict[str, int]:
+    """How many claims of this source have each verdict."""
+    counts = Counter(claim.verdict for claim in claims if claim.source is source)
+    return {verdict.value: counts[verdict.value] for verdict in Verdict}
+
+
+def headline(claims: Sequence[Claim]) -> str:
+    """`The paper's claims: 5 of 8 reproduced, 2 direction, 1 not reproduced; 1 not judged. Ours: ...`."""
+    said = []
+    for source, name in ((Source.PAPER, "The paper's claims"), (Source.OURS, "Ours")):
+        counts = verdict_counts(claims, source)
+        unjudged = counts.pop(Verdict.NOT_JUDGED.value)
+        judged = sum(counts.values())
+        words = []
+        if judged:
+            first, *others = counts.items()
+            words.append(", ".join([f"{first[1]} of {judged} {first[0]}", *(f"{n} {word}" for word, n in others if n)]))
+        if unjudged:
+            words.append(f"{unjudged} {Verdict.NOT_JUDGED.value}")
+        if words:
+            said.append(f"{name}: {'; '.join(words)}.")
+    return " ".join(said)
 
 
 def mean_text(seeds: Seeds, digits: int = 1) -> str:

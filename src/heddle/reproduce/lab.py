@@ -158,6 +158,7 @@ class Scores:
         crashed, tasks = self.metric(name, policy, "crashed_tasks"), self.metric(name, policy, "tasks")
         return {seed: 100.0 * crashed[seed] / tasks[seed] for seed in crashed}
 
-    def stalled(self, name: Hashable, policy: str) -> int:
-        """How many runs did not come to an end."""
-        return sum(metrics["outcome"] != "finished" for metrics in self._by_setting[name, policy].values())
+    def stalled_on(self, name: Hashable, policy: str) -> set[int]:
+        """The seeds of the runs that did not come to an end."""
+        runs = self._by_setting[name, policy]
+        return {seed for seed, metrics in runs.items() if metrics["outcome"] != "finished"}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from heddle.report.page import write_page
 from heddle.report.style import N_COLOURS, chart_style
-from heddle.reproduce.claims import Drawing, Reproduction
-from heddle.reproduce.page import interval_text, measured_text, verdict_counts
+from heddle.reproduce.claims import Drawing, Reproduction, headline
+from heddle.reproduce.page import interval_text, measured_text
 
 
 def write_markdown(folder: Path, one: Reproduction) -> list[Path]:
@@ -27,6 +27,7 @@ def claims_markdown(one: Reproduction, figures: Sequence[str]) -> str:
     claims = [
         (
             f"{claim.statement} ({claim.id})",
+            claim.source.value,
             claim.paper,
             measured_text(claim),
             interval_text(claim),
@@ -41,8 +42,8 @@ def claims_markdown(one: Reproduction, figures: Sequence[str]) -> str:
         f"{one.wall_s:,.0f} s, constants `{one.constants_hash}` (`src/heddle/reproduce/constants/{one.paper}.toml`). "
         "The rules of the verdicts are in `src/heddle/reproduce/verdicts.py`.",
         *one.remarks,
-        f"**{verdict_counts(one.claims)}.**",
-        _table(("claim", "paper", "measured", "95 % interval", "verdict", "note"), claims),
+        f"**{headline(one.claims)}**",
+        _table(("claim", "whose", "paper says", "measured", "95 % interval", "verdict", "note"), claims),
     ]
     for table in one.tables:
         parts += [f"## {table.title}", _table(table.headings, table.rows), table.caption]

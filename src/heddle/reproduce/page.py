@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
 from heddle.report.charts import figure
 from heddle.report.page import page
 from heddle.report.style import N_COLOURS
-from heddle.reproduce.claims import Claim, Drawing, Reproduction, Table
+from heddle.reproduce.claims import Claim, Drawing, Reproduction, Source, Table, headline
 from heddle.reproduce.verdicts import Verdict
 
 _CSS = {Verdict.REPRODUCED.value: "better", Verdict.NOT_REPRODUCED.value: "worse"}
@@ -19,17 +18,11 @@ def reproductions_html(reproductions: Sequence[Reproduction], command: str) -> s
     """One page for all of them."""
     sections = "".join(_section(one) for one in reproductions)
     body = (
-        '<p class="quiet">Each claim was judged by a rule that was fixed before the first run, from constants that '
-        "were committed before it. An interval is 95 %, paired over seeds.</p>"
+        '<p class="quiet">Each claim is judged by the rule of its kind. An interval is 95 %, paired over seeds. Where '
+        "nothing said beforehand what should come out, a claim is not judged and not counted.</p>"
         f"{sections}<h2>How to get this again</h2><pre>{escape(command)}</pre>"
     )
     return page("The papers' experiments, run again", body, N_COLOURS)
-
-
-def verdict_counts(claims: Sequence[Claim]) -> str:
-    """`5 reproduced, 2 direction, 1 not reproduced`."""
-    counts = Counter(claim.verdict for claim in claims)
-    return ", ".join(f"{counts[verdict.value]} {verdict.value}" for verdict in Verdict if counts[verdict.value])
 
 
 def measured_text(claim: Claim) -> str:
@@ -46,7 +39,7 @@ def _section(one: Reproduction) -> str:
     remarks = "".join(f"<p>{escape(remark)}</p>" for remark in one.remarks)
     return (
         f'<section><h2 id="{one.paper}">{escape(one.title)}</h2>'
-        f'<p class="verdict">{escape(verdict_counts(one.claims))}.</p>'
+        f'<p class="verdict">{escape(headline(one.claims))}</p>'
         f'<p class="quiet">{one.runs:,} runs in {one.wall_s:,.0f} s{size}; constants {one.constants_hash}.</p>{remarks}'
         f"{_claims(one.claims)}"
         f'<div class="figures">{"".join(_drawing(drawing) for drawing in one.drawings)}</div>'
@@ -61,8 +54,9 @@ def _claims(claims: Sequence[Claim]) -> str:
     for claim in claims:
         interval = f"<small>{escape(interval_text(claim))}</small>" if claim.ci95 else ""
         css = _CSS.get(claim.verdict, "")
+        name = claim.id if claim.source is Source.PAPER else f"{claim.id}, {claim.source}"
         rows.append(
-            f'<tr><th scope="row">{escape(claim.statement)}<small> {escape(claim.id)}</small></th>'
+            f'<tr><th scope="row">{escape(claim.statement)}<small> {escape(name)}</small></th>'
             f"<td>{escape(claim.paper)}</td><td>{escape(measured_text(claim))}{interval}</td>"
             f'<td class="{css}">{escape(claim.verdict)}</td></tr>'
         )

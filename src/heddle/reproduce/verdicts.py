@@ -1,21 +1,26 @@
-"""When a claim of a paper counts as reproduced: the rules, fixed before the first run.
+"""When a claim counts as reproduced: one rule for each kind of claim, and every rule can fail.
 
     effect    sooner by x %: `direction` if the paired 95 % interval excludes 0 the paper's way, `reproduced` if
-              moreover the effect is at least half of the paper's in more than half of an ensemble of workloads
+              moreover the effect is from half to twice the paper's in more than half of an ensemble of workloads
+    point     begins at x, x of 20: the interval lies within 25 % of the paper's number, which is also so of the mean of
+              more than half of the ensemble; `direction` if it lies within half and twice the number
     best      of several: the paired interval of the difference to each other policy excludes 0
-    limit     0 failed, <= 0.5 %: the upper 95 % bound is below the limit
+    order     ahead of, higher than: as `best`; `direction` where it is so on average, but not in most of an ensemble
+    limit     0 failed, <= 0.5 %, in more than half: the 95 % bound is on the right side; of what never happens, none
     sameness  the interval lies inside +-3 %; where there is an ensemble, also in more than half of it
-    shape     begins at, stops falling at: never more than `direction`
 
-Everything else is `not reproduced`. An ensemble is what was not published and had to be chosen: its members are fixed,
-seeds are chance. So the interval is over seeds, of each seed's mean over all members.
+Everything else is `not reproduced`. Where neither the paper nor we gave a number or an order before the run, whatever
+comes out would do: that is `not judged`, and stands outside the denominator.
+
+An ensemble is what was not published and had to be chosen: its members are fixed, seeds are chance. So the interval is
+over seeds, of each seed's mean over all members.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import fmean
 from typing import Any, Final, Literal
@@ -27,8 +32,9 @@ Ensemble = Mapping[str, Seeds]  # of each member
 Interval = tuple[float, float]
 
 SAME_PCT: Final = 3.0
-PART_OF_EFFECT: Final = 0.5
+PART_OF_EFFECT: Final = 0.5  # and no more than 1 / this of it
 PART_OF_ENSEMBLE: Final = 0.5
+NEAR_POINT: Final = 0.25  # of the paper's number, to either side
 # With none of many seen, their mean number is below this with 95 % confidence (Poisson; "rule of three").
 NONE_SEEN: Final = -math.log(0.05)
 
@@ -39,13 +45,14 @@ class Verdict(StrEnum):
     REPRODUCED = "reproduced"
     DIRECTION = "direction"
     NOT_REPRODUCED = "not reproduced"
+    NOT_JUDGED = "not judged"
 
 
 @dataclass(frozen=True)
 class Judgement:
     """A verdict and the number it rests on."""
 
-    kind: Literal["effect", "best", "limit", "sameness", "shape"]
+    kind: Literal["effect", "point", "best", "order", "limit", "sameness", "none"]
     verdict: Verdict
     measured: float | None
     ci95: Interval | None
@@ -59,9 +66,39 @@ def effect(values: Ensemble, paper: float) -> Judgement:
     measured, interval = over_seeds(values)
     if interval is None or min(sign * bound for bound in interval) <= 0:
         return Judgement("effect", Verdict.NOT_REPRODUCED, measured, interval)
-    enough = [sign * fmean(seeds.values()) >= PART_OF_EFFECT * abs(paper) for seeds in values.values()]
-    strong = sum(enough) > PART_OF_ENSEMBLE * len(enough)
-    return Judgement("effect", Verdict.REPRODUCED if strong else Verdict.DIRECTION, measured, interval)
+    alike = [like_the_effect(seeds, paper) for seeds in values.values()]
+    return Judgement("effect", Verdict.REPRODUCED if _most(alike) else Verdict.DIRECTION, measured, interval)
+
+
+def like_the_effect(seeds: Seeds, paper: float) -> bool:
+    """Whether the mean effect is from half to twice the paper's."""
+    part = fmean(seeds.values()) / paper
+    return PART_OF_EFFECT <= part <= 1 / PART_OF_EFFECT
+
+
+def point(values: Ensemble, paper: float) -> Judgement:
+    """Whether each seed's own number comes out where the paper's lies; numbers above 0."""
+    measured, interval = over_seeds(values)
+    near = paper * (1 - NEAR_POINT), paper * (1 + NEAR_POINT)
+    alike = [near[0] <= fmean(seeds.values()) <= near[1] for seeds in values.values() if seeds]
+    if interval is None or not _between(interval, paper * PART_OF_EFFECT, paper / PART_OF_EFFECT):
+        verdict = Verdict.NOT_REPRODUCED
+    else:
+        verdict = Verdict.REPRODUCED if _between(interval, *near) and _most(alike) else Verdict.DIRECTION
+    return Judgement("point", verdict, measured, interval)
+
+
+def order(leads: Mapping[str, Ensemble]) -> Judgement:
+    """Whether all of these leads are above 0; the number is that of the one that is furthest from being so."""
+    found = {name: over_seeds(values) for name, values in leads.items()}
+    known = {name: (mean, span) for name, (mean, span) in found.items() if mean is not None and span is not None}
+    if not known or len(known) < len(found):
+        return Judgement("order", Verdict.NOT_REPRODUCED, None, None)
+    weakest = min(known, key=lambda name: (known[name][1][0], name))
+    if known[weakest][1][0] <= 0:
+        return Judgement("order", Verdict.NOT_REPRODUCED, *known[weakest])
+    in_most = all(_most([_above(seeds, 0.0) for seeds in values.values()]) for values in leads.values())
+    return Judgement("order", Verdict.REPRODUCED if in_most else Verdict.DIRECTION, *known[weakest])
 
 
 def best(own: Seeds, others: Mapping[str, Seeds], better: Literal["lower", "higher"] = "lower") -> Judgement:
@@ -103,12 +140,18 @@ def limit_everywhere(values: Mapping[Any, Ensemble], highest: float) -> Judgemen
     return Judgement("limit", Verdict.REPRODUCED if below else Verdict.NOT_REPRODUCED, *worst)
 
 
-def limit_mostly(values: Mapping[Any, Ensemble], highest: float) -> Judgement:
-    """Whether it is below in more than half of the settings; the number is how many."""
-    bounds = [over_seeds(ensemble)[1] for ensemble in values.values()]
-    below = sum(interval is not None and interval[1] < highest for interval in bounds)
-    enough = below > len(bounds) / 2
-    return Judgement("limit", Verdict.REPRODUCED if enough else Verdict.NOT_REPRODUCED, float(below), None)
+def never(counts: Seeds) -> Judgement:
+    """Whether what must not happen did not, on any seed; with too few seeds that shows nothing."""
+    judged = limit(counts, 1.0, 1.0)
+    return only_if(judged, not any(counts.values()))
+
+
+def more_than(values: Ensemble, least: float) -> Judgement:
+    """Whether the lower bound is above a limit, also in more than half of the ensemble."""
+    measured, interval = over_seeds(values)
+    above = interval is not None and interval[0] > least
+    enough = above and _most([_above(seeds, least) for seeds in values.values()])
+    return Judgement("limit", Verdict.REPRODUCED if enough else Verdict.NOT_REPRODUCED, measured, interval)
 
 
 def sameness(changes_pct: Ensemble, within_pct: float = SAME_PCT) -> Judgement:
@@ -116,13 +159,18 @@ def sameness(changes_pct: Ensemble, within_pct: float = SAME_PCT) -> Judgement:
     measured, interval = over_seeds(changes_pct)
     members = [over_seeds({"": seeds})[1] for seeds in changes_pct.values()]
     inside = [_inside(one, within_pct) for one in members]
-    same = _inside(interval, within_pct) and sum(inside) > PART_OF_ENSEMBLE * len(inside)
+    same = _inside(interval, within_pct) and _most(inside)
     return Judgement("sameness", Verdict.REPRODUCED if same else Verdict.NOT_REPRODUCED, measured, interval)
 
 
-def shape(alike: bool, measured: float | None, ci95: Interval | None = None) -> Judgement:
-    """A curve beside the paper's point: `alike` is whether it bends the way the paper says."""
-    return Judgement("shape", Verdict.DIRECTION if alike else Verdict.NOT_REPRODUCED, measured, ci95)
+def not_judged(values: Ensemble) -> Judgement:
+    """What was measured, where nothing says what it should have been."""
+    return Judgement("none", Verdict.NOT_JUDGED, *over_seeds(values))
+
+
+def only_if(judged: Judgement, holds: bool) -> Judgement:
+    """The judgement, where what it rests on holds: else not reproduced."""
+    return judged if holds else replace(judged, verdict=Verdict.NOT_REPRODUCED)
 
 
 def over_seeds(values: Ensemble) -> tuple[float | None, Interval | None]:
@@ -148,3 +196,16 @@ def _lead_pct(own: Seeds, other: Seeds, sign: float) -> dict[int, float]:
 
 def _inside(interval: Interval | None, within: float) -> bool:
     return interval is not None and interval[0] > -within and interval[1] < within
+
+
+def _between(interval: Interval, low: float, high: float) -> bool:
+    return interval[0] >= low and interval[1] <= high
+
+
+def _above(seeds: Seeds, least: float) -> bool:
+    interval = over_seeds({"": seeds})[1]
+    return interval is not None and interval[0] > least
+
+
+def _most(members: Sequence[bool]) -> bool:
+    return sum(members) > PART_OF_ENSEMBLE * len(members)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from heddle.reproduce.constants import Constants
-from heddle.reproduce.dress.mixes import Mixes, mixes
+from heddle.reproduce.dress.compared import Mixes
+from heddle.reproduce.dress.mixes import mixes
 from heddle.reproduce.dress.release import release
 from heddle.reproduce.dress.shares import shares
 from heddle.reproduce.lab import Findings, Lab
@@ -13,6 +14,7 @@ def experiment(lab: Lab, constants: Constants) -> Findings:
     given = Mixes(lab, constants)
     found = lab.together([mixes(given), shares(given), release(given)])
     found.remarks.append(
-        "Sizes and lengths of the authors' HiBench jobs are not published: jobs are drawn from two ranges of them."
+        "Sizes and lengths of the authors' HiBench jobs are not published: jobs are drawn from "
+        f"{len(given.members)} ranges of them."
     )
     return found

@@ -10,6 +10,7 @@ from heddle.reproduce import verdicts
 from heddle.reproduce.claims import Claim, Drawing, Table, mean_text
 from heddle.reproduce.drawing import draw_bars
 from heddle.reproduce.haste.measures import Measured, allocated, idle, makespan, response
+from heddle.reproduce.haste.reasons import heads_that_block, sizes_of_reduces, who_is_ahead
 from heddle.reproduce.haste.settings import (
     ARRIVALS,
     CONTROL,
@@ -24,12 +25,6 @@ from heddle.reproduce.haste.settings import (
 from heddle.reproduce.lab import Findings, Part
 
 FIVE = {SAME: "A", MIXED: "B", ITERATIVE: "C", ARRIVALS: "D", SMALL: "E"}  # what claims about them are called
-# Where FFD-DP is ahead in the first runs: why.
-_SMALL_REDUCES = (
-    " Our kinds have reduces that are smaller than maps: FFD-DP, which looks at size alone, then holds them back "
-    "until no map waits, and HaSTE's urgency does not (R3). The table `Why` has larger ones."
-)
-FFD_DP_LEADS = {SAME: _SMALL_REDUCES, MIXED: _SMALL_REDUCES, ARRIVALS: _SMALL_REDUCES, ITERATIVE: "", SMALL: ""}
 
 
 def five(settings: Settings) -> Part:
@@ -76,6 +71,7 @@ class Scored:
         haste_a: str,
     ) -> None:
         self.known, self.results, self.policies, self.ablations = settings.known, results, policies, ablations
+        self.batches, self.n_seeds = settings.batches(), len(settings.seeds)
         self.haste, self.haste_a = haste, haste_a
         self.reference: str = settings.known["policy.reference"]
 
@@ -85,6 +81,11 @@ class Scored:
     def mean_pct(self, setting: str, policy: str, of: Callable[[Measured], float]) -> float:
         return 100 * float(np.mean(list(self.ratio(setting, policy, of).values() or [np.nan])))
 
+    def reduces(self, setting: str) -> str:
+        return sizes_of_reduces(
+            kind for (where, _), (batch, _) in self.batches.items() if where == setting for _, kind in batch.kinds
+        )
+
     def of_setting(self, setting: str) -> list[Claim]:
         """Shortest makespan, response no worse, more allocated."""
         own = self.haste_a if setting in (ITERATIVE, SMALL) else self.haste  # both of these have iterative jobs
@@ -93,6 +94,14 @@ class Scored:
         order = sorted((float(np.mean(list(v.values()))), p) for p, v in spans.items() if v)
         ranking = ", ".join(f"{policy} {100 * mean:.0f}" for mean, policy in order)
         apart = ", ".join(f"{policy} {self.mean_pct(setting, policy, makespan):.0f}" for policy in self.ablations)
+        waste = {policy: self.mean_pct(setting, policy, idle) for policy in spans}
+        means = {policy: 100 * mean for mean, policy in order}
+        ended = len(spans[own]) == self.n_seeds  # runs that stalled have no makespan, and must not speak for it
+        behind = (
+            f"{who_is_ahead(own, self.reference, means, waste)} {self.reduces(setting)}"
+            if own in means
+            else "It stalled."
+        )
         longer = {seed: 100 * (value - 1) for seed, value in self.ratio(setting, own, response).items()}
         limit = self.known["claims.no_worse_pct"]
         return [
@@ -101,15 +110,15 @@ class Scored:
                 f"{own} has the shortest makespan ({setting})",
                 "shortest of all",
                 "% ahead of the nearest",
-                verdicts.best(spans[own], {policy: spans[policy] for policy in rivals}),
-                f"Makespan in percent of {self.reference}'s: {ranking}. Taken apart: {apart}.{FFD_DP_LEADS[setting]}",
+                verdicts.only_if(verdicts.best(spans[own], {policy: spans[policy] for policy in rivals}), ended),
+                f"Makespan in percent of {self.reference}'s: {ranking}. Taken apart: {apart}. {behind.strip()}",
             ),
             Claim(
                 f"{FIVE[setting]}.2",
                 f"The mean response under {own} is no worse than under {self.reference} ({setting})",
                 "no worse",
                 "% longer",
-                verdicts.limit(longer, limit, 0.0),
+                verdicts.only_if(verdicts.limit(longer, limit, 0.0), ended),
                 f"Limit {limit:g} %.",
             ),
             Claim(
@@ -144,52 +153,58 @@ class Scored:
                     "% ahead of the nearer",
                     verdicts.best(self.ratio(setting, "fifo", makespan), rivals),
                     f"Idle reduces hold {self.mean_pct(setting, 'fair', idle):.0f} % of what they hold under FIFO with "
-                    f"Fair, {self.mean_pct(setting, 'drf', idle):.0f} % with DRF. Against that waste stands what FIFO "
-                    "leaves free behind a job that does not fit: little where all jobs are the same.",
+                    f"Fair, {self.mean_pct(setting, 'drf', idle):.0f} % with DRF. "
+                    + heads_that_block(self.mean_pct(setting, "fifo(blocking=0)", makespan)),
                 )
             )
-        packed = self.ratio(SAME, "ffd-dp", makespan)
-        use = self.mean_pct(SAME, "ffd-dp", allocated)
+        fifo, packed = (
+            {of: self.ratio(SAME, policy, of) for of in (makespan, allocated)} for policy in ("fifo", "ffd-dp")
+        )
         claims.append(
             Claim(
                 "side.3",
                 f"FFD-DP loses to FIFO although it allocates more ({SAME})",
-                "loses",
-                "% FIFO is ahead",
-                verdicts.best(self.ratio(SAME, "fifo", makespan), {"ffd-dp": packed}),
-                f"FFD-DP allocates {use - 100:+.1f} % against FIFO. What decides this is lost (table `Why`): "
-                "whether reduces are smaller than maps, as here, so that FFD-DP holds them back; and which of equal "
-                "requests it takes, here those of the first job, as FIFO.",
+                "loses, allocates more",
+                "%, the lesser of FIFO's lead and of what FFD-DP allocates more",
+                verdicts.order(
+                    {
+                        "FIFO is ahead": {"": verdicts.sooner_pct(packed[makespan], fifo[makespan])},
+                        "FFD-DP allocates more": {"": verdicts.change_pct(fifo[allocated], packed[allocated])},
+                    }
+                ),
+                f"FFD-DP needs {self.mean_pct(SAME, 'ffd-dp', makespan):.0f} % of FIFO's makespan, allocates "
+                f"{self.mean_pct(SAME, 'ffd-dp', allocated):.0f} % and has idle reduces hold "
+                f"{self.mean_pct(SAME, 'ffd-dp', idle):.0f} %. {self.reduces(SAME)}",
             )
         )
-        gain = {}
+        leads, text = {}, []
         for policy in ("fair", "capacity"):
             small, usual = (self.ratio(setting, policy, makespan) for setting in (SMALL, CONTROL))
-            gain[policy] = {seed: 100 * (usual[seed] - small[seed]) for seed in small if seed in usual}
-        mean, interval = verdicts.over_seeds(gain)
+            there = {seed: 100 * (1 - value) for seed, value in small.items()}
+            gain = {seed: 100 * (usual[seed] - small[seed]) for seed in small if seed in usual}
+            leads[f"{policy} there"], leads[f"{policy} against usual nodes"] = {"": there}, {"": gain}
+            text.append(f"{policy} {mean_text(there)} ahead of FIFO there, {mean_text(gain)} more than on usual nodes")
         claims.append(
             Claim(
                 "side.4",
-                "Fair and Capacity do relatively better on small nodes",
+                "Fair and Capacity are ahead of FIFO on small nodes, by more than on usual ones",
                 "better than FIFO there",
-                "% points of FIFO's makespan",
-                verdicts.shape(interval is not None and interval[0] > 0, mean, interval),
-                "; ".join(f"{policy} {mean_text(seeds)}" for policy, seeds in gain.items())
-                + ". Against the same jobs on as much in usual nodes.",
+                "% of FIFO's makespan, the least of these leads",
+                verdicts.order(leads),
+                "; ".join(text) + ". Against the same jobs on as much in usual nodes.",
             )
         )
         less_idle = {
             setting: {seed: 100 * (1 - value) for seed, value in self.ratio(setting, self.haste, idle).items()}
             for setting in (SAME, MIXED)
         }
-        mean, interval = verdicts.over_seeds(less_idle)
         claims.append(
             Claim(
                 "side.5",
                 f"Under {self.haste} reduces hold less memory idle than under {self.reference}",
                 "urgency attacks that waste; no number",
                 "% less",
-                verdicts.shape(interval is not None and interval[0] > 0, mean, interval),
+                verdicts.not_judged(less_idle),
                 "; ".join(f"{setting} {mean_text(seeds)}" for setting, seeds in less_idle.items())
                 + ". Taken apart: "
                 + "; ".join(

@@ -25,10 +25,6 @@ from heddle.traces.imports.importing import import_trace
 from heddle.traces.parquet import read_parquet, write_parquet
 
 WORKFLOWS, QUERIES, COFLOWS = "wfinstances", "tpch_spark_decima", "coflow_fb2010"
-NOTES = {
-    WORKFLOWS: "Where bandwidth is large, fetching is a small part of the time, and there is little to gain.",
-    QUERIES: "Each task of a stage reads from all tasks of the one before: wherever it runs, nearly all is elsewhere.",
-}
 MOST_TRAFFIC_PERMILLE = 500  # of a link, what the network model gives to others at most
 
 
@@ -122,7 +118,7 @@ def recorded(hosts: Hosts) -> Part:
         ours = {member: member for member, (of, _) in members.items() if of == name}
         runs = {key: metrics for key, metrics in results.items() if key[0][0] in ours}
         measured = Measurements(hosts, runs, ours, bandwidths)
-        found.claims += measured.recorded(short, NOTES[name])
+        found.claims += measured.recorded(short)
         found.tables += [measured.table(member) for member in ours]
     found.tables.append(_drawn_from(sources))
     found.remarks.append(

@@ -70,7 +70,7 @@ class Day:
     def columns(self, seed: int) -> dict[str, Any]:
         """The properties of each container, jobs one after another."""
         fact = self._fact
-        mean_over_peak = _mean(self.levels)
+        of_peak = mean_over_peak(self.levels)
         random = _stream(seed, "jobs")
         n_jobs = max(1, round(self.tasks / fact("containers_per_job")))
         careful = random.permutation(n_jobs) < fact("careful_jobs") * n_jobs
@@ -103,9 +103,9 @@ class Day:
             random.uniform(fact("careful_low"), fact("careful_high"), n_jobs),
             random.beta(2.0, 12.0, n_jobs) * fact("careless_spread") + fact("careless_low"),
         )
-        share = np.clip(level[job] * random.uniform(0.8, 1.2, len(job)), 0.01, mean_over_peak)
+        share = np.clip(level[job] * random.uniform(0.8, 1.2, len(job)), 0.01, of_peak)
         hungry = ~of_careful & ~is_am & (random.random(len(job)) < fact("hungry"))
-        share[hungry] = random.uniform(0.5, mean_over_peak, int(hungry.sum()))
+        share[hungry] = random.uniform(0.5, of_peak, int(hungry.sum()))
 
         random = _stream(seed, "cpu")
         greedy = random.random(len(job)) < fact("greedy")
@@ -113,7 +113,7 @@ class Day:
 
         random = _stream(seed, "masters")
         n_ams = int(is_am.sum())
-        share[is_am] = random.uniform(0.1, fact("am_highest"), n_ams) * mean_over_peak  # its peak stays below
+        share[is_am] = random.uniform(0.1, fact("am_highest"), n_ams) * of_peak  # its peak stays below
         cpu[is_am] = random.uniform(0.02, 0.2, n_ams)
         return {
             "n_jobs": n_jobs,
@@ -123,7 +123,7 @@ class Day:
             "reserved_mb": reserved_mb,
             "duration_ms": np.rint(duration_s * 1000).astype(np.int64),
             "share": share,
-            "peak_mb": np.maximum(1, np.rint(reserved_mb * share / mean_over_peak)).astype(np.int64),
+            "peak_mb": np.maximum(1, np.rint(reserved_mb * share / of_peak)).astype(np.int64),
             "vcores_milli": np.maximum(1, np.rint(cpu * MILLI)).astype(np.int64),
         }
 
@@ -172,7 +172,8 @@ def _stream(seed: int, name: str) -> np.random.Generator:
     return np.random.default_rng([_STREAMS.index(name), seed])
 
 
-def _mean(levels: Sequence[tuple[int, float]]) -> float:
+def mean_over_peak(levels: Sequence[tuple[int, float]]) -> float:
+    """Of use over a task's life."""
     starts = [0, *(until for until, _ in levels[:-1])]
     return sum((until - start) * part for start, (until, part) in zip(starts, levels, strict=True)) / PERMYRIAD
 

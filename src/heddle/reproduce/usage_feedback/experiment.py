@@ -5,7 +5,8 @@ from __future__ import annotations
 from heddle.reproduce.constants import Constants
 from heddle.reproduce.lab import Findings, Lab
 from heddle.reproduce.usage_feedback.beyond import beyond
-from heddle.reproduce.usage_feedback.extreme_fit import damping_factor, extreme_fit
+from heddle.reproduce.usage_feedback.damping import damping_factor
+from heddle.reproduce.usage_feedback.extreme_fit import extreme_fit
 from heddle.reproduce.usage_feedback.over_reserved import over_reserved
 from heddle.reproduce.usage_feedback.recorded import recorded
 from heddle.reproduce.usage_feedback.settings import Settings

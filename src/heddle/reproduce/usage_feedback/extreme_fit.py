@@ -1,31 +1,31 @@
-"""V-B, reservations that fit exactly, and V-C, the damping factor from 0 to 1 for both kinds of reservation."""
+"""V-B: reservations that fit exactly. Completion as under reservation, and few tasks fail."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping
+from typing import Any, Final
 
 import numpy as np
 
 from heddle.reproduce import verdicts
 from heddle.reproduce.claims import Claim, Table
-from heddle.reproduce.drawing import Curve, draw_curves
 from heddle.reproduce.lab import Findings, Part, Scores, Work, runs_of, whole_run
-from heddle.reproduce.usage_feedback.day import ALL_AT_ONCE, Day
+from heddle.reproduce.usage_feedback.day import ALL_AT_ONCE, Day, mean_over_peak
 from heddle.reproduce.usage_feedback.figures import use_over_time
 from heddle.reproduce.usage_feedback.settings import Settings, load_text
-from heddle.reproduce.verdicts import Seeds
 
-FIT, USERS = "extreme fit", "users' requests"
+GOES_WITH: Final = 0.5  # a correlation from which on one thing is said to go with another
 
 
 def extreme_fit(settings: Settings) -> Part:
-    known, days, cluster = settings.known, _fitting_days(settings), settings.cluster("cluster_b")
+    known, cluster = settings.known, settings.cluster("cluster_b")
+    of_form = _fitting_days(settings)
+    days = {_name(*key): day for key, day in of_form.items()}
     plan: dict[Hashable, Work] = {}
     for name, day in days.items():
         for policy in (settings.reservation, settings.feedback):
             plan.update(runs_of(name, day, cluster, policy, settings.seeds))
-    shown = f"{known['v_a.profile']}, {load_text(ALL_AT_ONCE)}"
+    shown = _name(known["v_a.profile"], ALL_AT_ONCE)
     over_time: dict[str, Work] = {
         policy: whole_run(days[shown], cluster, policy, settings.seeds[0])
         for policy in (settings.reservation, settings.feedback)
@@ -48,7 +48,11 @@ def extreme_fit(settings: Settings) -> Part:
     judged = verdicts.limit(mean, known["v_b.failed_limit_pct"], 100.0 / (tasks * len(days)))
     by_name = {name: float(np.mean(list(one.values()))) for name, one in failed.items()}
     rows = tuple((name, f"{np.mean(list(same[name].values())):+.2f}", f"{by_name[name]:.3f}") for name in days)
-    forms = "; ".join(f"{name} {np.mean(list(seeds.values())):+.1f} %" for name, seeds in same.items())
+    by_form = {
+        form: float(np.mean([_mean(same[_name(*key)]) for key in of_form if key[0] == form]))
+        for form in known.of("ensemble.profiles")
+    }
+    of_peak = {form: mean_over_peak(levels) for form, levels in known.of("ensemble.profiles").items()}
     low, high = min(by_name, key=lambda name: by_name[name]), max(by_name, key=lambda name: by_name[name])
     return Findings(
         claims=[
@@ -58,9 +62,8 @@ def extreme_fit(settings: Settings) -> Part:
                 "almost identical",
                 "% change of the makespan",
                 verdicts.sameness(same),
-                f"How tasks use memory over their life is not published, so four forms are run: {forms}. Flat use "
-                "loses (residual reservations come on top of it), use that is below its peak for long gains: "
-                "reservation keeps the peak all the time.",
+                f"How tasks use memory over their life is not published, so {len(by_form)} forms are run: "
+                f"{what_forms_say(by_form, of_peak)}",
             ),
             Claim(
                 "V-B.2",
@@ -69,7 +72,7 @@ def extreme_fit(settings: Settings) -> Part:
                 "% of tasks",
                 judged,
                 f"Limit {known['v_b.failed_limit_pct']:g} %. From {by_name[low]:.3f} % ({low}) to "
-                f"{by_name[high]:.3f} % ({high}): the form of use over a task's life decides.",
+                f"{by_name[high]:.3f} % ({high}). {what_decides({key: by_name[_name(*key)] for key in of_form})}",
             ),
         ],
         drawings=[
@@ -83,125 +86,42 @@ def extreme_fit(settings: Settings) -> Part:
     )
 
 
-def damping_factor(settings: Settings) -> Part:
-    known, cluster = settings.known, settings.cluster("cluster_b")
-    dampings = settings.lab.size(known["v_c.dampings"], known["v_c.dampings_quick"])
-    days = {
-        FIT: settings.day(
-            known["v_b.size"], known["v_c.load"], known["v_b.median_s"], known["v_c.profile"], "extreme-fit"
-        ),
-        USERS: settings.day(known["v_b.size"], known["v_c.load"], known["v_b.median_s"], known["v_c.profile"]),
-    }
-    plan: dict[Hashable, Work] = {}
-    for name, day in days.items():
-        for damping in dampings:
-            plan.update(runs_of(name, day, cluster, settings.damped(damping), settings.seeds))
-    scores = Scores((yield plan))
-    failed = {name: {a: scores.failed_pct(name, settings.damped(a)) for a in dampings} for name in days}
-    makespan = {name: {a: scores.metric(name, settings.damped(a), "makespan_s") for a in dampings} for name in days}
-    first = {name: first_failing(failed[name]) for name in days}
-    flat = {name: stops_falling(makespan[name]) for name in days}
-    published = {FIT: known["v_c.fails_from_fit"], USERS: known["v_c.fails_from_users"]}
-    claims = []
-    for number, name in enumerate(days, 1):
-        begin = first[name]
-        says = "never" if begin is None else f"{begin:g}"
-        claims.append(
-            Claim(
-                f"V-C.{number}",
-                f"Failures begin at a damping of (reservations: {name})",
-                f"{published[name]:g}",
-                "damping",
-                verdicts.shape(begin is not None and begin > min(dampings), begin),
-                f"First damping from which on the 95 % interval of the failure rate stays above 0: {says}; "
-                f"at the paper's {published[name]:g} it is {_mean(failed[name][published[name]]):.3f} %.",
-            )
-        )
-    earlier = (first[FIT] or math.inf) < (first[USERS] or math.inf)
-    claims.append(
-        Claim(
-            "V-C.3",
-            "Reservations that fit exactly fail at a lower damping than users' reservations",
-            "0.1 against 0.175",
-            "damping",
-            verdicts.shape(earlier, first[FIT]),
-            f"Ours: {first[FIT]} against {first[USERS]}.",
-        )
-    )
-    for number, name in enumerate(days, 4):
-        bends = min(dampings) < (flat[name] or 0.0) < max(dampings)
-        claims.append(
-            Claim(
-                f"V-C.{number}",
-                f"Completion falls until a damping, then stays (reservations: {name})",
-                f"until {known['v_c.stops_falling']:g}",
-                "damping",
-                verdicts.shape(bends, flat[name]),
-                f"Smallest damping whose makespan is within {verdicts.SAME_PCT:g} % of the shortest. From damping 0 "
-                f"to 1 the makespan changes by {_change(makespan[name], min(dampings), max(dampings)):+.1f} %.",
-            )
-        )
-    marks = [(f"paper: {name}", published[name]) for name in days]
-    return Findings(
-        claims=claims,
-        drawings=[
-            draw_curves(
-                "Fig. 4: failed tasks over the damping factor", "damping", "failed tasks (%)",
-                [Curve.of_seeds(name, failed[name]) for name in days],
-                "Mean over seeds with its 95 % interval; vertical lines: where the paper sees failures begin.",
-                marks=marks,
-            ),
-            draw_curves(
-                "Fig. 4: completion over the damping factor", "damping", "makespan (h)",
-                [
-                    Curve.of_seeds(name, {a: _scaled(seeds, 1 / 3600) for a, seeds in makespan[name].items()})
-                    for name in days
-                ],
-                "Mean over seeds with its 95 % interval; vertical line: where it stops falling in the paper.",
-                marks=[("paper: stops falling", known["v_c.stops_falling"])],
-            ),
-        ],
-    )  # fmt: skip
-
-
-def first_failing(failed: Mapping[float, Seeds]) -> float | None:
-    """The smallest point from which on the lower bound of the mean stays above 0."""
-    first = None
-    for point in sorted(failed, reverse=True):
-        interval = verdicts.over_seeds({"": failed[point]})[1]
-        if interval is None or interval[0] <= 0:
-            break
-        first = point
-    return first
-
-
-def stops_falling(makespan: Mapping[float, Seeds]) -> float | None:
-    """The smallest point whose mean is within 3 % of the smallest mean."""
-    means = {point: float(np.mean(list(seeds.values()))) for point, seeds in makespan.items() if seeds}
-    if not means:
-        return None
-    enough = min(means.values()) * (1 + verdicts.SAME_PCT / 100)
-    return min(point for point, mean in means.items() if mean <= enough)
-
-
-def _fitting_days(settings: Settings) -> dict[str, Day]:
+def _fitting_days(settings: Settings) -> dict[tuple[str, float], Day]:
+    """By form of use and load."""
     known = settings.known
     return {
-        f"{profile}, {load_text(load)}": settings.day(
-            known["v_b.size"], load, known["v_b.median_s"], profile, "extreme-fit"
-        )
+        (profile, load): settings.day(known["v_b.size"], load, known["v_b.median_s"], profile, "extreme-fit")
         for profile in known.of("ensemble.profiles")
         for load in known["v_b.loads"]
     }
 
 
-def _mean(seeds: Seeds) -> float:
+def _name(profile: str, load: float) -> str:
+    return f"{profile}, {load_text(load)}"
+
+
+def _mean(seeds: verdicts.Seeds) -> float:
     return float(np.mean(list(seeds.values()))) if seeds else float("nan")
 
 
-def _change(points: Mapping[float, Seeds], start: float, end: float) -> float:
-    return 100 * (_mean(points[end]) / _mean(points[start]) - 1)
+def what_forms_say(change: Mapping[str, float], mean_over_peak: Mapping[str, float]) -> str:
+    """Whether the gain goes with how far use stays below its peak: all by form of use over a task's life."""
+    text = "; ".join(f"{form} uses {mean_over_peak[form]:.2f} of its peak, {change[form]:+.1f} %" for form in change)
+    found = np.corrcoef([mean_over_peak[form] for form in change], list(change.values()))[0, 1]
+    if found > GOES_WITH:
+        return f"{text}: the further use stays below its peak, the sooner (correlation {found:.2f})."
+    return f"{text}: how far use stays below its peak does not decide (correlation {found:.2f})."
 
 
-def _scaled(seeds: Seeds, factor: float) -> dict[int, float]:
-    return {seed: value * factor for seed, value in seeds.items()}
+def what_decides(values: Mapping[tuple[str, float], float]) -> str:
+    """Whether a number depends more on the form of use or on the load: the largest difference with the other fixed."""
+
+    def widest(fixed: int) -> float:
+        groups: dict[Any, list[float]] = {}
+        for name, value in values.items():
+            groups.setdefault(name[fixed], []).append(value)
+        return max(max(group) - min(group) for group in groups.values())
+
+    forms, loads = widest(1), widest(0)
+    more = "the form of use" if forms > loads else "the load"
+    return f"It differs by up to {forms:.3f} points between forms of use and {loads:.3f} between loads: {more} decides."

@@ -19,7 +19,7 @@ from heddle.model.cluster import Cluster, Node
 from heddle.model.resources import MILLI
 from heddle.model.workload import NO_SEGMENTS, Workload
 from heddle.reproduce import verdicts
-from heddle.reproduce.claims import Claim, Table, mean_text
+from heddle.reproduce.claims import Claim, Source, Table, mean_text
 from heddle.reproduce.lab import Findings, Part, Scores, Work, runs_of
 from heddle.reproduce.usage_feedback.day import fitting
 from heddle.reproduce.usage_feedback.settings import Settings
@@ -130,20 +130,22 @@ def recorded(settings: Settings) -> Part:
             Claim(
                 "R.1", "V-A on recorded traces: all tasks complete sooner than under reservation",
                 f"{known['v_a.sooner_pct']:g} % sooner", "%", verdicts.effect(users, known["v_a.sooner_pct"]),
-                _by_trace(users, "% sooner"),
+                _by_trace(users, "% sooner"), Source.OURS,
             ),
             Claim(
                 "R.2", "V-A on the trace with use over time: no task fails for want of memory", "0 failed tasks",
                 "% of tasks", verdicts.limit(fails_users, one_task, one_task), "Limit: fewer than one in a run.",
+                Source.OURS,
             ),
             Claim(
                 "R.3", "V-B on recorded traces: completion is almost that of reservation", "almost identical",
                 "% change of the makespan", verdicts.sameness(exact), _by_trace(exact, "%"),
+                Source.OURS,
             ),
             Claim(
                 "R.4", "V-B on the trace with use over time: few tasks fail", f"{known['v_b.failed_pct']:g} %",
                 "% of tasks", verdicts.limit(fails_exact, known["v_b.failed_limit_pct"], one_task),
-                f"Limit {known['v_b.failed_limit_pct']:g} %.",
+                f"Limit {known['v_b.failed_limit_pct']:g} %.", Source.OURS,
             ),
         ],
         tables=[

@@ -17,7 +17,7 @@ from heddle.model.cluster import Cluster, Node
 from heddle.model.resources import MILLI
 from heddle.model.workload import Workload
 from heddle.reproduce import verdicts
-from heddle.reproduce.claims import Claim, Table
+from heddle.reproduce.claims import Claim, Source, Table
 from heddle.reproduce.drawing import Curve, draw_curves
 from heddle.reproduce.lab import Findings, Part, Scores, Work, runs_of
 from heddle.reproduce.usage_feedback.day import ALL_AT_ONCE
@@ -175,6 +175,7 @@ def _algebra(settings: Settings, gain: dict[Any, dict[int, float]]) -> Claim:
         verdicts.sameness(differences, within),
         "From its equations (1), (2) and (4). "
         f"{len(differences)} cells, everything submitted at once; furthest off: {worst} ({means[worst]:+.1f}).",
+        Source.OURS,
     )
 
 
@@ -187,7 +188,17 @@ def _short_tasks(settings: Settings, gain: dict[Any, dict[int, float]]) -> Claim
         f"not in the paper; algebra {known['short_tasks.gain_pct']:g} %",
         "% sooner",
         verdicts.effect({"": cell}, known["short_tasks.gain_pct"]),
-        "Smoothed past use stays in the estimate after a task has ended, on top of the reservation of its successor.",
+        what_is_left(known["short_tasks.over_reservation"], known["short_tasks.duration_s"], known["policy.damping"]),
+        Source.OURS,
+    )
+
+
+def what_is_left(over: float, duration_s: float, damping: float) -> str:
+    """What is not used of a reservation, against what of it the estimate still holds."""
+    idle, left = 100 * (1 - 1 / over), 100 * left_of_reservation(duration_s, damping)
+    more = "more" if left > idle else "less"
+    return (
+        f"{idle:.0f} % of a reservation are not used, and {left:.0f} % still held by the estimate on average: {more}."
     )
 
 

@@ -1,0 +1,80 @@
+"""Every workload of paper 5 under DRESS and beside Capacity: by how much sooner jobs finish, member by member."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from heddle.reproduce import verdicts
+from heddle.reproduce.claims import mean_text
+from heddle.reproduce.dress.jobs import Kind, Twenty, twenty
+from heddle.reproduce.job_times import JobResults
+from heddle.reproduce.lab import Scope
+from heddle.reproduce.verdicts import Ensemble, Judgement
+
+Results = Mapping[Any, JobResults]
+
+
+@dataclass(frozen=True)
+class Mixes(Scope):
+    """Every workload of the paper, and the policies that run it."""
+
+    @property
+    def members(self) -> list[str]:
+        return list(self.known.of("ensemble"))
+
+    def workloads(self) -> dict[tuple[str, Kind, float], Twenty]:
+        """By member, platform and share of small jobs."""
+        share = self.known["jobs.small_share"]
+        platforms: list[tuple[Kind, float]] = [("spark", share), ("map-reduce", share)]
+        platforms += [("mixed", mixed) for mixed in self.known["claims.mixed_shares"]]
+        return {
+            (member, kind, small): twenty(self.known, member, kind, small)
+            for member in self.members
+            for kind, small in platforms
+        }
+
+    @property
+    def policies(self) -> list[str]:
+        return [str(self.known[f"policy.{name}"]) for name in ("baseline", "dress", "partition_alone", "order_alone")]
+
+
+Change = Callable[[JobResults, JobResults, Twenty, int], float]  # before, after, jobs, seed -> percent sooner
+
+
+def sooner(given: Mixes, runs: Results, where: tuple[Kind, float], policy: str, by: Change) -> Ensemble:
+    """By how much sooner than under the baseline, for each member and each seed that both finish."""
+    found: dict[str, dict[int, float]] = {}
+    for member in given.members:
+        name = (member, *where)
+        pairs = {seed: (runs[name, given.policies[0], seed], runs[name, policy, seed]) for seed in given.seeds}
+        found[member] = {
+            seed: by(before, after, given.workloads()[name], seed)
+            for seed, (before, after) in pairs.items()
+            if before.finished and after.finished
+        }
+    return found
+
+
+def small_jobs(before: JobResults, after: JobResults, jobs: Twenty, seed: int) -> float:
+    """The mean over small jobs of how much sooner each finishes: the paper's "average reduction rate"."""
+    ratio = after.completion_s / before.completion_s
+    return 100 * (1 - float(ratio[jobs.small(seed)].mean()))
+
+
+def all_jobs(of: Callable[[JobResults], float]) -> Change:
+    """How much shorter a time of the whole run is."""
+    return lambda before, after, *_: 100 * (1 - of(after) / of(before))
+
+
+def unless_stalled(given: Mixes, runs: Results, where: tuple[Kind, float], judged: Judgement) -> Judgement:
+    """Runs that did not come to an end have no times to compare: that must not speak for DRESS."""
+    ended = all(
+        runs[(member, *where), given.policies[1], seed].finished for member in given.members for seed in given.seeds
+    )
+    return verdicts.only_if(judged, ended)
+
+
+def by_member(values: Ensemble) -> str:
+    return "; ".join(f"{member} {mean_text(seeds)}" for member, seeds in values.items()) + "."
