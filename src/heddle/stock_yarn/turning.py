@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,13 @@ class SimulatedKnobs:
             priorities={name: int(view.job["priority"][jobs[name]]) for name in names.priorities if name in live},
             leaves={name: self._queues.names[view.job["queue"][jobs[name]]] for name in names.leaves if name in live},
         )
+
+    def held(self, nodes: Iterable[str]) -> dict[str, Size]:
+        view, numbers = self._handle.sim.shown, {name: node_number(name) for name in nodes}
+        held = view.node["allocated"]
+        return {
+            name: (int(held[n, MEMORY]), int(held[n, VCORES])) for name, n in numbers.items() if view.node["alive"][n]
+        }
 
     def set(self, change: Standing) -> None:
         for name, settings in change.queues.items():

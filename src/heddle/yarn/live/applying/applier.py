@@ -84,12 +84,12 @@ class Applier:
         """The only place where levers change anything."""
         ready = [turn for turn in turns if turn.verdict is None]
         self.ownership.find(_standing((turn.what, turn.name, turn.before) for turn in ready))
+        for turn in ready:  # all of them before the first: what is remembered on disk is written once
+            self.ownership.asking(turn)
         became: dict[Knob, tuple[Verdict, str]] = {}
         for what in IN_TURN:
-            of_kind = {turn.name: turn for turn in ready if turn.what == what}
-            for change in changes_at_once(what, {name: turn.wanted for name, turn in of_kind.items()}):
-                for name in change.of(what):
-                    self.ownership.asking(of_kind[name])
+            wanted = {turn.name: turn.wanted for turn in ready if turn.what == what}
+            for change in changes_at_once(what, wanted):
                 self._remember()
                 became |= dict.fromkeys(change.knobs(), self._try(change))
         return [turn if turn.verdict is not None else _done(turn, *became[turn.what, turn.name]) for turn in turns]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from heddle.yarn.live.applying.standing import Standing
+from heddle.yarn.live.snapshot import Size
 
 
 class Knobs(Protocol):
@@ -12,6 +14,9 @@ class Knobs(Protocol):
 
     def read(self, names: Standing) -> Standing:
         """Where the knobs of these names stand now, whatever `names` says; those that are not there are left out."""
+
+    def held(self, nodes: Iterable[str]) -> Mapping[str, Size]:
+        """What containers hold on these nodes; those that are not there are left out."""
 
     def set(self, change: Standing) -> None:
         """Turns knobs, all or none; see changes_at_once. YarnError where that is refused or nobody answers."""

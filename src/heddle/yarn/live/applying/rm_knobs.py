@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from heddle.model.resources import MEMORY, MILLI, VCORES
@@ -11,7 +11,7 @@ from heddle.policy.policy import Policy
 from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, SIZES, Standing
 from heddle.yarn.live.applying.wanted import HIGHEST_PRIORITY, has_opinion, pool_leaves
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.snapshot import QueueSeen, Snapshot, read_apps, read_nodes
+from heddle.yarn.live.snapshot import QueueSeen, Size, Snapshot, read_apps, read_nodes
 from heddle.yarn.live.wire import YarnError
 
 PREFIX: Final = "yarn.scheduler.capacity"
@@ -33,7 +33,7 @@ class RmKnobs:
         apps = read_apps(client.apps(), client.address) if names.leaves or names.priorities else {}
         settings = client.scheduler_settings() if names.queues else {}
         return Standing(
-            sizes={name: nodes[name].total for name in names.sizes if name in nodes},
+            sizes={name: nodes[name].total for name in names.sizes if name in nodes and nodes[name].resizable},
             queues={
                 queue: {key: settings.get(f"{PREFIX}.{queue}.{key}") for key in of_queue}
                 for queue, of_queue in names.queues.items()
@@ -41,6 +41,10 @@ class RmKnobs:
             priorities={name: apps[name].priority for name in names.priorities if name in apps},
             leaves={name: apps[name].queue for name in names.leaves if name in apps},
         )
+
+    def held(self, nodes: Iterable[str]) -> dict[str, Size]:
+        there = read_nodes(self._client.nodes(), self._client.address)
+        return {name: there[name].allocated for name in nodes if name in there and there[name].resizable}
 
     def set(self, change: Standing) -> None:
         for node, size in change.sizes.items():
