@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
@@ -59,12 +60,12 @@ class Fault:
 FAULTS_FROM_S: Final = 5.0
 
 
-def draw_faults(random: Random, until_s: float) -> tuple[Fault, ...]:
+def draw_faults(random: Random, until_s: float, kinds: Sequence[Kind] = tuple(Kind)) -> tuple[Fault, ...]:
     """Few or many; half of the time some of them at almost the same time."""
     faults: list[Fault] = []
     for _ in range(random.choice((1, 2, 3, 4, 6, 9))):
         near = faults[-1].at_s + random.uniform(0, 6) if faults and random.random() < 0.5 else until_s
         at_s = near if near < until_s - 1 else random.uniform(FAULTS_FROM_S, until_s - 1)
         for_s = min(random.choice((0.5, 2.0, 5.0, 12.0, 25.0)) * random.uniform(0.5, 1.5), until_s - at_s)
-        faults.append(Fault(random.choice(list(Kind)), at_s, for_s, random.randrange(1 << 20)))
+        faults.append(Fault(random.choice(kinds), at_s, for_s, random.randrange(1 << 20)))
     return tuple(sorted(faults, key=lambda fault: fault.at_s))
