@@ -159,6 +159,7 @@ class Storm:
                         self.watch.stepped_s = self.watch.now_s
                         step = session.step()
                         self.steps += 1
+                        self.watch.stepped(process)
                         if step is not None:
                             self._answered_s = self.watch.now_s
                             self.watch.step(step)

@@ -59,7 +59,7 @@ class Watch:
         self.controllers: list[Process] = []
         self.watchdogs: list[Process] = []
         self.stepped_s = self.answers_since_s = self.guarded_since_s = 0.0
-        self.changes = 0
+        self.changes = self._unguarded_steps = 0
         self.broken: list[str] = []
 
     def breaks(self, what: str) -> None:
@@ -177,6 +177,13 @@ class Watch:
         if node is None or not node.resizable:
             return False
         return not state.kills_below or all(held <= own for held, own in zip(node.allocated, place.native, strict=True))
+
+    def stepped(self, process: Process) -> None:
+        """At the end of every step: what is changed has a watchdog; one that was killed is replaced within a step."""
+        guarded = any(not one.over and not one.dead for one in self.watchdogs)
+        self._unguarded_steps = 0 if guarded or not self._yarn.truth.ours() else self._unguarded_steps + 1
+        if self._unguarded_steps > 1:
+            self.breaks(f"{process.name} has changed something, and no watchdog is on guard")
 
     def step(self, step: Step) -> None:
         """Every decision has its cause and what became of it. What it saw, it knows from now on."""
