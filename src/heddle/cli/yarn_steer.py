@@ -225,7 +225,7 @@ def restore(
     from heddle.yarn.live.steering.session import restore as put_all_back
 
     with client_of(rm, name) as client:
-        done = put_all_back(client, desk_of(client.address), from_nodes=from_nodes)
+        done = put_all_back(client, desk_of(client.address), from_nodes=from_nodes, say=say)
     if json:
         print_json({"put_back": [{**vars(one), "proven": one.proven} for one in done]})
     else:

@@ -31,6 +31,9 @@ class Cause(StrEnum):
     STRANGE = "strange"  # it stands where neither we nor anybody before us had put it: wait and see
     FOREIGN = "foreign"  # somebody else has changed it: it is theirs
     OUTSIDE = "outside"  # not among what may be steered
+    DECOMMISSIONED = (
+        "decommissioned"  # it was being decommissioned: YARN would kill what a smaller size has no room for
+    )
 
 
 class Turn(NamedTuple):
