@@ -13,7 +13,7 @@ from heddle.yarn.testbed.replay.plan import ReplayJob
 from yarn_steering.watching import wait_for
 
 from .live import (
-    STALE_S,
+    STARTS_S,
     WITHIN_S,
     application,
     as_found,
@@ -30,13 +30,13 @@ def test_a_nodemanager_that_hangs_and_a_controller_that_is_killed(
     cluster: LocalCluster, rm: RmClient, submit: Callable[[ReplayJob], str], tmp_path: Path
 ) -> None:
     decisions = tmp_path / "decisions.jsonl"
-    app_id = submit(over_reserved(45))
+    app_id = submit(over_reserved(600))
     try:
         with steering(cluster.layout.rm, decisions) as controller:
             # More runs than reservations would allow: 2 on one node, 2 on the other, and the AM.
-            wait_for(lambda: len(containers_of(rm, app_id)) == 8, 120)
+            wait_for(lambda: len(containers_of(rm, app_id)) == 8, STARTS_S)
             with stopped(pid_of(cluster, "nodemanager-0")):
-                wait_for(lambda: '"cause":"stale"' in decisions.read_text(), STALE_S + 30)
+                wait_for(lambda: '"cause":"stale"' in decisions.read_text(), STARTS_S)
             before = containers_of(rm, app_id)
             controller.send_signal(signal.SIGKILL)
             wait_for(lambda: as_found(rm), WITHIN_S)
@@ -54,18 +54,18 @@ def test_knobs_of_queues_and_applications_are_put_back_after_kill_9(
     before = rm.scheduler_settings()
     apps = [submit(small(300))]
     try:
-        wait_for(lambda: len(containers_of(rm, apps[0])) == 2, 180)
+        wait_for(lambda: len(containers_of(rm, apps[0])) == 2, STARTS_S)
         with steering(
             cluster.layout.rm, tmp_path / "decisions.jsonl", "smallest-first+max-running(jobs=1)"
         ) as controller:
-            wait_for(lambda: rm.scheduler_settings() != before, 60)
+            wait_for(lambda: rm.scheduler_settings() != before, STARTS_S)
             apps.append(submit(small(300)))
-            wait_for(lambda: application(rm, apps[1])["priority"] == 10, 20)
+            wait_for(lambda: application(rm, apps[1])["priority"] == 10, STARTS_S)
             time.sleep(3)
             assert application(rm, apps[1])["state"] == "ACCEPTED"  # held back by the AM share, though there is room
             controller.send_signal(signal.SIGKILL)
             wait_for(lambda: rm.scheduler_settings() == before and application(rm, apps[1])["priority"] == 0, WITHIN_S)
-        wait_for(lambda: application(rm, apps[1])["state"] == "RUNNING", 30)
+        wait_for(lambda: application(rm, apps[1])["state"] == "RUNNING", STARTS_S)
         assert desk_of(cluster.layout.rm).load() is None
     finally:
         for app_id in apps:
