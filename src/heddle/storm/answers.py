@@ -8,13 +8,15 @@ from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree
 
+import numpy as np
+
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.stock_yarn.sight import app_id, app_number
 from heddle.storm.truth import By
 from heddle.storm.yarn import LEAF_NAMES, PREFIX, SimulatedYarn
 from heddle.yarn.live.applying.standing import AM_SHARE
 from heddle.yarn.live.connection import Answer
-from heddle.yarn.live.snapshot import AppSeen, ContainerSeen, NodeSeen, Size
+from heddle.yarn.live.things_seen import AppSeen, ContainerSeen, NodeSeen, Size
 
 ROOT: Final = "/ws/v1/cluster"
 EPOCH_MS: Final = 1_700_000_000_000  # of the simulation's 0
@@ -70,7 +72,9 @@ class RmAnswers:
             if not ended and name not in look.apps:
                 return _no(name)
             return _ok({"app": self._ended(app_number(name)) if ended else self._live(look.apps[name])})
-        rows = [self._container(one) for one in look.containers.values() if one.app == name]
+        held = look.columns.containers
+        of_app = np.flatnonzero(held["app"] == app_number(name)).tolist()
+        rows = [self._container(look.container(row), int(held["attempt"][row])) for row in of_app]
         return _ok({"container": rows[0] if len(rows) == 1 else rows} if rows else {})
 
     def _about(self, job: int) -> dict[str, Any]:
@@ -118,13 +122,13 @@ class RmAnswers:
             "finishedTime": EPOCH_MS + ended_ms,
         }
 
-    def _container(self, seen: ContainerSeen) -> dict[str, Any]:
-        _, _, _, attempt, task = seen.id.split("_")
-        job = app_number(seen.app)
+    def _container(self, seen: ContainerSeen, attempt: int) -> dict[str, Any]:
+        """`attempt`: of its task. A task has one container at a time; another attempt is another container."""
+        job, task = app_number(seen.app), app_number(seen.id)
         stage = int(self.yarn.workload.jobs["first_stage"][job])
-        number = int(task) - int(self.yarn.workload.stages["first_task"][stage]) + 1
+        number = task - int(self.yarn.workload.stages["first_task"][stage]) + 1
         return {
-            "containerId": f"container_0_{job:04d}_{int(attempt) + 1:02d}_{number:06d}",
+            "containerId": f"container_0_{job:04d}_{attempt + 1:02d}_{number:06d}",
             "allocatedMB": str(seen.size[MEMORY]),
             "allocatedVCores": str(seen.size[VCORES] // MILLI),
             "assignedNodeId": seen.node,

@@ -24,7 +24,7 @@ from heddle.yarn.live.applying.standing import PRIORITIES, QUEUES, SIZES, Part, 
 from heddle.yarn.live.applying.turn import Verdict
 from heddle.yarn.live.connection import Answer
 from heddle.yarn.live.controller import Step
-from heddle.yarn.live.snapshot import Size
+from heddle.yarn.live.things_seen import Size
 
 PUT_BACK_WITHIN_S: Final = 5.0  # beyond the lease, from when the RM answers
 UNDER_WAY_S: Final = 5.0  # a request that began before the RM answered again may still have to time out

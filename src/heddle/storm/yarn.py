@@ -25,7 +25,8 @@ from heddle.stock_yarn.turning import SimulatedKnobs
 from heddle.storm.truth import By, Truth
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
 from heddle.yarn.live.applying.standing import AM_SHARE, PRIORITIES, QUEUES, SIZES, Standing
-from heddle.yarn.live.snapshot import NodeSeen, Size, Snapshot
+from heddle.yarn.live.snapshot import Snapshot
+from heddle.yarn.live.things_seen import NodeSeen, Size
 
 LEAF_NAMES: Final = ("root.default", "root.batch")
 PREFIX: Final = "yarn.scheduler.capacity"
@@ -79,7 +80,7 @@ class SimulatedYarn:
         if self._seen is None or at_ms > self._seen.at_ms:
             self._advance(at_ms)
             self._run.engine.report(self._run.handle)
-            self._seen = replace(self._sight.snapshot(self._run.sim), at_ms=at_ms)
+            self._seen = replace(self._sight.snapshot(self._run.handle), at_ms=at_ms)
             self._note_apps(self._seen)
         return self._seen
 
@@ -197,8 +198,11 @@ class SimulatedYarn:
         self._knobs.settle()
         self._knobs.log(0)  # nobody keeps it here
         seen = self.look()
-        resized = {name: replace(seen.nodes[name], total=size) for name, size in change.sizes.items()}
-        self._seen = replace(seen, nodes={**seen.nodes, **resized})
+        if change.sizes:
+            nodes = seen.columns.nodes.copy()
+            for name, size in change.sizes.items():
+                nodes["total"][node_number(name)] = size
+            self._seen = replace(seen, columns=seen.columns._replace(nodes=nodes))
 
 
 def _is_below(size: Size, held: Size) -> bool:
