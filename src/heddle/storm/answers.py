@@ -8,15 +8,14 @@ from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree
 
-import numpy as np
-
 from heddle.model.resources import MEMORY, MILLI, VCORES
-from heddle.stock_yarn.sight import app_id, app_number
+from heddle.stock_yarn.sight import app_id, app_number, node_id
 from heddle.storm.truth import By
 from heddle.storm.yarn import LEAF_NAMES, PREFIX, SimulatedYarn
 from heddle.yarn.live.applying.standing import AM_SHARE
+from heddle.yarn.live.columns import Rows
 from heddle.yarn.live.connection import Answer
-from heddle.yarn.live.things_seen import AppSeen, ContainerSeen, NodeSeen, Size
+from heddle.yarn.live.things_seen import AppSeen, NodeSeen, Size
 
 ROOT: Final = "/ws/v1/cluster"
 EPOCH_MS: Final = 1_700_000_000_000  # of the simulation's 0
@@ -72,9 +71,7 @@ class RmAnswers:
             if not ended and name not in look.apps:
                 return _no(name)
             return _ok({"app": self._ended(app_number(name)) if ended else self._live(look.apps[name])})
-        held = look.columns.containers
-        of_app = np.flatnonzero(held["app"] == app_number(name)).tolist()
-        rows = [self._container(look.container(row), int(held["attempt"][row])) for row in of_app]
+        rows = self._containers(look.columns.containers, app_number(name))
         return _ok({"container": rows[0] if len(rows) == 1 else rows} if rows else {})
 
     def _about(self, job: int) -> dict[str, Any]:
@@ -122,20 +119,24 @@ class RmAnswers:
             "finishedTime": EPOCH_MS + ended_ms,
         }
 
-    def _container(self, seen: ContainerSeen, attempt: int) -> dict[str, Any]:
-        """`attempt`: of its task. A task has one container at a time; another attempt is another container."""
-        job, task = app_number(seen.app), app_number(seen.id)
+    def _containers(self, held: Rows, job: int) -> list[dict[str, Any]]:
+        """A task has one container at a time; another attempt is another container."""
+        held = held[held["app"] == job]
         stage = int(self.yarn.workload.jobs["first_stage"][job])
-        number = task - int(self.yarn.workload.stages["first_task"][stage]) + 1
-        return {
-            "containerId": f"container_0_{job:04d}_{attempt + 1:02d}_{number:06d}",
-            "allocatedMB": str(seen.size[MEMORY]),
-            "allocatedVCores": str(seen.size[VCORES] // MILLI),
-            "assignedNodeId": seen.node,
-            "priority": str(seen.priority),
-            "startedTime": str(EPOCH_MS),
-            "containerState": "RUNNING",
-        }
+        first = int(self.yarn.workload.stages["first_task"][stage]) - 1
+        columns = (held[name].tolist() for name in ("number", "attempt", "size", "node", "priority"))
+        return [
+            {
+                "containerId": f"container_0_{job:04d}_{attempt + 1:02d}_{task - first:06d}",
+                "allocatedMB": str(size[MEMORY]),
+                "allocatedVCores": str(size[VCORES] // MILLI),
+                "assignedNodeId": node_id(node),
+                "priority": str(priority),
+                "startedTime": str(EPOCH_MS),
+                "containerState": "RUNNING",
+            }
+            for task, attempt, size, node, priority in zip(*columns, strict=True)
+        ]
 
     def _queues(self) -> dict[str, Any]:
         rows = [

@@ -43,8 +43,15 @@ class Sight:
 
     at_s: dict[str, float] = field(default_factory=dict)  # kind of knob -> when it last read all of them as they are
     first_s: dict[str, float] = field(default_factory=dict)  # and when first
-    nodes: dict[str, dict[str, Any]] | None = None  # None: something that cannot be read
+    nodes_text: str = ""  # what it was last told of nodes
     queues: list[dict[str, Any]] = field(default_factory=list)
+
+    def nodes(self) -> dict[str, dict[str, Any]]:
+        """Empty: something that cannot be read."""
+        try:
+            return {str(row["id"]): row for row in json.loads(self.nodes_text)["nodes"].get("node", [])}
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return {}
 
 
 class Watch:
@@ -78,7 +85,7 @@ class Watch:
             sight.at_s[_KIND_OF[path]] = self.now_s
             sight.first_s.setdefault(_KIND_OF[path], self.now_s)
         if path == "/nodes":
-            sight.nodes = _nodes_in(answer.text)
+            sight.nodes_text = answer.text
         if path == "/scheduler" and as_given:
             sight.queues = json.loads(answer.text)["scheduler"]["schedulerInfo"]["queues"]["queue"]
 
@@ -115,7 +122,7 @@ class Watch:
         own = max(own[MEMORY], place.native[MEMORY]), max(own[VCORES], place.native[VCORES])
         if limits.only is not None and name not in limits.only:
             self.breaks(f"{process.name} resizes {name}, which it was not to touch")
-        row = (sight.nodes or {}).get(name)
+        row = sight.nodes().get(name)
         if row is None:
             return
         try:
@@ -144,7 +151,7 @@ class Watch:
 
     def _must_leave_guarantees(self, process: Process, name: str, size: Size, sight: Sight) -> None:
         """YARN preempts from queues that hold more than their share of what nodes promise."""
-        sizes = {node: row.get("totalResource", {}) for node, row in (sight.nodes or {}).items()}
+        sizes = {node: row.get("totalResource", {}) for node, row in sight.nodes().items()}
         for r, key, of_size in ((MEMORY, "memory", 1), (VCORES, "vCores", MILLI)):
             promised = sum(int(one.get(key, 0)) for node, one in sizes.items() if node != name) + size[r] // of_size
             for queue in sight.queues:
@@ -204,13 +211,6 @@ def _knew_better(sight: Sight, what: str, since_s: float) -> bool:
 
 def _path(target: str) -> str:
     return unquote(urlsplit(target).path).removeprefix(ROOT)
-
-
-def _nodes_in(text: str) -> dict[str, dict[str, Any]] | None:
-    try:
-        return {str(row["id"]): row for row in json.loads(text)["nodes"].get("node", [])}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None
 
 
 def _asked(target: str, body: str) -> Iterator[tuple[Part, Any]]:

@@ -20,7 +20,7 @@ from heddle.sim.codes import FOREVER, LOOK, TIMER_NODE_LOSS, TIMER_NODE_RETURN
 from heddle.sim.memory.queue_tree import QueueTree
 from heddle.sim.run import Run
 from heddle.stock_yarn.levers import posted, stock_policy
-from heddle.stock_yarn.sight import Sight, app_number, node_id, node_number
+from heddle.stock_yarn.sight import Sight, app_id, app_number, node_id, node_number
 from heddle.stock_yarn.turning import SimulatedKnobs
 from heddle.storm.truth import By, Truth
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
@@ -72,7 +72,7 @@ class SimulatedYarn:
             self.truth.begin((QUEUES, leaf, AM_SHARE), None)
         self.killed: list[str] = []
         self._seen: Snapshot | None = None
-        self._known_jobs: set[str] = set()
+        self._known_jobs: set[int] = set()
 
     def look(self) -> Snapshot:
         """The cluster as it is, give or take a tick."""
@@ -92,9 +92,9 @@ class SimulatedYarn:
             self._run.drain()
 
     def _note_apps(self, seen: Snapshot) -> None:
-        for name in seen.apps.keys() - self._known_jobs:
-            self._known_jobs.add(name)
-            self.truth.begin((PRIORITIES, name, ""), int(self.workload.jobs["priority"][app_number(name)]))
+        for job in set(seen.columns.apps["app"].tolist()) - self._known_jobs:
+            self._known_jobs.add(job)
+            self.truth.begin((PRIORITIES, app_id(job), ""), int(self.workload.jobs["priority"][job]))
         for name in seen.ended:
             self.truth.forget((PRIORITIES, name, ""))
 
@@ -121,7 +121,8 @@ class SimulatedYarn:
         seen, state = self.look().nodes[name], self.nodes[name]
         if not state.registered or not seen.alive:
             return None
-        seen = replace(state.frozen or self._with_figures(seen), total=seen.total, allocated=seen.allocated)
+        frozen = state.frozen
+        seen = replace(frozen, total=seen.total, allocated=seen.allocated) if frozen else self._with_figures(seen)
         return replace(seen, state="DECOMMISSIONING", total=seen.allocated) if state.decommissioning else seen
 
     def _with_figures(self, seen: NodeSeen) -> NodeSeen:

@@ -60,7 +60,7 @@ class Desk:
         found, kill_below = asdict(baseline.found), sorted(baseline.kill_below)
         saved = {"rm": baseline.rm, "user": baseline.user, "found": found, "asked": asked, "kill_below": kill_below}
         with _written(self.baseline_file):
-            self.world.files.write(self.baseline_file, json.dumps(saved, indent=1).encode())
+            self.world.files.write(self.baseline_file, json.dumps(saved).encode())
 
     @property
     def has_baseline(self) -> bool:
