@@ -310,7 +310,7 @@ GUARDS: Final = (
     ),
     Guard(
         "job that came and went while the observer was away", "Observer.poll", f"{OBSERVE}/observer.py",
-        "        for row in (*rows.values(), *ended.values()):", "        for row in rows.values():",
+        "        for life in (*lives.values(), *ended.values()):", "        for life in lives.values():",
         (
             "tests/yarn_observe/test_observer.py::test_an_application_between_two_polls_is_not_missed",
             f"{REAL}::test_kill_9_of_the_observer",

@@ -9,9 +9,14 @@ from pathlib import Path
 import pytest
 
 from heddle.model.errors import RunRefused
+from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS, TRIES, Ownership
+from heddle.yarn.live.applying.standing import AM_SHARE, QUEUES, Standing
+from heddle.yarn.live.applying.turn import Turn
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.steering.session import restore
 from heddle.yarn.live.wire import YarnError
+from heddle.yarn.observe.journal import Journal
+from heddle.yarn.observe.observer import Observer
 from yarn_live.fake_cluster import FakeCluster
 
 from .fake_world import RM, FakeWorld, _Disk
@@ -167,3 +172,61 @@ def test_a_node_that_was_decommissioned_is_made_smaller_only_when_nothing_is_kil
     cluster.end_container(container)
     world.pass_s(5)
     assert as_found(cluster)
+
+
+@pytest.mark.parametrize(
+    ("path", "field"), [("/apps", "elapsedTime"), ("/apps", "name"), ("containers", "startedTime")]
+)
+def test_an_observer_that_is_told_nonsense_says_so_and_goes_on(
+    world: FakeWorld, cluster: FakeCluster, tmp_path: Path, path: str, field: str
+) -> None:
+    cluster.allocate(cluster.add_app(), "a:1", 512, 1)
+
+    def without(target: str, text: str) -> str:
+        return text.replace(field, "else") if path in target else text
+
+    with RmClient(RM, connect=world.as_process("observer").connect) as client:
+        observer = Observer(client, Journal(tmp_path / "journal.jsonl", print))
+        whole = cluster.get
+        cluster.get = lambda path, query: (  # type: ignore[method-assign]
+            (answer := whole(path, query))[0], without(path, answer[1])
+        )  # fmt: skip
+        with pytest.raises(YarnError, match=field):
+            observer.poll()
+        cluster.get = whole  # type: ignore[method-assign]
+        observer.poll()
+    assert observer.seen.containers.keys() == {one for app in cluster.apps.values() for one in app.containers}
+
+
+def test_what_was_accepted_stays_ours_however_often_it_is_refused_meanwhile() -> None:
+    """The ResourceManager leaves a setting out of its answer and refuses changes: both lie about where it stands."""
+
+    def turn(before: str | None, wanted: str) -> Turn:
+        return Turn(QUEUES, "root.a", {AM_SHARE: before}, {AM_SHARE: wanted})
+
+    def standing(value: str | None) -> Standing:
+        return Standing(queues={"root.a": {AM_SHARE: value}})
+
+    ownership = Ownership()
+    ownership.find(standing(None))
+    ownership.asking(turn(None, "0.3"))
+    ownership.accepted(turn(None, "0.3"))
+    for number in range(2 * TRIES):
+        ownership.asking(turn(None, f"0.{400 + number}"))
+    for _ in range(FOREIGN_LOOKS):
+        assert ownership.look(standing("0.3")) == Standing()
+    assert not ownership.is_theirs((QUEUES, "root.a"))
+    assert len(ownership.asked[QUEUES, "root.a", AM_SHARE]) == 1 + TRIES + 2
+    ownership.asking(turn("0.3", "0.5"))
+    ownership.accepted(turn("0.3", "0.5"))
+    for _ in range(FOREIGN_LOOKS):
+        ownership.look(standing("0.400"))  # of long ago: a person's by now
+    assert ownership.is_theirs((QUEUES, "root.a"))
+
+
+def test_a_journal_on_a_read_only_disk_is_refused_in_words(
+    world: FakeWorld, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_only(monkeypatch, "overwrite")
+    with pytest.raises(RunRefused, match=r"journal\.jsonl: cannot be written \(Read-only"):
+        Journal(Path("/journal.jsonl"), print, world.as_process("observer").files)

@@ -93,6 +93,7 @@ def test_a_strange_size_that_was_ours_after_all() -> None:
         ownership.look(Standing(sizes={"a:1": (9500, 8000)}))
         assert not ownership.is_strange(("sizes", "a:1"))
         ownership.asking(Turn("sizes", "a:1", (9500, 8000), wanted))
+    ownership.accepted(Turn("sizes", "a:1", (9500, 8000), (11_000, 8000)))
     ownership.look(Standing(sizes={"a:1": (9500, 8000)}))
     assert not ownership.is_strange(("sizes", "a:1"))
     ownership.look(Standing(sizes={"a:1": (9000, 8000)}))

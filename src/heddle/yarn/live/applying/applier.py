@@ -103,6 +103,9 @@ class Applier:
                 outcome = self._try(change)
                 for name in change.of(what):
                     became[what, name] = outcome
+        for turn in ready:  # after the last: until it is saved again, what is on disk says more rather than less
+            if became[turn.what, turn.name][0] is Verdict.POSTED:
+                self.ownership.accepted(turn)
         return [turn if turn.verdict is not None else _done(turn, *became[turn.what, turn.name]) for turn in turns]
 
     def _try(self, change: Standing) -> tuple[Verdict, str]:

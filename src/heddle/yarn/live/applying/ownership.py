@@ -2,7 +2,8 @@
 
 A knob is ours to turn while it stands where it was found or where we may have put it. The ResourceManager acts after
 it has answered, and may have acted although no answer came: where we asked for it to be, last and the time before, and
-where it stood when we last asked, all count as ours. (A NodeManager or ResourceManager that starts anew has what was
+where it stood when we last asked, all count as ours; so do all that we asked for in vain since a change was accepted,
+up to TRIES of them. (A NodeManager or ResourceManager that starts anew has what was
 found.) Anything else, in FOREIGN_LOOKS looks in a row, is somebody else's from then on: neither turned nor put back.
 """
 
@@ -11,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from heddle.yarn.live.applying.standing import QUEUES, Knob, Part, Standing, same
+from heddle.yarn.live.applying.standing import Knob, Part, Standing, same
 from heddle.yarn.live.applying.turn import Turn
 
 FOREIGN_LOOKS: Final = 3  # so often a knob must be seen in a strange place before we believe it
+TRIES: Final = 20
+_STILL_OURS: Final = 3  # of the last tries, once one was accepted: the RM acts after it has answered
 _UNKNOWN: Final = object()
 _NOTHING: Final = Standing()
 
@@ -63,14 +66,15 @@ class Ownership:
         """A change that is under way."""
         self.turned.add((turn.what, turn.name))
         self.anywhere.discard((turn.what, turn.name))
-        if turn.what != QUEUES:
-            self._ask((turn.what, turn.name, ""), turn.before, turn.wanted)
-            return
-        for setting, value in turn.wanted.items():
-            self._ask((turn.what, turn.name, setting), turn.before[setting], value)
+        for part, before, value in turn.parts():
+            accepted, *tried = self.asked.get(part, (before,))
+            earlier = [place for place in tried if place not in (before, value)]
+            self.asked[part] = (accepted, *earlier[-TRIES:], before, value)
 
-    def _ask(self, part: Part, before: Any, value: Any) -> None:
-        self.asked[part] = (*self.asked.get(part, ())[-1:], before, value)
+    def accepted(self, turn: Turn) -> None:
+        """A change that the ResourceManager says it has made."""
+        for part, _, value in turn.parts():
+            self.asked[part] = (value, *self.asked[part][1:][-_STILL_OURS:])
 
     def look(self, now: Standing) -> Standing:
         """Sees where knobs stand. Gives those that turn out to be somebody else's, as they were found."""

@@ -27,6 +27,7 @@ from heddle.yarn.live.nodemanagers import sizes_of_nodemanagers
 from heddle.yarn.live.rm_answers import read_nodes, read_queues
 from heddle.yarn.live.steering.desk import Baseline, Desk
 from heddle.yarn.live.steering.left_behind import put_back_left
+from heddle.yarn.live.steering.rehearsing import rehearse
 from heddle.yarn.live.steering.watchdog import start_watchdog, watchdog_lives
 from heddle.yarn.live.things_seen import NodeSeen, Size
 from heddle.yarn.live.wire import YarnError
@@ -68,6 +69,7 @@ class Session:
     @contextmanager
     def at_work(self) -> Iterator[Session]:
         """Holds the cluster's lock if live, and leaves everything as it was."""
+        rehearse(self._policy, self._settings)
         if not self._live:
             self._begin()
             yield self
@@ -108,7 +110,6 @@ class Session:
     # Beginning and ending.
 
     def _begin(self) -> Controller:
-        # First of all, since compiling the levers may take longer than the lease.
         controller = Controller(
             self._client,
             self._policy,
