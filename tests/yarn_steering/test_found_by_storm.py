@@ -217,10 +217,11 @@ def test_what_was_accepted_stays_ours_however_often_it_is_refused_meanwhile() ->
         assert ownership.look(standing("0.3")) == Standing()
     assert not ownership.is_theirs((QUEUES, "root.a"))
     assert len(ownership.asked[QUEUES, "root.a", AM_SHARE]) == 1 + TRIES + 2
-    ownership.asking(turn("0.3", "0.5"))
-    ownership.accepted(turn("0.3", "0.5"))
+    for wanted in ("0.51", "0.52", "0.53", "0.54", "0.55"):
+        ownership.asking(turn("0.3", wanted))
+        ownership.accepted(turn("0.3", wanted))
     for _ in range(FOREIGN_LOOKS):
-        ownership.look(standing("0.400"))  # of long ago: a person's by now
+        ownership.look(standing("0.430"))  # of long ago: a person's by now
     assert ownership.is_theirs((QUEUES, "root.a"))
 
 
@@ -230,3 +231,16 @@ def test_a_journal_on_a_read_only_disk_is_refused_in_words(
     read_only(monkeypatch, "overwrite")
     with pytest.raises(RunRefused, match=r"journal\.jsonl: cannot be written \(Read-only"):
         Journal(Path("/journal.jsonl"), print, world.as_process("observer").files)
+
+
+def test_what_an_earlier_controller_put_somewhere_is_not_found_there() -> None:
+    """Everything is put back, but a stale answer still shows where it was before."""
+    left = Ownership(Standing({"a:1": (8192, 8000)}), {("sizes", "a:1", ""): ((8192, 8000), (9000, 8000))})
+    ownership = Ownership()
+    ownership.owe(left, Standing())
+    stale = Standing({"a:1": (9000, 8000)})
+    ownership.find(stale)
+    assert ownership.found == left.found
+    ownership.look(stale)
+    assert not ownership.is_strange(("sizes", "a:1"))
+    assert not ownership.turned

@@ -66,10 +66,10 @@ class RmAnswers:
 
     def _of_app(self, name: str, rest: str | None) -> Answer:
         look = self.yarn.look()
+        ended = name not in look.apps
+        if ended and name not in map(app_id, self.yarn.ended_apps()):
+            return _no(name)
         if rest is None:
-            ended = app_number(name) in self.yarn.ended_apps()
-            if not ended and name not in look.apps:
-                return _no(name)
             return _ok({"app": self._ended(app_number(name)) if ended else self._live(look.apps[name])})
         rows = self._containers(look.columns.containers, app_number(name))
         return _ok({"container": rows[0] if len(rows) == 1 else rows} if rows else {})

@@ -32,7 +32,9 @@ class Network:
         self._timeline, self._random, self._rm, self._before, self._heard = timeline, random, rm, before, heard
         self.faults: dict[Kind, Fault] = {}  # those that last
         self.is_up = True
-        self._last: dict[str, Answer] = {}  # what was last answered to each request before the answers became stale
+        # What each process was last told before answers became stale. One that starts later is told the truth once: it
+        # has nothing that could tell it otherwise.
+        self._last: dict[tuple[str, str], Answer] = {}
 
     def ask(self, process: Process, timeout_s: float, method: str, target: str, body: str | None) -> Answer:
         changes, hit = method != "GET", self._hits()
@@ -68,9 +70,10 @@ class Network:
 
     def _read(self, process: Process, target: str, hit: dict[Kind, Fault]) -> Answer:
         fresh = self._rm.answer("GET", target, None)
-        answer = self._last.get(target, fresh) if Kind.RM_STALE in hit else fresh
-        if Kind.RM_STALE not in self.faults:
-            self._last[target] = fresh
+        asked = process.name, target
+        answer = self._last.get(asked, fresh) if Kind.RM_STALE in hit else fresh
+        if Kind.RM_STALE not in self.faults or asked not in self._last:
+            self._last[asked] = fresh
         if Kind.RM_CUTS_OFF in hit:
             if hit[Kind.RM_CUTS_OFF].pick % 2:
                 raise IncompleteRead(answer.text[:10].encode())

@@ -162,7 +162,7 @@ class Storm:
                         self.watch.stepped(process)
                         if step is not None:
                             self._answered_s = self.watch.now_s
-                            self.watch.step(step)
+                            self.watch.step(process, step)
                         world.clock.sleep(max(0.0, began_s + 1 - world.clock.monotonic()))
         except HeddleError as refused:
             self._say(process)(f"ended: {refused}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -23,7 +23,9 @@ class Place:
     native: Any
     by: By = By.YARN
     since_s: float = 0.0
+    began_s: float = 0.0  # when the application came into being
     was_native: tuple[Any, ...] = ()
+    was_ours: bool = False
 
     @property
     def is_ours(self) -> bool:
@@ -35,17 +37,18 @@ class Truth:
     def __init__(self) -> None:
         self.places: dict[Part, Place] = {}
 
-    def begin(self, part: Part, value: Any) -> None:
-        self.places[part] = Place(value, value)
+    def begin(self, part: Part, value: Any, now_s: float = 0.0) -> None:
+        self.places[part] = Place(value, value, began_s=now_s)
 
     def put(self, part: Part, value: Any, by: By, now_s: float) -> None:
         place = self.places[part]
         if by is By.US:
             by = By.YARN if same(part[0], value, place.native) and place.by is not By.PERSON else by
             by = By.PERSON if place.by is By.PERSON and same(part[0], value, place.now) else by
-            self.places[part] = Place(value, place.native, by, now_s, place.was_native)
+            self.places[part] = replace(place, now=value, by=by, since_s=now_s, was_ours=True)
         else:
-            self.places[part] = Place(value, value, by, now_s, (*place.was_native, place.native))
+            was_native = (*place.was_native, place.native)
+            self.places[part] = replace(place, now=value, native=value, by=by, since_s=now_s, was_native=was_native)
 
     def forget(self, part: Part) -> None:
         self.places.pop(part, None)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,15 +42,23 @@ class Broken(Exception):
 class Sight:
     """What a process was last told."""
 
-    at_s: dict[str, float] = field(default_factory=dict)  # kind of knob -> when it last read all of them as they are
-    first_s: dict[str, float] = field(default_factory=dict)  # and when first
+    reads_s: dict[str, list[float]] = field(default_factory=dict)  # kind of knob -> when it read them as they are
+    is_true: dict[str, bool] = field(default_factory=dict)  # whether the last read was one of these
     nodes_text: str = ""  # what it was last told of nodes
-    queues: list[dict[str, Any]] = field(default_factory=list)
+    queues_text: str = ""
+    figures_s: dict[str, tuple[int, float]] = field(default_factory=dict)  # node -> memory in use, and since when
 
     def nodes(self) -> dict[str, dict[str, Any]]:
         """Empty: something that cannot be read."""
         try:
             return {str(row["id"]): row for row in json.loads(self.nodes_text)["nodes"].get("node", [])}
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return {}
+
+    def queues(self) -> dict[str, dict[str, Any]]:
+        try:
+            rows = json.loads(self.queues_text)["scheduler"]["schedulerInfo"]["queues"]["queue"]
+            return {str(row["queueName"]): row for row in rows}
         except (ValueError, KeyError, TypeError, AttributeError):
             return {}
 
@@ -81,13 +90,14 @@ class Watch:
     def heard(self, process: Process, target: str, answer: Answer, as_given: bool) -> None:
         sight = self._sights.setdefault(process.name, Sight())
         path = _path(target)
-        if as_given and path in _KIND_OF:
-            sight.at_s[_KIND_OF[path]] = self.now_s
-            sight.first_s.setdefault(_KIND_OF[path], self.now_s)
+        if kind := _KIND_OF.get(path):
+            sight.is_true[kind] = as_given
+            if as_given:
+                sight.reads_s.setdefault(kind, []).append(self.now_s)
         if path == "/nodes":
             sight.nodes_text = answer.text
-        if path == "/scheduler" and as_given:
-            sight.queues = json.loads(answer.text)["scheduler"]["schedulerInfo"]["queues"]["queue"]
+        if path == "/scheduler":
+            sight.queues_text = answer.text
 
     def before(self, process: Process, method: str, target: str, body: str | None) -> None:
         """A change, just before it comes true."""
@@ -99,7 +109,7 @@ class Watch:
             place = self._yarn.truth.places.get(part)
             if place is None or same(part[0], place.now, value):
                 continue
-            if place.by is By.PERSON and _knew_better(sight, part[0], place.since_s):
+            if place.by is By.PERSON and _knew_better(sight, part[0], place):
                 self.breaks(f"{process.name} overwrites what a person set: {part} from {place.now} to {value}")
             if not same(part[0], value, place.native):
                 self._must_be_on_disk(process, part, place)
@@ -143,7 +153,9 @@ class Watch:
                 self.breaks(f"{process.name} raises {name} to {size} although {share:.0%} of its memory is in use")
         state = self._yarn.nodes[name]
         stale_s = (limits.stale_ms or 0) / 1000 + 2 * 1.5
-        stands_still = state.frozen is not None and self.now_s - state.frozen_at_s > stale_s
+        used_mb, since_s = sight.figures_s.get(name, (0, self.now_s))
+        has_seen = state.frozen is not None and state.frozen.used_memory_mb == used_mb
+        stands_still = has_seen and self.now_s - max(since_s, state.frozen_at_s) > stale_s
         if stands_still and any(size[r] > max(own[r], held[r]) for r in (MEMORY, VCORES)):
             self.breaks(f"{process.name} makes {name} {size} by figures that stand still")
         if self._preempts and any(size[r] < now[r] for r in (MEMORY, VCORES)):
@@ -154,9 +166,9 @@ class Watch:
         sizes = {node: row.get("totalResource", {}) for node, row in sight.nodes().items()}
         for r, key, of_size in ((MEMORY, "memory", 1), (VCORES, "vCores", MILLI)):
             promised = sum(int(one.get(key, 0)) for node, one in sizes.items() if node != name) + size[r] // of_size
-            for queue in sight.queues:
-                if queue["resourcesUsed"][key] > queue["absoluteCapacity"] / 100 * promised:
-                    self.breaks(f"{process.name} makes {name} {size}: {queue['queueName']} may be preempted from")
+            for queue, of_queue in sight.queues().items():
+                if of_queue["resourcesUsed"][key] > of_queue["absoluteCapacity"] / 100 * promised:
+                    self.breaks(f"{process.name} makes {name} {size}: {queue} may be preempted from")
 
     # From time to time.
 
@@ -192,9 +204,12 @@ class Watch:
         if self._unguarded_steps > 1:
             self.breaks(f"{process.name} has changed something, and no watchdog is on guard")
 
-    def step(self, step: Step) -> None:
+    def step(self, process: Process, step: Step) -> None:
         """Every decision has its cause and what became of it. What it saw, it knows from now on."""
+        figures_s = self._sights[process.name].figures_s
         for name, node in step.snapshot.nodes.items():
+            if name not in figures_s or figures_s[name][0] != node.used_memory_mb:
+                figures_s[name] = node.used_memory_mb, self.now_s
             if name in self._yarn.nodes and node.state == "DECOMMISSIONING":
                 self._yarn.nodes[name].told = True
         for turn in step.turns:
@@ -204,9 +219,16 @@ class Watch:
                 self.breaks(f"a change of nothing: {turn}")
 
 
-def _knew_better(sight: Sight, what: str, since_s: float) -> bool:
-    """Whether a process has seen a change that a person made since it began: what was there before, it found so."""
-    return sight.first_s.get(what, since_s) < since_s < sight.at_s.get(what, 0.0)
+def _knew_better(sight: Sight, what: str, place: Place) -> bool:
+    """Whether a process has seen a knob before and after a person turned it, and was not told otherwise since.
+
+    A setting or a priority that steering never turned is found as it stands then, and put back so.
+    """
+    if what != SIZES and not place.was_ours:
+        return False
+    reads_s = sight.reads_s.get(what, [])
+    saw_before = bisect_left(reads_s, place.since_s) > bisect_left(reads_s, place.began_s)
+    return saw_before and sight.is_true[what] and reads_s[-1] > place.since_s
 
 
 def _path(target: str) -> str:

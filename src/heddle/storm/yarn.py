@@ -94,7 +94,7 @@ class SimulatedYarn:
     def _note_apps(self, seen: Snapshot) -> None:
         for job in set(seen.columns.apps["app"].tolist()) - self._known_jobs:
             self._known_jobs.add(job)
-            self.truth.begin((PRIORITIES, app_id(job), ""), int(self.workload.jobs["priority"][job]))
+            self.truth.begin((PRIORITIES, app_id(job), ""), int(self.workload.jobs["priority"][job]), seen.at_ms / 1000)
         for name in seen.ended:
             self.truth.forget((PRIORITIES, name, ""))
 

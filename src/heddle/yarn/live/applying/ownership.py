@@ -1,10 +1,10 @@
 """Whose a knob is: the one rule for what a person or another program changed, for all five knobs.
 
 A knob is ours to turn while it stands where it was found or where we may have put it. The ResourceManager acts after
-it has answered, and may have acted although no answer came: where we asked for it to be, last and the time before, and
-where it stood when we last asked, all count as ours; so do all that we asked for in vain since a change was accepted,
-up to TRIES of them. (A NodeManager or ResourceManager that starts anew has what was
-found.) Anything else, in FOREIGN_LOOKS looks in a row, is somebody else's from then on: neither turned nor put back.
+it has answered, may have acted although no answer came, and may show what was: where we last asked for it to be and
+where it stood then count as ours, a few times back, and since a change was accepted up to TRIES times. (A NodeManager
+or ResourceManager that starts anew has what was found.) Anything else, in FOREIGN_LOOKS looks in a row, is somebody
+else's from then on: neither turned nor put back.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from heddle.yarn.live.applying.turn import Turn
 
 FOREIGN_LOOKS: Final = 3  # so often a knob must be seen in a strange place before we believe it
 TRIES: Final = 20
-_STILL_OURS: Final = 3  # of the last tries, once one was accepted: the RM acts after it has answered
+_STILL_OURS: Final = 8  # of the last tries, once one was accepted: the RM acts after it has answered
 _UNKNOWN: Final = object()
 _NOTHING: Final = Standing()
 
@@ -55,10 +55,11 @@ class Ownership:
         return part not in self.asked and not self._places(part) and part[:2] not in self._theirs
 
     def owe(self, left: Ownership, owed: Standing) -> None:
-        """Takes in what an earlier controller has changed and nobody could put back yet."""
-        self.found = self.found | owed
+        """Takes in what an earlier controller had found and asked for: stale answers may show it for a while, and are
+        not to be taken for what was there before us. `owed`: what nobody could put back yet."""
+        self.found = self.found | left.found
         self.turned |= set(owed.knobs())
-        self.asked |= {part: left.asked[part] for part, _ in owed.parts() if part in left.asked}
+        self.asked |= {part: left.asked[part] for part, _ in left.found.parts() if part in left.asked}
         self.kill_below |= left.kill_below
         self.anywhere |= left.anywhere & set(owed.knobs())
 
