@@ -1,9 +1,11 @@
 """The storm: it runs as it is told, replays exactly, shrinks what it finds; a short one finds nothing."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
+from heddle.cli.main import run
 from heddle.storm.faults import Fault, Kind
 from heddle.storm.shrink import shrunk
 from heddle.storm.storm import Storm
@@ -25,6 +27,25 @@ def test_a_short_storm_breaks_nothing_and_replays_exactly(seed: int) -> None:
     outcome = Storm(seed).run()
     assert outcome.broken == ()
     assert Storm(seed).run() == outcome
+
+
+def test_the_command_tells_how_much_it_has_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """The short storm of every test run."""
+    assert run(["yarn", "storm", "--seeds", "6", "--first", "100", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["seeds"], told["first"], told["broken"]) == (6, 100, [])
+    assert told["steps"] > 6 * 60
+    assert told["pairs_of_faults"] > 10
+
+
+def test_the_command_prints_the_seed_that_replays_what_broke(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("heddle.yarn.live.client.KEEP_CONTAINERS", 0)
+    assert run(["yarn", "storm", "--seeds", "1", "--first", "3", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["seed"], told["faults"]) == (3, [])
+    assert told["again"] == "heddle yarn storm --first 3 --seeds 1"
 
 
 def test_what_it_finds_is_shrunk_to_few_faults(monkeypatch: pytest.MonkeyPatch) -> None:
