@@ -19,9 +19,6 @@ BELOW = {
     "two controllers": "the lock of the file system",
     "slow answer": "the timeout of a real connection",
     "failover": "the storm has one ResourceManager",
-    "disk full under the record": "what the observer loses, the storm does not count",
-    "observer killed": "what the observer loses, the storm does not count",
-    "job that came and went while the observer was away": "what the observer loses, the storm does not count",
 }
 # What has to happen: names of kinds of faults. Of a guard that is not named here: nothing but the storm's own.
 NEEDS = {
@@ -56,7 +53,10 @@ NEEDS = {
     "clock jumps: lease": "CLOCK_JUMPS CONTROLLER_HANGS",
     "clock jumps: heartbeat": "CLOCK_JUMPS",
     "disk full under the baseline": "DISK_FULL DISK_READ_ONLY",
+    "observer killed": "OBSERVER_KILLED",
     "observer killed within a line": "OBSERVER_KILLED",
+    "disk full under the record": "DISK_FULL DISK_READ_ONLY",
+    "job that came and went while the observer was away": "OBSERVER_KILLED RM_TIMES_OUT_BEFORE",
     "changed by somebody else when the controller is dead": "NODE_RESIZED BOTH_KILLED CONTROLLER_HANGS",
     "disk that refuses under the watchdog": "DISK_READ_ONLY DISK_FULL CONTROLLER_KILLED NODE_LOST",
     "node decommissioned and taken back: levers": "NODE_DECOMMISSIONED",
@@ -106,13 +106,16 @@ def storms(guard: Guard, seeds: int) -> int:
 def main() -> int:
     options = argparse.ArgumentParser(prog="python -m tests.yarn_steering.storm_without_guards", description=__doc__)
     options.add_argument("-k", dest="only", default="", help="only faults with this text")
+    options.add_argument("--after", default="", help="only guards behind the one of this fault, to go on where it was")
     options.add_argument("--seeds", type=int, default=40, help="so many storms at most for each guard")
     options.add_argument("--one", help=argparse.SUPPRESS)
     chosen = options.parse_args()
     if chosen.one:
         return storms(next(guard for guard in GUARDS if guard.fault == chosen.one), chosen.seeds)
-    failed = 0
-    for guard in GUARDS:
+    failed, first = 0, 0
+    if chosen.after:
+        first = 1 + next(number for number, guard in enumerate(GUARDS) if guard.fault == chosen.after)
+    for guard in GUARDS[first:]:
         if chosen.only not in guard.fault:
             continue
         if guard.fault in BELOW:

@@ -13,6 +13,7 @@ from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS, TRIES, Ownership
 from heddle.yarn.live.applying.standing import AM_SHARE, QUEUES, Standing
 from heddle.yarn.live.applying.turn import Turn
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.files import DISK
 from heddle.yarn.live.steering.session import restore
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.observe.journal import Journal
@@ -244,3 +245,26 @@ def test_what_an_earlier_controller_put_somewhere_is_not_found_there() -> None:
     ownership.look(stale)
     assert not ownership.is_strange(("sizes", "a:1"))
     assert not ownership.turned
+
+
+def test_a_disk_that_has_become_read_only_still_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else controller and watchdog would both end with a traceback, and nobody would put anything back."""
+    file, really_open = tmp_path / "lock", os.open
+
+    def read_only_open(path: Path, flags: int, mode: int = 0o777) -> int:
+        if flags & (os.O_RDWR | os.O_WRONLY | os.O_CREAT):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        return really_open(path, flags, mode)
+
+    with DISK.lock(file, "held"):
+        pass
+    monkeypatch.setattr(os, "open", read_only_open)
+    with DISK.lock(file, "held"), pytest.raises(RunRefused, match="held"), DISK.lock(file, "held"):
+        pass
+    with DISK.lock(file, "held"):
+        pass
+    with (
+        pytest.raises(RunRefused, match=r"none: cannot be locked \(No such file"),
+        DISK.lock(tmp_path / "none", "held"),
+    ):
+        pass

@@ -7,8 +7,9 @@ import pytest
 
 from heddle.cli.main import run
 from heddle.storm.faults import Fault, Kind
+from heddle.storm.recorded import wrongly_recorded
 from heddle.storm.shrink import shrunk
-from heddle.storm.storm import Storm
+from heddle.storm.storm import JOURNAL, Storm
 from heddle.yarn.live.applying import guards
 
 
@@ -27,6 +28,19 @@ def test_a_short_storm_breaks_nothing_and_replays_exactly(seed: int) -> None:
     outcome = Storm(seed).run()
     assert outcome.broken == ()
     assert Storm(seed).run() == outcome
+
+
+def test_what_the_journal_leaves_out_or_doubles_is_noticed() -> None:
+    storm = Storm(0, ())
+    storm.run()
+    whole = [json.loads(line) for line in storm.machine.files[JOURNAL].splitlines()]
+    ends = [entry for entry in whole if entry["what"] == "app" and entry["ended_at_ms"] is not None]
+    assert len(ends) > 3
+    assert list(wrongly_recorded(storm.yarn, whole, 140_000)) == []
+    wrong = {"0 times": [one for one in whole if one is not ends[0]], "2 times": [*whole, ends[0]]}
+    for words, entries in wrong.items():
+        (said,) = wrongly_recorded(storm.yarn, entries, 140_000)
+        assert words in said
 
 
 def test_the_command_tells_how_much_it_has_run(capsys: pytest.CaptureFixture[str]) -> None:

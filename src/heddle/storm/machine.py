@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from heddle.model.errors import RunRefused
-from heddle.storm.timeline import Process, Timeline
+from heddle.storm.timeline import BEGAN_S, Process, Timeline
 from heddle.yarn.live.connection import Answer
 from heddle.yarn.live.world import World
 
@@ -29,7 +29,7 @@ class Machine:
     start: Start
     files: dict[Path, bytes] = field(default_factory=dict)
     locks: dict[Path, Process] = field(default_factory=dict)
-    wall_s: float = 1_700_000_000.0  # on the wall at time 0; jumps
+    wall_s: float = 1_700_000_000.0 - BEGAN_S  # on the wall at time 0, as by the RM's clock; jumps
     full: bool = False
     read_only: bool = False
     kill_after: dict[str, int] = field(default_factory=dict)  # process -> so many effects from now

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
@@ -18,6 +19,7 @@ from heddle.storm.faults import Fault, draw_faults
 from heddle.storm.happening import Happening
 from heddle.storm.machine import Machine
 from heddle.storm.network import Network
+from heddle.storm.recorded import wrongly_recorded
 from heddle.storm.timeline import BEGAN_S, Process, Timeline
 from heddle.storm.watch import Watch
 from heddle.storm.yarn import SimulatedYarn
@@ -38,6 +40,7 @@ LEASE_S: Final = 10.0
 FAULTS_UNTIL_S: Final = 90.0
 STEERS_AGAIN_WITHIN_S: Final = 60.0  # when the last fault is over
 ENDS_WITHIN_S: Final = 20.0
+SEEN_WITHIN_S: Final = 30.0  # what has ended is in the journal
 POLICIES: Final = (
     "admission-control+usage-feedback(damping=1)",
     "smallest-first+usage-feedback(damping=1)+max-running(jobs=3)",
@@ -132,6 +135,11 @@ class Storm:
         if self.watch.broken:
             return
         self.watch.must_be_as_found()
+        journal = (
+            json.loads(line) for line in self.machine.files[JOURNAL].splitlines(keepends=True) if line[-1:] == b"\n"
+        )
+        for wrong in wrongly_recorded(self.yarn, journal, round(1000 * (self._lasts_s - SEEN_WITHIN_S))):
+            self.watch.breaks(wrong)
 
     # The programs.
 
