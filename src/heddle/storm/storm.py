@@ -162,14 +162,18 @@ class Storm:
             with RmClient(RM, timeout_s=4.0, connect=world.connect) as client:
                 session = Session(client, self._policy, settings, desk, terms, self._say(process))
                 with session.at_work():
+                    answered_s = world.clock.monotonic()
                     while process.name not in self.told_to_end:
                         began_s = world.clock.monotonic()
+                        if began_s - answered_s > LEASE_S:
+                            self.watch.out_of_action.add(process.name)
+                            answered_s = began_s
                         self.watch.stepped_s = self.watch.now_s
                         step = session.step()
                         self.steps += 1
                         self.watch.stepped(process)
                         if step is not None:
-                            self._answered_s = self.watch.now_s
+                            self._answered_s, answered_s = self.watch.now_s, world.clock.monotonic()
                             self.watch.step(process, step)
                         world.clock.sleep(max(0.0, began_s + 1 - world.clock.monotonic()))
         except HeddleError as refused:

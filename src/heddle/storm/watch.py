@@ -76,6 +76,7 @@ class Watch:
         self.watchdogs: list[Process] = []
         self.stepped_s = self.answers_since_s = self.guarded_since_s = 0.0
         self.changes = self._unguarded_steps = 0
+        self.out_of_action: set[str] = set()  # processes that were so for longer than the lease, and go on now
         self.broken: list[str] = []
 
     def breaks(self, what: str) -> None:
@@ -113,6 +114,9 @@ class Watch:
                 self.breaks(f"{process.name} overwrites what a person set: {part} from {place.now} to {value}")
             if not same(part[0], value, place.native):
                 self._must_be_on_disk(process, part, place)
+                if process.name in self.out_of_action:
+                    self.out_of_action.remove(process.name)
+                    self.must_be_as_found(f"{process.name} was out of action and goes on; ")
                 if part[0] == SIZES:
                     self._must_be_allowed(process, part[1], value, place, sight)
 
@@ -185,10 +189,10 @@ class Watch:
             return
         self.must_be_as_found()
 
-    def must_be_as_found(self) -> None:
+    def must_be_as_found(self, why: str = "") -> None:
         for (what, name, setting), place in self._yarn.truth.ours().items():
             if what != SIZES or self._can_be_put_back(name, place):
-                self.breaks(f"{what} {name} {setting} is still {place.now} and was {place.native}")
+                self.breaks(f"{why}{what} {name} {setting} is still {place.now} and was {place.native}")
 
     def _can_be_put_back(self, name: str, place: Place) -> bool:
         """A node that is there; but on one that was decommissioned once, a smaller size kills what does not fit."""
@@ -206,6 +210,7 @@ class Watch:
 
     def step(self, process: Process, step: Step) -> None:
         """Every decision has its cause and what became of it. What it saw, it knows from now on."""
+        self.out_of_action.discard(process.name)
         figures_s = self._sights[process.name].figures_s
         for name, node in step.snapshot.nodes.items():
             if name not in figures_s or figures_s[name][0] != node.used_memory_mb:
