@@ -268,3 +268,26 @@ def test_a_disk_that_has_become_read_only_still_locks(tmp_path: Path, monkeypatc
         DISK.lock(tmp_path / "none", "held"),
     ):
         pass
+
+
+def test_a_clock_that_jumps_while_nothing_runs_hides_no_application_from_the_observer(
+    world: FakeWorld, cluster: FakeCluster, tmp_path: Path
+) -> None:
+    """The machine's clock is an hour ahead of the ResourceManager's for good."""
+    asked: list[int] = []
+    whole = cluster.get
+
+    def get(path: str, query: dict[str, list[str]]) -> tuple[int, str]:
+        asked.extend(int(since) for since in query.get("finishedTimeBegin", []))
+        return whole(path, query)
+
+    cluster.apps.clear()
+    cluster.get = get  # type: ignore[method-assign]
+    now_ms = [1_700_000_000_000]
+    with RmClient(RM, connect=world.as_process("observer").connect) as client:
+        observer = Observer(client, Journal(tmp_path / "journal.jsonl", print), lambda: now_ms[0])
+        observer.poll()
+        now_ms[0] += 3_600_000
+        observer.poll()
+        observer.poll()
+    assert asked == [1_700_000_000_000] * 3

@@ -215,6 +215,7 @@ class Storm:
         def guard(process: Process) -> None:
             try:
                 watchdog.main(Desk(Path(folder), self.machine.as_process(process)), float(lease_s))
+                self.watch.watchdog_ends(process)
             except Exception:
                 self.watch.breaks(f"{process.name} fails: {traceback.format_exc(limit=-4)}")
 

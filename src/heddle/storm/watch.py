@@ -194,6 +194,12 @@ class Watch:
             if what != SIZES or self._can_be_put_back(name, place):
                 self.breaks(f"{why}{what} {name} {setting} is still {place.now} and was {place.native}")
 
+    def watchdog_ends(self, process: Process) -> None:
+        """Of its own accord: then nothing is left to put back, or somebody else is at it."""
+        others = (one for one in (*self.controllers, *self.watchdogs) if one is not process)
+        if all(one.over or one.dead for one in others):
+            self.must_be_as_found(f"{process.name} has ended and nobody is on guard; ")
+
     def _can_be_put_back(self, name: str, place: Place) -> bool:
         """A node that is there; but on one that was decommissioned once, a smaller size kills what does not fit."""
         state, node = self._yarn.nodes[name], self._yarn.node(name)

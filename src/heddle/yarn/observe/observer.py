@@ -53,14 +53,17 @@ class Observer:
         if not self.seen.began_ms:
             self._note("began", at_ms=clock_ms())
         self._polled_ms = self.seen.last_poll_ms
+        # The latest instant of the RM's own clock: what has ended since is asked for, however our own clock jumps.
+        self._shown_ms = max((life.ended_at_ms or life.submitted_at_ms for life in self.seen.apps.values()), default=0)
 
     def poll(self) -> None:
         """Looks once. Raises YarnError, with nothing lost, if the RM cannot be asked."""
         where = self._client.address
         nodes = read_nodes(self._client.nodes(), where)
         answer = self._client.apps()
-        live, lives, now_ms = read_apps(answer, where), _lives(answer, where), self._now_ms(answer, where)
-        since_ms = max(self.seen.began_ms, self.seen.last_poll_ms - OVERLAP_MS)
+        live, lives, shown_ms = read_apps(answer, where), _lives(answer, where), _shown_ms(answer, where)
+        now_ms = shown_ms or self._clock_ms()
+        since_ms = max(self.seen.began_ms, self._shown_ms - OVERLAP_MS)
         answer = self._client.apps(states=ENDED_STATES, finishedTimeBegin=str(since_ms))
         over, ended = read_apps(answer, where), _lives(answer, where)
         held: set[str] = set()
@@ -84,7 +87,7 @@ class Observer:
             self._note_app(life)
         for node in nodes.values():
             self._note_node(node, now_ms)
-        self._polled_ms = now_ms
+        self._polled_ms, self._shown_ms = now_ms, max(shown_ms, self._shown_ms)
         if now_ms - self.seen.last_poll_ms >= NOTE_POLLS_MS:
             self._note("poll", at_ms=now_ms)
         self.journal.flush()
@@ -94,12 +97,6 @@ class Observer:
         return {app.id for app in self.seen.apps.values() if app.ended_at_ms is None} | {
             life.app for life in self._open.values()
         }
-
-    def _now_ms(self, answer: Mapping[str, Any], where: str) -> int:
-        """The RM's clock where it shows: a live application's start and age."""
-        with Reading(f"{where}: apps"):
-            ages = [int(row["startedTime"]) + int(row["elapsedTime"]) for row in rows_under(answer, "apps", "app")]
-        return max(ages, default=self._clock_ms())
 
     def _note_asks(self, app: AppSeen, now_ms: int) -> None:
         for ask in app.asks:
@@ -142,6 +139,13 @@ class Observer:
     def _note(self, what: str, **entry: Any) -> None:
         self.seen.take({"what": what, **entry})
         self.journal.add({"what": what, **entry})
+
+
+def _shown_ms(answer: Mapping[str, Any], where: str) -> int:
+    """The RM's clock where it shows, in a live application's start and age; else 0."""
+    with Reading(f"{where}: apps"):
+        ages = (int(row["startedTime"]) + int(row["elapsedTime"]) for row in rows_under(answer, "apps", "app"))
+        return max(ages, default=0)
 
 
 def _lives(answer: Mapping[str, Any], where: str) -> dict[str, AppLife]:
