@@ -23,6 +23,7 @@ from benchmarks.imports import measured as measured_import
 from benchmarks.knobs import POLICIES as BY_KNOBS
 from benchmarks.knobs import measure as measure_knobs
 from benchmarks.rival import Tasks
+from benchmarks.storm_steps import measure as measure_storm
 from benchmarks.workload import NODES
 
 HEADINGS = ("what", "measured", "target", "")
@@ -109,7 +110,7 @@ def measure_all(*, quick: bool, say: Say) -> list[Row]:
     sizes = QUICK if quick else FULL
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        for part in (_against_rivals, _everything_on, _policies, _knobs, _network, _memory, _imports, _growth, _start):
+        for part in PARTS:
             for row in _or_failure(part, sizes, Path(folder)):
                 say("  ".join(cell for cell in row.cells() if cell))
                 rows.append(row)
@@ -244,6 +245,11 @@ def _knobs(sizes: Sizes, folder: Path) -> Iterator[Row]:
         yield _at_most("  a tick at 6 nodes", cost.tick_ms, 0.15, "ms")
 
 
+def _storm(sizes: Sizes, folder: Path) -> Iterator[Row]:
+    steps = measure_storm(sizes.repeat)
+    yield Row("storm: steps of the live controller", steps, "steps/s", ">= 300 steps/s", steps >= 300)
+
+
 def _network(sizes: Sizes, folder: Path) -> Iterator[Row]:
     flows = measure_flows(sizes.flows)
     what = f"network: {flows.count:,} flows between {HOSTS} hosts"
@@ -309,3 +315,8 @@ def _wall_s(code: str, environment: Any) -> float:
     if done.returncode != 0:
         raise BenchFailed((done.stderr.strip().splitlines() or ["no message"])[-1])
     return time.perf_counter() - began
+
+
+PARTS = (
+    _against_rivals, _everything_on, _policies, _knobs, _storm, _network, _memory, _imports, _growth, _start,
+)  # fmt: skip

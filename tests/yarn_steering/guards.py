@@ -15,6 +15,8 @@ FAKE: Final = "tests/yarn_steering"
 FAULTY_ANSWER: Final = f"{FAKE}/test_faults.py::test_a_faulty_answer_costs_a_step_and_nothing_else"
 REAL: Final = "tests/yarn_real/test_faults.py"
 
+DECOMMISSIONED: Final = "test_a_node_that_was_decommissioned_is_made_smaller_only_when_nothing_is_killed"
+
 
 @dataclass(frozen=True)
 class Guard:
@@ -73,8 +75,7 @@ GUARDS: Final = (
     ),
     Guard(
         "both killed, restore", "session.restore", f"{STEERING}/session.py",
-        "        done = put_back(RmKnobs(client), found, desk.world.clock)\n",
-        "        done = put_back(RmKnobs(client), Standing(), desk.world.clock)\n",
+        "        left = desk.load() if not from_nodes else None\n", "        left = None\n",
         (f"{FAKE}/test_watchdog.py::test_both_die", f"{REAL}::test_kill_9_of_both[restore]"),
     ),
     Guard(
@@ -97,7 +98,7 @@ GUARDS: Final = (
     ),
     Guard(
         "NodeManager starts anew with its own size", "Ownership._places", f"{APPLYING}/ownership.py",
-        "(value, *self._asked.get(part, ()))", "self._asked.get(part, ())",
+        "(value, *self.asked.get(part, ()))", "self.asked.get(part, ())",
         (f"{FAKE}/test_limits.py::test_somebody_elses_size_is_left_alone_once_it_is_certain",),
     ),
     Guard(
@@ -109,7 +110,7 @@ GUARDS: Final = (
     ),
     Guard(
         "RM restarted, nodes come one by one", "Session._put_back_owed", f"{STEERING}/session.py",
-        "            self._owed = still_owed(put_back(self._knobs, self._owed, self._clock))",
+        "            self._owed = still_owed(self._put_ours_back(self._owed))",
         "            self._owed = Standing()",
         (f"{FAKE}/test_session.py::test_what_is_owed_to_a_node_that_is_away_is_not_forgotten",),
     ),
@@ -141,13 +142,13 @@ GUARDS: Final = (
     ),
     Guard(
         "node added", "Session._remember", f"{STEERING}/session.py",
-        "        if self._ownership.found != self._saved:", "        if False:",
+        "        if self._baseline() != self._saved:", "        if False:",
         (f"{FAKE}/test_session.py::test_a_node_that_joins_later_is_saved_before_it_is_changed",),
     ),
     Guard(
         "node removed", "Session._end", f"{STEERING}/session.py",
-        "            if not owed:\n                self._desk.forget()",
-        "            if True:\n                self._desk.forget()",
+        "            if not owed:\n                self._forget()",
+        "            if True:\n                self._forget()",
         (f"{FAKE}/test_faults.py::test_a_node_that_is_removed_and_one_that_is_added",),
     ),
     Guard(
@@ -161,7 +162,7 @@ GUARDS: Final = (
     ),
     Guard(
         "node that joined later, resized by somebody else", "Controller._act", f"{LIVE}/controller.py",
-        "        self._applier.ownership.find(Standing(sizes=own))\n", "",
+        "        ownership.find(Standing(sizes=own))\n", "",
         (f"{FAKE}/test_session.py::test_a_node_that_we_never_changed_is_somebody_elses_too",),
     ),
     Guard(
@@ -173,10 +174,8 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "changed by somebody else just before the end", "Session._put_ours_back", f"{STEERING}/session.py",
-        "            if theirs := self._ownership.look(self._knobs.read(self._ownership.found)):\n"
-        "                self._release(theirs)\n",
-        "",
+        "changed by somebody else just before the end", "putting_back.put_ours_back", f"{APPLYING}/putting_back.py",
+        "theirs | ownership.look(knobs.read(_among(ownership.found, only)))", "theirs",
         (
             f"{FAKE}/test_turning.py::test_somebody_elses_setting_is_left_to_them",
             f"{FAKE}/test_session.py::test_a_size_that_somebody_else_set_just_before_the_end_is_theirs",
@@ -271,11 +270,9 @@ GUARDS: Final = (
     ),
     Guard(
         "disk full under the baseline", "Desk.save", f"{STEERING}/desk.py",
-        "            raise RunRefused(\n"
-        "                f\"{self.baseline_file}: cannot be written ({error.strerror or error}),"
-        " so nothing may be changed\"\n"
-        "            ) from None",
-        "            str(error)",
+        "        raise RunRefused(f\"{file}: cannot be written ({error.strerror or error}),"
+        " so nothing may be changed\") from None",
+        "        str(error)",
         (
             f"{FAKE}/test_faults.py::test_a_full_disk_under_the_baseline_means_that_nothing_is_changed",
             f"{REAL}::test_a_full_disk",
@@ -313,7 +310,7 @@ GUARDS: Final = (
     ),
     Guard(
         "job that came and went while the observer was away", "Observer.poll", f"{OBSERVE}/observer.py",
-        "        for row in (*rows.values(), *ended.values()):", "        for row in rows.values():",
+        "        for life in (*lives.values(), *ended.values()):", "        for life in lives.values():",
         (
             "tests/yarn_observe/test_observer.py::test_an_application_between_two_polls_is_not_missed",
             f"{REAL}::test_kill_9_of_the_observer",
@@ -326,5 +323,32 @@ GUARDS: Final = (
             "tests/yarn_live/test_client.py::test_failover_when_the_active_one_dies",
             "tests/yarn_real/test_failover_and_tls.py::test_a_failover_with_changes_in_force",
         ),
+    ),
+    Guard(
+        "changed by somebody else when the controller is dead", "Ownership.__init__", f"{APPLYING}/ownership.py",
+        "set(self.found.knobs()) if asked is None else set()", "set(self.found.knobs())",
+        (
+            f"{FAKE}/test_found_by_storm.py::"
+            "test_what_a_person_sets_when_the_controller_is_dead_the_watchdog_leaves_alone",
+        ),
+    ),
+    Guard(
+        "disk that refuses under the watchdog", "Watchdog._noted", f"{STEERING}/watchdog.py",
+        "        except RunRefused as refused:\n            self._say(str(refused))\n            return left",
+        "        except ZeroDivisionError as refused:\n            self._say(str(refused))\n            return left",
+        (
+            f"{FAKE}/test_found_by_storm.py::"
+            "test_a_watchdog_whose_disk_is_full_goes_on_while_a_node_is_away",
+        ),
+    ),
+    Guard(
+        "node decommissioned and taken back: levers", "guards.leave_what_was_decommissioned", f"{APPLYING}/guards.py",
+        "    wary = seen.ownership.kill_below", "    wary = ()",
+        (f"{FAKE}/test_found_by_storm.py::{DECOMMISSIONED}",),
+    ),
+    Guard(
+        "node decommissioned and taken back: putting back", "putting_back._would_kill", f"{APPLYING}/putting_back.py",
+        "    wary = kill_below & found.sizes.keys()", "    wary = frozenset()",
+        (f"{FAKE}/test_found_by_storm.py::{DECOMMISSIONED}",),
     ),
 )  # fmt: skip

@@ -89,10 +89,11 @@ def test_a_strange_size_that_was_ours_after_all() -> None:
     ownership.find(Standing(sizes={"a:1": OWN}))
     for wanted in ((9000, 8000), (9500, 8000)):
         ownership.asking(Turn("sizes", "a:1", OWN, wanted))
-    for wanted in ((10_000, 8000), (11_000, 8000)):
+    for wanted in ((10_000 + more, 8000) for more in range(8)):
         ownership.look(Standing(sizes={"a:1": (9500, 8000)}))
         assert not ownership.is_strange(("sizes", "a:1"))
         ownership.asking(Turn("sizes", "a:1", (9500, 8000), wanted))
+    ownership.accepted(Turn("sizes", "a:1", (9500, 8000), wanted))
     ownership.look(Standing(sizes={"a:1": (9500, 8000)}))
     assert not ownership.is_strange(("sizes", "a:1"))
     ownership.look(Standing(sizes={"a:1": (9000, 8000)}))

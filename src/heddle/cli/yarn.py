@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import typer
 
-from heddle.cli import yarn_fidelity, yarn_local, yarn_run, yarn_sls, yarn_steer, yarn_trace, yarn_trial, yarn_workload
+from heddle.cli import (
+    yarn_fidelity,
+    yarn_local,
+    yarn_run,
+    yarn_sls,
+    yarn_steer,
+    yarn_storm,
+    yarn_trace,
+    yarn_trial,
+    yarn_workload,
+)
 from heddle.cli.group import CommandGroup
 
 app = typer.Typer(
@@ -32,3 +42,4 @@ app.command("trial")(yarn_trial.trial)
 app.command("fidelity")(yarn_fidelity.fidelity)
 app.command("workload")(yarn_workload.workload)
 app.command("sls")(yarn_sls.sls)
+app.command("storm")(yarn_storm.storm)

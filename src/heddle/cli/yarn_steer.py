@@ -124,11 +124,11 @@ def steer(
         journal = Journal(record, say) if record is not None else None
         metrics = SteeringMetrics(str(chosen), mode) if metrics_port is not None else None
         about = f"{mode}: {chosen} on {client.address}; Ctrl-C ends it" + (", all is put back" * (mode == "live"))
-        began_s = time.monotonic()
         with until_told() as told, _watched(about, json, journal, metrics, (metrics_host, metrics_port or 0)) as teller:
             session = Session(client, chosen, settings, desk, terms, teller.say)
             with session.at_work():
                 teller.begin(about)
+                began_s = time.monotonic()
                 while not told and (for_s is None or time.monotonic() - began_s < for_s):
                     step_began_s = time.monotonic()
                     step = session.step()
@@ -225,7 +225,7 @@ def restore(
     from heddle.yarn.live.steering.session import restore as put_all_back
 
     with client_of(rm, name) as client:
-        done = put_all_back(client, desk_of(client.address), from_nodes=from_nodes)
+        done = put_all_back(client, desk_of(client.address), from_nodes=from_nodes, say=say)
     if json:
         print_json({"put_back": [{**vars(one), "proven": one.proven} for one in done]})
     else:

@@ -42,6 +42,70 @@ class Outside(Protocol):
         ...
 
 
+class Run:
+    """A run under way: whoever drives it says how far it goes. `moves_to`: leaves to which jobs may be moved."""
+
+    def __init__(
+        self,
+        workload: Workload,
+        cluster: Cluster,
+        policy: Policy,
+        seed: int,
+        logging: bool,
+        moves_to: tuple[str, ...] = (),
+    ) -> None:
+        n_resources = len(workload.resources)
+        self._hooks = hooks_of(policy.levers, n_resources)
+        self._inputs = RunInputs(workload, cluster, policy, seed, logging, moves_to)
+        self._logging = logging
+        sim = build_sim(self._inputs)
+        self.engine = compile_engine(n_resources)
+        code = [compiled.address for compiled in self._hooks.values()] + unit_addresses(n_resources)
+        self.handle = SimHandle(sim, code)
+        self._logs: list[npt.NDArray[Any]] = []
+        self._attempts: list[npt.NDArray[Any]] = []
+
+    @property
+    def sim(self) -> Sim:
+        """Its memory now; another one when it has grown."""
+        return self.handle.sim
+
+    def go_on(self, until_ms: int) -> int:
+        """Until its end, until_ms, or until control["look_at_ms"] has come: then the status is LOOK."""
+        while True:
+            status = int(self.engine.advance(self.handle, until_ms))
+            if status == codes.LOG_FULL:
+                self.drain()
+            elif status in (codes.SLOTS_FULL, codes.TIMERS_FULL):
+                self.handle = self.handle.moved_to(with_more_slots(self.sim, self._inputs))
+            elif status == codes.FLOWS_FULL:
+                self.handle = self.handle.moved_to(with_more_flows(self.sim, self._inputs))
+            else:
+                return status
+
+    def drain(self) -> None:
+        """Takes what it has noted out of its memory."""
+        sim = self.sim
+        for rows, count, pieces in ((sim.log, "n_log", self._logs), (sim.attempt, "n_attempts", self._attempts)):
+            if n := int(sim.control[count][0]):
+                pieces.append(rows[:n].copy())
+                sim.control[count] = 0
+
+    def note(self, turned: npt.NDArray[Any]) -> None:
+        """Adds rows of somebody outside to its log."""
+        turned["place"] = self.sim.control["n_places"][0]
+        if self._logging:
+            self._logs.append(turned)
+
+    def ended(self, status: int, simulate_s: float, simulate_cpu_s: float) -> Ended:
+        self.drain()
+        raise_what_levers_raised(self._hooks)
+        if self._logging:
+            self._attempts.append(attempts_held(self.sim))
+        attempts = _by_allocation(self._attempts, self.sim)
+        return Ended(self.sim, status, self._logs, attempts, simulate_s, simulate_cpu_s)
+
+
 def run_engine(
     workload: Workload,
     cluster: Cluster,
@@ -52,53 +116,16 @@ def run_engine(
     outside: Outside | None = None,
 ) -> Ended:
     """One run, from time 0 to its end or to until_ms."""
-    n_resources = len(workload.resources)
-    hooks = hooks_of(policy.levers, n_resources)
-    inputs = RunInputs(workload, cluster, policy, seed, logging, outside.moves_to if outside else ())
-    sim = build_sim(inputs)
-    engine = compile_engine(n_resources)
-    code = [compiled.address for compiled in hooks.values()] + unit_addresses(n_resources)
-    handle = SimHandle(sim, code)
-    sim = handle.sim
+    run = Run(workload, cluster, policy, seed, logging, outside.moves_to if outside else ())
     if outside:
-        sim.control["look_at_ms"] = 0
-    engine.start(handle)
-    logs: list[npt.NDArray[Any]] = []
-    attempts: list[npt.NDArray[Any]] = []
+        run.sim.control["look_at_ms"] = 0
+    run.engine.start(run.handle)
     wall, cpu = time.perf_counter(), time.process_time()
-    while True:
-        status = engine.advance(handle, until_ms)
-        if status == codes.LOG_FULL:
-            _drain(sim, logs, attempts)
-        elif status in (codes.SLOTS_FULL, codes.TIMERS_FULL):
-            sim = with_more_slots(sim, inputs)
-            handle = handle.moved_to(sim)
-            sim = handle.sim
-        elif status == codes.LOOK and outside:
-            _drain(sim, logs, attempts)
-            turned = outside.look(engine, handle)
-            turned["place"] = sim.control["n_places"][0]
-            if logging:
-                logs.append(turned)
-        elif status == codes.FLOWS_FULL:
-            sim = with_more_flows(sim, inputs)
-            handle = handle.moved_to(sim)
-            sim = handle.sim
-        else:
-            break
+    while (status := run.go_on(until_ms)) == codes.LOOK and outside:
+        run.drain()
+        run.note(outside.look(run.engine, run.handle))
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    _drain(sim, logs, attempts)
-    raise_what_levers_raised(hooks)
-    if logging:
-        attempts.append(attempts_held(sim))
-    return Ended(sim, status, logs, _by_allocation(attempts, sim), wall, cpu)
-
-
-def _drain(sim: Sim, logs: list[npt.NDArray[Any]], attempts: list[npt.NDArray[Any]]) -> None:
-    for rows, count, pieces in ((sim.log, "n_log", logs), (sim.attempt, "n_attempts", attempts)):
-        if n := int(sim.control[count][0]):
-            pieces.append(rows[:n].copy())
-            sim.control[count] = 0
+    return run.ended(status, wall, cpu)
 
 
 def _by_allocation(pieces: list[npt.NDArray[Any]], sim: Sim) -> npt.NDArray[Any]:

@@ -55,9 +55,14 @@ class SimulatedKnobs:
         )
 
     def _sizes(self, names: Iterable[str]) -> dict[str, Size]:
+        return self._of_nodes(names, posted(self._handle.sim))
+
+    def held(self, nodes: Iterable[str]) -> dict[str, Size]:
+        return self._of_nodes(nodes, self._handle.sim.shown.node["allocated"])
+
+    def _of_nodes(self, names: Iterable[str], amounts: npt.NDArray[np.int64]) -> dict[str, Size]:
         """Of nodes that are there."""
-        sim = self._handle.sim
-        stand, alive = posted(sim).tolist(), sim.shown.node["alive"].tolist()
+        stand, alive = amounts.tolist(), self._handle.sim.shown.node["alive"].tolist()
         numbers = {name: node_number(name) for name in names}
         return {name: (stand[n][MEMORY], stand[n][VCORES]) for name, n in numbers.items() if alive[n]}
 

@@ -18,6 +18,7 @@ from heddle.sim.numba.units import function_of, unit_names
 from heddle.sim.scheduling.asking import rekey_job
 from heddle.sim.scheduling.promises import share_out
 from heddle.sim.scheduling.reports import resize, settle_reports
+from heddle.sim.timeline import timer_push
 
 
 def _start(sim):
@@ -45,6 +46,10 @@ def _share_out(sim):
     share_out(sim)
 
 
+def _plan_timer(sim, at_ms, kind, subject):
+    timer_push(sim, at_ms, kind, subject)
+
+
 class Engine(NamedTuple):
     """The engine as Python calls it. Every function gets a SimHandle first."""
 
@@ -54,6 +59,7 @@ class Engine(NamedTuple):
     resize: Any  # (node): sizing has another opinion of it
     rekey: Any  # (job): its queue, its priority or what its key depends on has changed
     share_out: Any  # (): sizes or shares were set from outside: queues share out what there is now
+    plan_timer: Any  # (at_ms, kind, subject): somebody outside has a node lost, or brings it back, at a later instant
 
 
 @cache
@@ -71,6 +77,7 @@ def compiled_engine(n_resources: int) -> Engine:
         resize=entry(_resize, types.void, types.int64),
         rekey=entry(_rekey, types.void, types.int64),
         share_out=entry(_share_out, types.void),
+        plan_timer=entry(_plan_timer, types.void, types.int64, types.int64, types.int64),
     )
 
 

@@ -93,7 +93,10 @@ class RmClient:
         """Every setting of the Capacity scheduler, by full name. YarnError where they cannot be changed live."""
         answer = self._call("GET", "/scheduler-conf")
         rows = answer.get("property") or []
-        return {str(row["name"]): str(row["value"]) for row in (rows if isinstance(rows, list) else [rows])}
+        try:
+            return {str(row["name"]): str(row["value"]) for row in (rows if isinstance(rows, list) else [rows])}
+        except (KeyError, TypeError) as error:
+            raise YarnError(f"{self.address}{ROOT}/scheduler-conf", f"the answer cannot be read ({error!r})") from None
 
     def change_queues(self, changes: Mapping[str, Mapping[str, str | None]]) -> None:
         """Changes settings of queues, all at once or none: queue -> setting -> value; None takes it out."""

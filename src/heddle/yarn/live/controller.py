@@ -148,7 +148,9 @@ class Controller:
 
     def _act(self, wanted: Standing, snapshot: Snapshot, ages_ms: dict[str, int]) -> list[Turn]:
         own, shown = self._own_sizes(), shown_by(snapshot)
-        self._applier.ownership.find(Standing(sizes=own))
+        ownership = self._applier.ownership
+        ownership.find(Standing(sizes=own))
+        ownership.kill_below |= {name for name, node in snapshot.nodes.items() if node.state == "DECOMMISSIONING"}
         seen = Seen(
             limits=self.settings.limits,
             nodes=snapshot.nodes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
@@ -34,7 +35,8 @@ class Files(Protocol):
         """Cuts the file off there and goes on with `data`; durable when it returns."""
 
     def lock(self, path: Path, busy: str) -> AbstractContextManager[None]:
-        """Held until the end of the block or of the process, however it ends. RunRefused(busy) if it is held."""
+        """Held until the end of the block or of the process, however it ends. RunRefused(busy) if it is held; in other
+        words if there can be no lock."""
 
 
 class Disk:
@@ -76,13 +78,29 @@ class Disk:
 
     @contextmanager
     def lock(self, path: Path, busy: str) -> Iterator[None]:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a") as file:
+        file = _opened_to_lock(path)
+        try:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise RunRefused(busy) from None
             yield
+        finally:
+            os.close(file)
+
+
+def _opened_to_lock(path: Path) -> int:
+    """A disk that has become read-only still locks: whoever holds or asks for a lock then must not fail over it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            return os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+        except OSError as error:
+            if error.errno != errno.EROFS:
+                raise
+            return os.open(path, os.O_RDONLY)
+    except OSError as error:
+        raise RunRefused(f"{path}: cannot be locked ({error.strerror})") from None
 
 
 DISK: Final = Disk()

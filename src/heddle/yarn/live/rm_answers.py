@@ -36,9 +36,10 @@ def read_containers(answer: dict[str, Any], app: AppSeen, where: str) -> dict[st
         return {container.id: container for container in found}
 
 
-def read_container_starts(answer: dict[str, Any]) -> dict[str, int]:
+def read_container_starts(answer: dict[str, Any], app: AppSeen, where: str) -> dict[str, int]:
     """When each container of an attempt was allocated, by the RM's clock."""
-    return {str(row["containerId"]): int(row["startedTime"]) for row in _container_rows(answer)}
+    with Reading(f"{where}: containers of {app.id}"):
+        return {str(row["containerId"]): int(row["startedTime"]) for row in _container_rows(answer)}
 
 
 def read_queues(answer: dict[str, Any], where: str) -> tuple[QueueSeen, ...]:

@@ -106,7 +106,7 @@ class Snapshot:
             started_at_ms=of["started_at_ms"],
             has_am=bool(of["has_am"]),
             attempt=names.words.name(of["attempt"]),
-            asks=tuple(Ask(priority, tuple(size), containers) for priority, size, containers in asks.tolist()),
+            asks=tuple(Ask(priority, tuple(size.tolist()), containers) for priority, size, containers in asks.tolist()),
             submitted_to="" if of["submitted_to"] == of["queue"] else names.queues.name(of["submitted_to"]),
         )
 

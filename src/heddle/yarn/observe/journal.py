@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from heddle.model.errors import BadInput
+from heddle.model.errors import BadInput, RunRefused
 from heddle.yarn.live.files import DISK, Files
 
 LINE_END: Final = b"\n"
@@ -25,7 +25,10 @@ class Journal:
         self._say, self._files = say, files
         self._pending: list[bytes] = []
         self._full = False
-        files.overwrite(path, b"")  # there from the beginning
+        try:
+            files.overwrite(path, b"")  # there from the beginning
+        except OSError as error:
+            raise RunRefused(f"{path}: cannot be written ({error.strerror})") from None
         self._whole_bytes = sum(len(line) for line in _whole_lines(path, files))
 
     def read(self) -> Iterator[dict[str, Any]]:

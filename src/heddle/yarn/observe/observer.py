@@ -16,7 +16,14 @@ from dataclasses import asdict, replace
 from typing import Any, Final
 
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.rm_answers import read_apps, read_container_starts, read_containers, read_nodes
+from heddle.yarn.live.rm_answers import (
+    Reading,
+    read_apps,
+    read_container_starts,
+    read_containers,
+    read_nodes,
+    rows_under,
+)
 from heddle.yarn.live.things_seen import AppSeen, NodeSeen, Size
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.seen import AppLife, ContainerLife, Seen
@@ -46,24 +53,26 @@ class Observer:
         if not self.seen.began_ms:
             self._note("began", at_ms=clock_ms())
         self._polled_ms = self.seen.last_poll_ms
+        # The latest instant of the RM's own clock: what has ended since is asked for, however our own clock jumps.
+        self._shown_ms = max((life.ended_at_ms or life.submitted_at_ms for life in self.seen.apps.values()), default=0)
 
     def poll(self) -> None:
         """Looks once. Raises YarnError, with nothing lost, if the RM cannot be asked."""
         where = self._client.address
         nodes = read_nodes(self._client.nodes(), where)
         answer = self._client.apps()
-        live, rows = read_apps(answer, where), _rows_by_id(answer)
-        since_ms = max(self.seen.began_ms, self.seen.last_poll_ms - OVERLAP_MS)
+        live, lives, shown_ms = read_apps(answer, where), _lives(answer, where), _shown_ms(answer, where)
+        now_ms = shown_ms or self._clock_ms()
+        since_ms = max(self.seen.began_ms, self._shown_ms - OVERLAP_MS)
         answer = self._client.apps(states=ENDED_STATES, finishedTimeBegin=str(since_ms))
-        over, ended = read_apps(answer, where), _rows_by_id(answer)
-        now_ms = self._now_ms(rows)
+        over, ended = read_apps(answer, where), _lives(answer, where)
         held: set[str] = set()
         lingering = {life.app for life in self._open.values()} & over.keys()
         for app in (*live.values(), *(over[name] for name in lingering)):
             self._note_asks(app, now_ms)
             containers = self._client.containers(app.id, app.attempt) if app.attempt else None
             if containers is not None:
-                starts = read_container_starts(containers)
+                starts = read_container_starts(containers, app, where)
                 for container in read_containers(containers, app, where).values():
                     held.add(container.id)
                     if container.id not in self._open:
@@ -74,11 +83,11 @@ class Observer:
                             ContainerLife(**vars(container), asked_at_ms=min(asked, began), began_at_ms=began)
                         )
         self._note_ends(held, ended, now_ms)
-        for row in (*rows.values(), *ended.values()):
-            self._note_app(row)
+        for life in (*lives.values(), *ended.values()):
+            self._note_app(life)
         for node in nodes.values():
             self._note_node(node, now_ms)
-        self._polled_ms = now_ms
+        self._polled_ms, self._shown_ms = now_ms, max(shown_ms, self._shown_ms)
         if now_ms - self.seen.last_poll_ms >= NOTE_POLLS_MS:
             self._note("poll", at_ms=now_ms)
         self.journal.flush()
@@ -89,23 +98,18 @@ class Observer:
             life.app for life in self._open.values()
         }
 
-    def _now_ms(self, rows: Mapping[str, Any]) -> int:
-        """The RM's clock where it shows: a live application's start and age."""
-        ages = [int(row["startedTime"]) + int(row["elapsedTime"]) for row in rows.values()]
-        return max(ages, default=self._clock_ms())
-
     def _note_asks(self, app: AppSeen, now_ms: int) -> None:
         for ask in app.asks:
             self._asked.setdefault((app.id, ask.priority, ask.size), now_ms)
 
-    def _note_ends(self, held: set[str], ended: Mapping[str, Any], now_ms: int) -> None:
+    def _note_ends(self, held: set[str], ended: Mapping[str, AppLife], now_ms: int) -> None:
         for container in list(self._open.values()):
             if container.id in held:
                 continue
             first_ms = max(container.began_at_ms, self._polled_ms)
             last_ms = now_ms
             if container.app in ended:
-                finished_ms = int(ended[container.app]["finishedTime"])
+                finished_ms = ended[container.app].ended_at_ms or 0
                 last_ms = min(now_ms, finished_ms + LINGERING_MS)
                 if container.is_am:  # it is the AM that says when its application has ended
                     first_ms = max(first_ms, min(last_ms, finished_ms))
@@ -120,16 +124,7 @@ class Observer:
         else:
             del self._open[life.id]
 
-    def _note_app(self, row: Mapping[str, Any]) -> None:
-        over = int(row["finishedTime"]) > 0
-        life = AppLife(
-            id=str(row["id"]), name=str(row["name"]), kind=str(row.get("applicationType", "")), queue=str(row["queue"]),
-            user=str(row["user"]), submitted_at_ms=int(row["startedTime"]),
-            launched_at_ms=int(row.get("launchTime") or 0) or None,
-            ended_at_ms=int(row["finishedTime"]) if over else None, final_status=str(row["finalStatus"]),
-            memory_mb_seconds=int(row["memorySeconds"]) if over else None,
-            vcore_seconds=int(row["vcoreSeconds"]) if over else None,
-        )  # fmt: skip
+    def _note_app(self, life: AppLife) -> None:
         if self.seen.apps.get(life.id) != life:
             self._note("app", **asdict(life))
 
@@ -146,6 +141,25 @@ class Observer:
         self.journal.add({"what": what, **entry})
 
 
-def _rows_by_id(answer: Mapping[str, Any]) -> dict[str, Any]:
-    rows = (answer.get("apps") or {}).get("app") or []
-    return {str(row["id"]): row for row in ([rows] if isinstance(rows, dict) else rows)}
+def _shown_ms(answer: Mapping[str, Any], where: str) -> int:
+    """The RM's clock where it shows, in a live application's start and age; else 0."""
+    with Reading(f"{where}: apps"):
+        ages = (int(row["startedTime"]) + int(row["elapsedTime"]) for row in rows_under(answer, "apps", "app"))
+        return max(ages, default=0)
+
+
+def _lives(answer: Mapping[str, Any], where: str) -> dict[str, AppLife]:
+    with Reading(f"{where}: apps"):
+        return {life.id: life for life in map(_life, rows_under(answer, "apps", "app"))}
+
+
+def _life(row: Mapping[str, Any]) -> AppLife:
+    over = int(row["finishedTime"]) > 0
+    return AppLife(
+        id=str(row["id"]), name=str(row["name"]), kind=str(row.get("applicationType", "")), queue=str(row["queue"]),
+        user=str(row["user"]), submitted_at_ms=int(row["startedTime"]),
+        launched_at_ms=int(row.get("launchTime") or 0) or None,
+        ended_at_ms=int(row["finishedTime"]) if over else None, final_status=str(row["finalStatus"]),
+        memory_mb_seconds=int(row["memorySeconds"]) if over else None,
+        vcore_seconds=int(row["vcoreSeconds"]) if over else None,
+    )  # fmt: skip

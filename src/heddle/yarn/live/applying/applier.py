@@ -92,17 +92,20 @@ class Applier:
         self.ownership.find(
             Standing(**{what: {name: turn.before for name, turn in knobs.items()} for what, knobs in by_kind.items()})
         )
+        for turn in ready:  # all of them before the first: what is remembered on disk is written once
+            self.ownership.asking(turn)
         became: dict[Knob, tuple[Verdict, str]] = {}
         for what in IN_TURN:
             if not (of_kind := by_kind.get(what)):
                 continue
             for change in self._knobs.requests(what, {name: turn.wanted for name, turn in of_kind.items()}):
-                for name in change.of(what):
-                    self.ownership.asking(of_kind[name])
                 self._remember()
                 outcome = self._try(change)
                 for name in change.of(what):
                     became[what, name] = outcome
+        for turn in ready:  # after the last: until it is saved again, what is on disk says more rather than less
+            if became[turn.what, turn.name][0] is Verdict.POSTED:
+                self.ownership.accepted(turn)
         return [turn if turn.verdict is not None else _done(turn, *became[turn.what, turn.name]) for turn in turns]
 
     def _try(self, change: Standing) -> tuple[Verdict, str]:

@@ -46,6 +46,12 @@ def leave_to_others(turns: Turns, seen: Seen) -> Turns:
     return tuple(judged(turn) if _open(turn) else turn for turn in turns)
 
 
+def leave_what_was_decommissioned(turns: Turns, seen: Seen) -> Turns:
+    """A container may come to a node between our look and our change: on these YARN would kill for it."""
+    wary = seen.ownership.kill_below
+    return _resized(turns, lambda turn: turn.left_alone(Cause.DECOMMISSIONED) if turn.name in wary else turn)
+
+
 def keep_what_is_allocated(turns: Turns, seen: Seen) -> Turns:
     """No size below what containers hold."""
     return _resized(turns, lambda turn: turn._replace(wanted=at_least(turn.wanted, seen.nodes[turn.name].allocated)))
@@ -117,6 +123,7 @@ def keep_one_large(turns: Turns, seen: Seen) -> Turns:
 GUARDS: Final[tuple[Guard, ...]] = (
     stay_inside,
     leave_to_others,
+    leave_what_was_decommissioned,
     keep_what_is_allocated,
     cap_overcommit,
     rise_slowly,

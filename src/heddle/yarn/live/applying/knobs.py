@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from heddle.yarn.live.applying.standing import Standing
+from heddle.yarn.live.things_seen import Size
 
 
 class Knobs(Protocol):
@@ -16,6 +17,9 @@ class Knobs(Protocol):
 
     def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
         """Changes of one kind of knob, as they can be made at once."""
+
+    def held(self, nodes: Iterable[str]) -> Mapping[str, Size]:
+        """What containers hold on these nodes; those that are not there are left out."""
 
     def set(self, change: Standing) -> None:
         """Turns the knobs of one request, all or none. YarnError where that is refused or nobody answers."""

@@ -1,30 +1,47 @@
 """Whose a knob is: the one rule for what a person or another program changed, for all five knobs.
 
 A knob is ours to turn while it stands where it was found or where we may have put it. The ResourceManager acts after
-it has answered, and may have acted although no answer came: where we asked for it to be, last and the time before, and
-where it stood when we last asked, all count as ours. (A NodeManager or ResourceManager that starts anew has what was
-found.) Anything else, in FOREIGN_LOOKS looks in a row, is somebody else's from then on: neither turned nor put back.
+it has answered, may have acted although no answer came, and may show what was: where we last asked for it to be and
+where it stood then count as ours, a few times back, and since a change was accepted up to TRIES times. (A NodeManager
+or ResourceManager that starts anew has what was found.) Anything else, in FOREIGN_LOOKS looks in a row, is somebody
+else's from then on: neither turned nor put back.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from heddle.yarn.live.applying.standing import QUEUES, Knob, Part, Standing, same
+from heddle.yarn.live.applying.standing import Knob, Part, Standing, same
 from heddle.yarn.live.applying.turn import Turn
 
 FOREIGN_LOOKS: Final = 3  # so often a knob must be seen in a strange place before we believe it
+TRIES: Final = 20
+_STILL_OURS: Final = 8  # of the last tries, once one was accepted: the RM acts after it has answered
 _UNKNOWN: Final = object()
 _NOTHING: Final = Standing()
 
 
 class Ownership:
-    """Remembers how knobs were found, where we asked them to be, and which are somebody else's."""
+    """Remembers how knobs were found, where we asked them to be, and which are somebody else's.
 
-    def __init__(self) -> None:
-        self.found = Standing()  # and is to be put back
-        self.turned: set[Knob] = set()  # asked for at least once
-        self._asked: dict[Part, tuple[Any, ...]] = {}
+    Whoever puts back what another process has changed goes by what that one had on disk: `found` and `asked`.
+    """
+
+    def __init__(
+        self,
+        found: Standing | None = None,
+        asked: Mapping[Part, tuple[Any, ...]] | None = None,
+        kill_below: Iterable[str] = (),
+    ) -> None:
+        self.found = found or Standing()  # and is to be put back
+        self.turned: set[Knob] = set(self.found.knobs())  # asked for at least once
+        self.asked: dict[Part, tuple[Any, ...]] = dict(asked or {})
+        # Whose baseline, of an earlier version, does not tell where we put them: ours wherever they stand.
+        self.anywhere: set[Knob] = set(self.found.knobs()) if asked is None else set()
+        # Nodes that were seen being decommissioned. YARN does that with an overcommit timeout of 0, which sticks: from
+        # then on it kills what does not fit whenever such a node is made smaller, whatever timeout comes with it.
+        self.kill_below = frozenset(kill_below)
         self._looks: dict[Knob, int] = {}  # in which a knob stood in a strange place, in a row
         self._theirs: set[Knob] = set()
 
@@ -35,24 +52,30 @@ class Ownership:
 
     def _is_new(self, part: Part) -> bool:
         """What was asked for was found before."""
-        return part not in self._asked and not self._places(part) and part[:2] not in self._theirs
+        return part not in self.asked and not self._places(part) and part[:2] not in self._theirs
 
-    def owe(self, found: Standing) -> None:
-        """Takes in what an earlier controller has changed and nobody could put back yet."""
-        self.found = self.found | found
-        self.turned |= set(found.knobs())
+    def owe(self, left: Ownership, owed: Standing) -> None:
+        """Takes in what an earlier controller had found and asked for: stale answers may show it for a while, and are
+        not to be taken for what was there before us. `owed`: what nobody could put back yet."""
+        self.found = self.found | left.found
+        self.turned |= set(owed.knobs())
+        self.asked |= {part: left.asked[part] for part, _ in left.found.parts() if part in left.asked}
+        self.kill_below |= left.kill_below
+        self.anywhere |= left.anywhere & set(owed.knobs())
 
     def asking(self, turn: Turn) -> None:
         """A change that is under way."""
         self.turned.add((turn.what, turn.name))
-        if turn.what != QUEUES:
-            self._ask((turn.what, turn.name, ""), turn.before, turn.wanted)
-            return
-        for setting, value in turn.wanted.items():
-            self._ask((turn.what, turn.name, setting), turn.before[setting], value)
+        self.anywhere.discard((turn.what, turn.name))
+        for part, before, value in turn.parts():
+            accepted, *tried = self.asked.get(part, (before,))
+            earlier = [place for place in tried if place not in (before, value)]
+            self.asked[part] = (accepted, *earlier[-TRIES:], before, value)
 
-    def _ask(self, part: Part, before: Any, value: Any) -> None:
-        self._asked[part] = (*self._asked.get(part, ())[-1:], before, value)
+    def accepted(self, turn: Turn) -> None:
+        """A change that the ResourceManager says it has made."""
+        for part, _, value in turn.parts():
+            self.asked[part] = (value, *self.asked[part][1:][-_STILL_OURS:])
 
     def look(self, now: Standing) -> Standing:
         """Sees where knobs stand. Gives those that turn out to be somebody else's, as they were found."""
@@ -78,13 +101,10 @@ class Ownership:
         """Whether it stood in a strange place at the last look, and we do not believe it yet."""
         return knob in self._looks and knob not in self._theirs
 
-    def any_strange(self) -> bool:
-        return any(self.is_strange(knob) for knob in self._looks)
-
     def _is_strange(self, part: Part, value: Any) -> bool:
-        if value in self._asked.get(part, ()):  # as it nearly always is
+        if value in self.asked.get(part, ()):  # as it nearly always is
             return False
-        places = self._places(part)
+        places = () if part[:2] in self.anywhere else self._places(part)
         return bool(places) and not any(same(part[0], value, place) for place in places)
 
     def _places(self, part: Part) -> tuple[Any, ...]:
@@ -93,4 +113,4 @@ class Ownership:
         value = self.found.of(what).get(name, _UNKNOWN)
         if setting and value is not _UNKNOWN:
             value = value.get(setting, _UNKNOWN)
-        return () if value is _UNKNOWN else (value, *self._asked.get(part, ()))
+        return () if value is _UNKNOWN else (value, *self.asked.get(part, ()))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from heddle.yarn.live.applying.knobs import Knobs
+from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS, Ownership
 from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, Standing, same
 from heddle.yarn.live.world import Clock
 
@@ -19,7 +20,10 @@ _IN_TURN: Final = (SIZES, QUEUES, LEAVES, PRIORITIES)
 
 @dataclass(frozen=True)
 class PutBack:
-    """One thing: what it must be, was and is. A node that is away is None, an application that has ended as wanted."""
+    """One thing: what it must be, was and is. A node that is away is None, an application that has ended as wanted.
+
+    So is one that cannot be put back yet without a container being killed.
+    """
 
     what: str  # as in Standing
     name: str
@@ -37,9 +41,45 @@ class PutBack:
         return self.what == SIZES and self.now is None
 
 
+def put_ours_back(
+    knobs: Knobs, ownership: Ownership, clock: Clock, only: Standing | None = None
+) -> tuple[list[PutBack], Standing]:
+    """What was put back, and what is left to somebody else, as it was found. `only`: of these knobs.
+
+    What seems to be somebody else's is looked at until that is certain. Raises YarnError as put_back() does.
+    """
+    theirs = Standing()
+    for _ in range(FOREIGN_LOOKS):
+        theirs = theirs | ownership.look(knobs.read(_among(ownership.found, only)))
+        if not any(ownership.is_strange(knob) for knob in _among(ownership.found, only).knobs()):
+            break
+        clock.sleep(PROOF_EVERY_S)
+    found = _among(ownership.found, only)
+    later = _would_kill(knobs, ownership.kill_below, found)
+    away = [PutBack(SIZES, name, size, None, None) for name, size in later.sizes.items()]
+    return [*put_back(knobs, found.without(later.knobs()), clock), *away], theirs
+
+
+def _would_kill(knobs: Knobs, kill_below: frozenset[str], found: Standing) -> Standing:
+    """Of nodes on which YARN kills what does not fit, those that hold more than they had: they must wait."""
+    wary = kill_below & found.sizes.keys()
+    held = knobs.held(wary) if wary else {}
+    return Standing(
+        {
+            name: found.sizes[name]
+            for name in sorted(wary)
+            if name not in held or any(has > own for has, own in zip(held[name], found.sizes[name], strict=True))
+        }
+    )
+
+
 def put_back(knobs: Knobs, found: Standing, clock: Clock) -> list[PutBack]:
     """Raises YarnError if the RM cannot be asked or refuses; whoever calls tries again."""
     return [one for what in _IN_TURN for one in _with_proof(knobs, what, found.of(what), clock)]
+
+
+def _among(found: Standing, only: Standing | None) -> Standing:
+    return found if only is None else found.only(only.knobs())
 
 
 def in_words(done: list[PutBack]) -> str:

@@ -13,7 +13,7 @@ from heddle.yarn.live.applying.wanted import HIGHEST_PRIORITY, has_opinion, pool
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.rm_answers import read_apps, read_nodes
 from heddle.yarn.live.snapshot import Snapshot
-from heddle.yarn.live.things_seen import QueueSeen
+from heddle.yarn.live.things_seen import QueueSeen, Size
 from heddle.yarn.live.wire import YarnError
 
 PREFIX: Final = "yarn.scheduler.capacity"
@@ -35,7 +35,7 @@ class RmKnobs:
         apps = read_apps(client.apps(), client.address) if names.leaves or names.priorities else {}
         settings = client.scheduler_settings() if names.queues else {}
         return Standing(
-            sizes={name: nodes[name].total for name in names.sizes if name in nodes},
+            sizes={name: nodes[name].total for name in names.sizes if name in nodes and nodes[name].resizable},
             queues={
                 queue: {key: settings.get(f"{PREFIX}.{queue}.{key}") for key in of_queue}
                 for queue, of_queue in names.queues.items()
@@ -46,6 +46,10 @@ class RmKnobs:
 
     def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
         return changes_at_once(what, values)
+
+    def held(self, nodes: Iterable[str]) -> dict[str, Size]:
+        there = read_nodes(self._client.nodes(), self._client.address)
+        return {name: there[name].allocated for name in nodes if name in there and there[name].resizable}
 
     def set(self, change: Standing) -> None:
         for node, size in change.sizes.items():

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any, NamedTuple
+
+from heddle.yarn.live.applying.standing import QUEUES, Part
 
 
 class Verdict(StrEnum):
@@ -31,6 +34,9 @@ class Cause(StrEnum):
     STRANGE = "strange"  # it stands where neither we nor anybody before us had put it: wait and see
     FOREIGN = "foreign"  # somebody else has changed it: it is theirs
     OUTSIDE = "outside"  # not among what may be steered
+    DECOMMISSIONED = (
+        "decommissioned"  # it was being decommissioned: YARN would kill what a smaller size has no room for
+    )
 
 
 class Turn(NamedTuple):
@@ -43,6 +49,14 @@ class Turn(NamedTuple):
     cause: Cause = Cause.LEVER
     verdict: Verdict | None = None
     problem: str = ""
+
+    def parts(self) -> Iterator[tuple[Part, Any, Any]]:
+        """Every part with where it is and where it should be; of a queue every setting on its own."""
+        if self.what != QUEUES:
+            yield (self.what, self.name, ""), self.before, self.wanted
+            return
+        for setting, value in self.wanted.items():
+            yield (self.what, self.name, setting), self.before[setting], value
 
     def left_alone(self, cause: Cause) -> Turn:
         return self._replace(wanted=self.before, cause=cause, verdict=Verdict.LEFT_ALONE)

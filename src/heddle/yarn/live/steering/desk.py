@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from heddle.model.errors import BadInput, RunRefused
-from heddle.yarn.live.applying.standing import Standing
+from heddle.yarn.live.applying.ownership import Ownership
+from heddle.yarn.live.applying.standing import SIZES, Part, Standing
 from heddle.yarn.live.files import state_folder
 from heddle.yarn.live.world import REAL, World
 
@@ -28,6 +30,11 @@ class Baseline:
     rm: str
     user: str | None
     found: Standing
+    asked: Mapping[Part, tuple[Any, ...]] | None = None  # where we put what; None: of an earlier version, not told
+    kill_below: frozenset[str] = frozenset()  # nodes, as in Ownership
+
+    def ownership(self) -> Ownership:
+        return Ownership(self.found, self.asked, self.kill_below)
 
 
 @dataclass(frozen=True)
@@ -49,12 +56,11 @@ class Desk:
 
     def save(self, baseline: Baseline) -> None:
         """Durable when it returns. RunRefused where that cannot be (a full disk): then nothing may be changed."""
-        try:
-            self.world.files.write(self.baseline_file, json.dumps(asdict(baseline), indent=1).encode())
-        except OSError as error:
-            raise RunRefused(
-                f"{self.baseline_file}: cannot be written ({error.strerror or error}), so nothing may be changed"
-            ) from None
+        asked = None if baseline.asked is None else [[part, places] for part, places in baseline.asked.items()]
+        found, kill_below = asdict(baseline.found), sorted(baseline.kill_below)
+        saved = {"rm": baseline.rm, "user": baseline.user, "found": found, "asked": asked, "kill_below": kill_below}
+        with _written(self.baseline_file):
+            self.world.files.write(self.baseline_file, json.dumps(saved).encode())
 
     @property
     def has_baseline(self) -> bool:
@@ -68,7 +74,8 @@ class Desk:
             sizes = {str(node): (int(size[0]), int(size[1])) for node, size in found["sizes"].items()}
             queues = {str(queue): dict(of_queue) for queue, of_queue in found["queues"].items()}
             standing = Standing(sizes, queues, dict(found["priorities"]), dict(found["leaves"]))
-            return Baseline(str(saved["rm"]), saved["user"], standing)
+            kill_below = frozenset(saved.get("kill_below", ()))
+            return Baseline(str(saved["rm"]), saved["user"], standing, _asked_in(saved), kill_below)
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
@@ -77,10 +84,13 @@ class Desk:
             ) from None
 
     def forget(self) -> None:
-        self.world.files.remove(self.baseline_file)
+        """RunRefused where it cannot be taken away (a disk that has become read-only)."""
+        with _written(self.baseline_file):
+            self.world.files.remove(self.baseline_file)
 
     def beat(self) -> None:
-        self.world.files.overwrite(self.folder / "beat", f"{self.world.clock.monotonic():020.3f}".encode())
+        with _written(self.folder / "beat"):
+            self.world.files.overwrite(self.folder / "beat", f"{self.world.clock.monotonic():020.3f}".encode())
 
     def beat_age_s(self) -> float:
         try:
@@ -97,6 +107,23 @@ class Desk:
             self.world.files.overwrite(self.folder / "paused", b"")
         else:
             self.world.files.remove(self.folder / "paused")
+
+
+@contextmanager
+def _written(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RunRefused(f"{file}: cannot be written ({error.strerror or error}), so nothing may be changed") from None
+
+
+def _asked_in(saved: dict[str, Any]) -> dict[Part, tuple[Any, ...]] | None:
+    if saved.get("asked") is None:
+        return None
+    return {
+        (str(what), str(name), str(setting)): tuple(tuple(one) if what == SIZES else one for one in places)
+        for (what, name, setting), places in saved["asked"]
+    }
 
 
 def desk_of(rm: str, world: World = REAL) -> Desk:

@@ -16,8 +16,8 @@ from typing import Final
 from heddle.model.errors import CheckFailed, RunRefused
 from heddle.policy.policy import Policy
 from heddle.yarn.live.applying.applier import Applier
-from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS, Ownership
-from heddle.yarn.live.applying.putting_back import PROOF_EVERY_S, PutBack, in_words, put_back, still_owed
+from heddle.yarn.live.applying.ownership import Ownership
+from heddle.yarn.live.applying.putting_back import PutBack, in_words, put_ours_back, still_owed
 from heddle.yarn.live.applying.rm_knobs import RmKnobs, missing_knobs
 from heddle.yarn.live.applying.standing import Standing
 from heddle.yarn.live.client import RmClient
@@ -26,6 +26,8 @@ from heddle.yarn.live.metrics_age import MetricsAge
 from heddle.yarn.live.nodemanagers import sizes_of_nodemanagers
 from heddle.yarn.live.rm_answers import read_nodes, read_queues
 from heddle.yarn.live.steering.desk import Baseline, Desk
+from heddle.yarn.live.steering.left_behind import put_back_left
+from heddle.yarn.live.steering.rehearsing import rehearse
 from heddle.yarn.live.steering.watchdog import start_watchdog, watchdog_lives
 from heddle.yarn.live.things_seen import NodeSeen, Size
 from heddle.yarn.live.wire import YarnError
@@ -55,7 +57,7 @@ class Session:
         self._live = not settings.shadow
         self._clock = desk.world.clock
         self._ownership, self._ages = Ownership(), MetricsAge()
-        self._saved = Standing()  # what was found, as it is on disk
+        self._saved: Baseline | None = None  # as it is on disk
         self._owed = Standing()  # to be put back as soon as it can be
         self._knobs = RmKnobs(client)
         self._applier = Applier(self._knobs, self._ownership, settings.dead_band, self._remember, self._release)
@@ -67,6 +69,7 @@ class Session:
     @contextmanager
     def at_work(self) -> Iterator[Session]:
         """Holds the cluster's lock if live, and leaves everything as it was."""
+        rehearse(self._policy, self._settings)
         if not self._live:
             self._begin()
             yield self
@@ -107,7 +110,6 @@ class Session:
     # Beginning and ending.
 
     def _begin(self) -> Controller:
-        # First of all, since compiling the levers may take longer than the lease.
         controller = Controller(
             self._client,
             self._policy,
@@ -140,11 +142,12 @@ class Session:
         left = self._desk.load()
         if left is not None:
             self._say("an earlier controller left changes behind: putting them back first")
-            done = put_back(self._knobs, left.found, self._clock)
+            ownership = left.ownership()
+            done = put_back_left(self._knobs, ownership, self._clock, self._say)
             _prove(done)
             # Nodes that are away are still owed their size.
             self._owed = still_owed(done)
-            self._ownership.owe(self._owed)
+            self._ownership.owe(ownership, self._owed)
 
     def _check_knobs(self) -> None:
         """Live, a YARN without the knobs that the policy turns is refused; in shadow mode it is said."""
@@ -179,21 +182,24 @@ class Session:
             turned = self._ownership.turned
             owed = [one for one in done if not one.proven and (not one.away or (one.what, one.name) in turned)]
             if not owed:
-                self._desk.forget()
+                self._forget()
                 self._say(f"put back and proven: {in_words([one for one in done if one.proven])}")
                 return
             break
         self._say("the watchdog goes on putting back what is left; `heddle yarn restore` does so too")
 
-    def _put_ours_back(self) -> list[PutBack]:
-        """Everything but what is somebody else's by now: what seems so is looked at until that is certain."""
-        for _ in range(FOREIGN_LOOKS):
-            if theirs := self._ownership.look(self._knobs.read(self._ownership.found)):
-                self._release(theirs)
-            if not self._ownership.any_strange():
-                break
-            self._clock.sleep(PROOF_EVERY_S)
-        return put_back(self._knobs, self._ownership.found, self._clock)
+    def _forget(self) -> None:
+        try:
+            self._desk.forget()
+        except RunRefused as refused:  # all is back: whoever reads it later finds nothing to do
+            self._say(str(refused))
+
+    def _put_ours_back(self, only: Standing | None = None) -> list[PutBack]:
+        """Everything but what is somebody else's by now."""
+        done, theirs = put_ours_back(self._knobs, self._ownership, self._clock, only)
+        if theirs:
+            self._release(theirs)
+        return done
 
     def _anew(self) -> Controller:
         """Everything back, then a fresh start. Raises YarnError as long as the ResourceManager does not answer."""
@@ -206,7 +212,7 @@ class Session:
     def _put_back_owed(self) -> None:
         """A restarted RM learns of its nodes one by one, and they come as we made them."""
         if self._owed:
-            self._owed = still_owed(put_back(self._knobs, self._owed, self._clock))
+            self._owed = still_owed(self._put_ours_back(self._owed))
 
     # While it runs.
 
@@ -217,6 +223,8 @@ class Session:
 
     def _guard(self) -> None:
         """What was changed is on disk and a watchdog lives, whoever removed the one or killed the other."""
+        if self._saved is not None and self._saved.kill_below != self._ownership.kill_below:
+            self._save()
         if self._live and not (self._desk.has_baseline and watchdog_lives(self._desk)):
             self._save()
             start_watchdog(self._desk, self._terms.lease_s)
@@ -240,7 +248,7 @@ class Session:
         """
         if self._now_s() - self._beat_s > self._terms.lease_s:
             raise YarnError(self._client.address, "a step took longer than the lease, so it was not finished")
-        if self._ownership.found != self._saved:
+        if self._baseline() != self._saved:
             self._save()
         self._guard()
 
@@ -251,19 +259,24 @@ class Session:
             self._save()
 
     def _save(self) -> None:
-        found = self._ownership.found
-        self._desk.save(Baseline(self._client.address, self._terms.user, found))
-        self._saved = found
+        now = self._baseline()
+        self._desk.save(now)
+        self._saved = now
+
+    def _baseline(self) -> Baseline:
+        owned = self._ownership
+        asked = None if owned.anywhere else dict(owned.asked)
+        return Baseline(self._client.address, self._terms.user, owned.found, asked, owned.kill_below)
 
 
-def restore(client: RmClient, desk: Desk, *, from_nodes: bool) -> list[PutBack]:
+def restore(client: RmClient, desk: Desk, *, from_nodes: bool, say: Say = lambda _: None) -> list[PutBack]:
     """Puts everything back from whatever state, and proves it. Needs that no controller is at work."""
     with desk.lock():
         left = desk.load() if not from_nodes else None
-        found = left.found if left else Standing()
         if from_nodes:
-            found = Standing(sizes_of_nodemanagers(client, read_nodes(client.nodes(), client.address)))
-        done = put_back(RmKnobs(client), found, desk.world.clock)
+            sizes = sizes_of_nodemanagers(client, read_nodes(client.nodes(), client.address))
+            left = Baseline(client.address, None, Standing(sizes))
+        done = put_back_left(RmKnobs(client), left.ownership(), desk.world.clock, say) if left else []
         _prove(done)
         if all(one.proven for one in done):
             desk.forget()

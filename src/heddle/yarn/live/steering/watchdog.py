@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from heddle.model.errors import HeddleError, RunRefused
-from heddle.yarn.live.applying.putting_back import put_back, still_owed
+from heddle.yarn.live.applying.putting_back import still_owed
 from heddle.yarn.live.applying.rm_knobs import RmKnobs
+from heddle.yarn.live.applying.standing import Standing
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.steering.desk import Baseline, Desk
+from heddle.yarn.live.steering.left_behind import put_back_left
 
 LOOK_EVERY_S: Final = 0.5
 TIMEOUT_S: Final = 5.0
@@ -52,6 +55,7 @@ class Watchdog:
     def __init__(self, desk: Desk, lease_s: float) -> None:
         self._desk, self._lease_s = desk, lease_s
         self._away_since_s: float | None = None
+        self._back: Baseline | None = None  # all of it was put back, and the disk did not let us say so
 
     def look(self) -> bool:
         """Puts back what must be. Whether its work is done."""
@@ -79,20 +83,30 @@ class Watchdog:
         desk, baseline = self._desk, self._baseline()
         if baseline is None:
             return []
+        if baseline == self._back:  # nothing is owed, but a disk that is read-only still says so
+            return self._noted(baseline, Standing())
         rm, user, world = baseline.rm, baseline.user, desk.world
         try:
             with RmClient(rm, timeout_s=TIMEOUT_S, user=user, connect=world.connect) as client:
-                done = put_back(RmKnobs(client), baseline.found, world.clock)
+                done = put_back_left(RmKnobs(client), baseline.ownership(), world.clock, self._say)
         except HeddleError as error:
             self._say(f"cannot put back yet: {error}")
             self._away_since_s = None  # nobody told us that anything is away: as long as it takes
             return baseline.found.names()
         self._say("put back " + ", ".join(f"{one.name} from {one.before} to {one.now}" for one in done))
-        left = still_owed(done)
-        if left:
-            desk.save(Baseline(rm, user, left))
-        else:
-            desk.forget()
+        return self._noted(baseline, still_owed(done))
+
+    def _noted(self, baseline: Baseline, left: Standing) -> list[str]:
+        """Writes down what is left, and gives its names. A disk that refuses is tried again."""
+        self._back = None if left else baseline
+        try:
+            if left:
+                self._desk.save(replace(baseline, found=left))
+            else:
+                self._desk.forget()
+        except RunRefused as refused:
+            self._say(str(refused))
+            return left.names() or [str(self._desk.baseline_file)]
         return left.names()
 
     def _baseline(self) -> Baseline | None:

@@ -1,0 +1,63 @@
+"""`heddle yarn storm`: the live controller in a simulated world of faults."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heddle.cli.output import DONE, FAILED, Json, print_json, say
+
+if TYPE_CHECKING:
+    from heddle.storm.storm import Outcome
+
+
+def storm(
+    seeds: Annotated[int, typer.Option(min=1, help="How many storms.")] = 20,
+    first: Annotated[int, typer.Option("--first", min=0, help="The first seed.")] = 0,
+    json: Json = False,
+) -> int:
+    """Let seeded faults loose on the real controller, watchdog and observer, steering a simulated YARN.
+
+    Nothing real is touched: clock, network, disk and processes are simulated. Every seed is one storm of about 170
+    simulated seconds. The first that breaks an invariant is shrunk to few faults, and the command that replays it is
+    printed; exit code 1.
+
+    \b
+    Examples:
+      heddle yarn storm --seeds 200
+      heddle yarn storm --first 4711 --seeds 1
+    """
+    from heddle.storm.shrink import shrunk
+    from heddle.storm.storm import Storm
+
+    steps, pairs = 0, Counter[tuple[str, str]]()
+    for seed in range(first, first + seeds):
+        outcome = Storm(seed).run()
+        steps += outcome.steps
+        pairs.update(combinations(sorted({str(fault.kind) for fault in outcome.faults}), 2))
+        if outcome.broken:
+            _tell(shrunk(outcome), json)
+            return FAILED
+    told = {"seeds": seeds, "first": first, "steps": steps, "pairs_of_faults": len(pairs), "broken": []}
+    if json:
+        print_json(told)
+    else:
+        say(f"{seeds} storms, {steps} steps, {len(pairs)} pairs of kinds of faults: every invariant held")
+    return DONE
+
+
+def _tell(outcome: Outcome, json: bool) -> None:
+    again = f"heddle yarn storm --first {outcome.seed} --seeds 1"
+    if json:
+        faults = [vars(fault) for fault in outcome.faults]
+        print_json({"seed": outcome.seed, "faults": faults, "broken": outcome.broken, "again": again})
+        return
+    say(f"seed {outcome.seed} breaks; with as few of its faults as do:")
+    for fault in outcome.faults:
+        say(f"  {fault}")
+    for what in outcome.broken:
+        say(what)
+    say(f"again: {again}")

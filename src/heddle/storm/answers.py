@@ -1,0 +1,217 @@
+"""What a ResourceManager answers over REST, of a simulated YARN: the fields and nesting of Hadoop 3.4."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.etree import ElementTree
+
+from heddle.model.resources import MEMORY, MILLI, VCORES
+from heddle.stock_yarn.sight import app_id, app_number, node_id
+from heddle.storm.truth import By
+from heddle.storm.yarn import LEAF_NAMES, PREFIX, SimulatedYarn
+from heddle.yarn.live.applying.standing import AM_SHARE
+from heddle.yarn.live.columns import Rows
+from heddle.yarn.live.connection import Answer
+from heddle.yarn.live.things_seen import AppSeen, NodeSeen, Size
+
+ROOT: Final = "/ws/v1/cluster"
+EPOCH_MS: Final = 1_700_000_000_000  # of the simulation's 0
+_OF_APP: Final = re.compile(r"/apps/(?P<app>[^/]+)(?P<rest>/.*)?")
+_RESIZE: Final = re.compile(r"/nodes/(?P<node>[^/]+)/resource")
+
+
+class RmAnswers:
+    """One ResourceManager. It remembers nothing: every answer is made of the YARN as it is."""
+
+    def __init__(self, yarn: SimulatedYarn, configured: dict[str, str]) -> None:
+        self.yarn, self._configured = yarn, configured
+
+    def answer(self, method: str, target: str, body: str | None) -> Answer:
+        parts = urlsplit(target)
+        path, query = unquote(parts.path).removeprefix(ROOT), parse_qs(parts.query)
+        if method == "GET":
+            return self._get(path, query)
+        return self._resize(path, json.loads(body or "{}")) if method == "POST" else self._put(path, body or "")
+
+    def _get(self, path: str, query: dict[str, list[str]]) -> Answer:
+        if path == "/conf":
+            value = self._configured.get(query["name"][0])
+            return _no(f"no {query['name'][0]}") if value is None else _ok({"property": {"value": value}})
+        if path == "/nodes":
+            rows = [_node(node) for name in self.yarn.nodes if (node := self.yarn.node(name)) is not None]
+            return _ok({"nodes": {"node": rows} if rows else {}})
+        if path == "/apps":
+            rows = self._apps(query["states"][0].split(","), int(query.get("finishedTimeBegin", ["0"])[0]))
+            return _ok({"apps": {"app": rows} if rows else None})
+        if path == "/scheduler":
+            return _ok({"scheduler": {"schedulerInfo": self._queues()}})
+        if path == "/scheduler-conf":
+            settings = self.yarn.settings.items()
+            return _ok({"property": [{"name": name, "value": value} for name, value in settings]})
+        if found := _OF_APP.fullmatch(path):
+            return self._of_app(found["app"], found["rest"])
+        return _no(path)
+
+    def _apps(self, states: list[str], since_ms: int) -> list[dict[str, Any]]:
+        rows = []
+        if "RUNNING" in states:
+            rows += [self._live(app) for app in self.yarn.look().apps.values()]
+        if "FINISHED" in states:
+            ended = self.yarn.ended_apps()
+            rows += [self._ended(job) for job in ended if EPOCH_MS + self.yarn.ended_at_ms(job) >= since_ms]
+        return rows
+
+    def _of_app(self, name: str, rest: str | None) -> Answer:
+        look = self.yarn.look()
+        ended = name not in look.apps
+        if ended and name not in map(app_id, self.yarn.ended_apps()):
+            return _no(name)
+        if rest is None:
+            return _ok({"app": self._ended(app_number(name)) if ended else self._live(look.apps[name])})
+        rows = self._containers(look.columns.containers, app_number(name))
+        return _ok({"container": rows[0] if len(rows) == 1 else rows} if rows else {})
+
+    def _about(self, job: int) -> dict[str, Any]:
+        spec, workload = self.yarn.workload.jobs[job], self.yarn.workload
+        return {
+            "id": app_id(job),
+            "name": f"job-{job}",
+            "user": workload.users[spec["user"]],
+            "queue": workload.queues[spec["queue"]],
+            "startedTime": EPOCH_MS + int(spec["submit_at_ms"]),
+            "elapsedTime": self.yarn.look().at_ms - int(spec["submit_at_ms"]),
+            "finishedTime": 0,
+            "finalStatus": "UNDEFINED",
+            "applicationType": "STORM",
+            "memorySeconds": 0,
+            "vcoreSeconds": 0,
+            "currentAppAttemptId": f"appattempt_0_{job:04d}_000001",
+        }
+
+    def _live(self, app: AppSeen) -> dict[str, Any]:
+        asks = [
+            {
+                "priority": ask.priority,
+                "resourceName": "*",
+                "capability": _resource(ask.size),
+                "numContainers": ask.containers,
+            }
+            for ask in app.asks
+        ]
+        return {
+            **self._about(app_number(app.id)),
+            "queue": app.queue,
+            "state": "RUNNING" if app.running else "ACCEPTED",
+            "priority": self.yarn.priority(app.id),
+            "resourceRequests": asks,
+        }
+
+    def _ended(self, job: int) -> dict[str, Any]:
+        status = "SUCCEEDED" if self.yarn.has_succeeded(job) else "FAILED"
+        ended_ms = self.yarn.ended_at_ms(job)
+        return {
+            **self._about(job),
+            "state": "FINISHED",
+            "finalStatus": status,
+            "finishedTime": EPOCH_MS + ended_ms,
+        }
+
+    def _containers(self, held: Rows, job: int) -> list[dict[str, Any]]:
+        """A task has one container at a time; another attempt is another container."""
+        held = held[held["app"] == job]
+        stage = int(self.yarn.workload.jobs["first_stage"][job])
+        first = int(self.yarn.workload.stages["first_task"][stage]) - 1
+        columns = (held[name].tolist() for name in ("number", "attempt", "size", "node", "priority"))
+        return [
+            {
+                "containerId": f"container_0_{job:04d}_{attempt + 1:02d}_{task - first:06d}",
+                "allocatedMB": str(size[MEMORY]),
+                "allocatedVCores": str(size[VCORES] // MILLI),
+                "assignedNodeId": node_id(node),
+                "priority": str(priority),
+                "startedTime": str(EPOCH_MS),
+                "containerState": "RUNNING",
+            }
+            for task, attempt, size, node, priority in zip(*columns, strict=True)
+        ]
+
+    def _queues(self) -> dict[str, Any]:
+        rows = [
+            {
+                "queueName": leaf.rpartition(".")[2],
+                "absoluteCapacity": 50.0,
+                "absoluteMaxCapacity": 100.0,
+                "resourcesUsed": _resource(self.yarn.held_by_queue(leaf)),
+                "configuredMaxAMResourceLimit": float(self.yarn.settings.get(f"{PREFIX}.{leaf}.{AM_SHARE}", 0.1)),
+            }
+            for leaf in LEAF_NAMES
+        ]
+        return {"type": "capacityScheduler", "queueName": "root", "capacity": 100.0, "queues": {"queue": rows}}
+
+    # Changes, all by steering: whoever else changes something does it in the YARN itself.
+
+    def _resize(self, path: str, asked: dict[str, Any]) -> Answer:
+        found = _RESIZE.fullmatch(path)
+        if not found or found["node"] not in self.yarn.nodes or self.yarn.node(found["node"]) is None:
+            return _no(path)
+        size = int(asked["resource"]["memory"]), MILLI * int(asked["resource"]["vCores"])
+        self.yarn.resize(found["node"], size, int(asked.get("overCommitTimeout", 0)), By.US)
+        return _ok({"resourceInfo": _resource(size)})
+
+    def _put(self, path: str, body: str) -> Answer:
+        if path == "/scheduler-conf":
+            for leaf, key, value in queue_changes(body):
+                self.yarn.configure(leaf, key, value, By.US)
+            return Answer(200, "Configuration change successfully applied.")
+        found = _OF_APP.fullmatch(path)
+        if not found or found["rest"] != "/priority" or found["app"] not in self.yarn.look().apps:
+            return _no(path)
+        asked = json.loads(body)
+        self.yarn.prioritise(found["app"], int(asked["priority"]), By.US)
+        return _ok(asked)
+
+
+def queue_changes(body: str) -> list[tuple[str, str, str]]:
+    """Queue, setting and value of each entry in a change of queues."""
+    return [
+        (queue.findtext("queue-name") or "", entry.findtext("key") or "", entry.findtext("value") or "")
+        for queue in ElementTree.fromstring(body).iter("update-queue")
+        for entry in queue.iter("entry")
+    ]
+
+
+def _ok(answer: dict[str, Any]) -> Answer:
+    return Answer(200, json.dumps(answer))
+
+
+def _no(what: str) -> Answer:
+    return Answer(404, json.dumps({"RemoteException": {"exception": "NotFoundException", "message": what}}))
+
+
+def _resource(size: Size) -> dict[str, int]:
+    return {"memory": size[MEMORY], "vCores": size[VCORES] // MILLI}
+
+
+def _node(node: NodeSeen) -> dict[str, Any]:
+    free = node.total[MEMORY] - node.allocated[MEMORY], node.total[VCORES] - node.allocated[VCORES]
+    return {
+        "id": node.id,
+        "nodeHostName": node.host,
+        "rack": node.rack,
+        "state": node.state,
+        "usedMemoryMB": node.allocated[MEMORY],
+        "availMemoryMB": free[MEMORY],
+        "usedVirtualCores": node.allocated[VCORES] // MILLI,
+        "availableVirtualCores": free[VCORES] // MILLI,
+        "totalResource": _resource(node.total),
+        "memUtilization": 0.0 if node.memory_share is None else 100 * node.memory_share,
+        "resourceUtilization": {
+            "nodePhysicalMemoryMB": node.used_memory_mb,
+            "nodeCPUUsage": node.physical_cores_used,
+            "aggregatedContainersPhysicalMemoryMB": node.containers_memory_mb,
+            "containersCPUUsage": node.container_vcores_used,
+        },
+    }

@@ -1,0 +1,149 @@
+"""The way to the ResourceManager, and what goes wrong on it while a fault lasts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from http.client import IncompleteRead
+from random import Random
+from typing import Any, Final
+
+from heddle.storm.answers import RmAnswers, queue_changes
+from heddle.storm.faults import Fault, Kind
+from heddle.storm.timeline import Process, Timeline
+from heddle.storm.truth import By
+from heddle.yarn.live.connection import Answer
+
+REFUSALS: Final = (
+    (401, "who are you"),
+    (403, "not you"),
+    (500, "java.lang.NullPointerException"),
+    (503, "busy"),
+    (307, "This is standby RM. The redirect url is: /"),
+)
+Before = Callable[[Process, str, str, str | None], None]
+Heard = Callable[[Process, str, Answer, bool], None]  # the answer to a read, and whether it is as the RM gave it
+
+
+class Network:
+    """`before` is told of every change before it comes true, `heard` of every answer to a read."""
+
+    def __init__(self, timeline: Timeline, random: Random, rm: RmAnswers, before: Before, heard: Heard) -> None:
+        self._timeline, self._random, self._rm, self._before, self._heard = timeline, random, rm, before, heard
+        self.faults: dict[Kind, Fault] = {}  # those that last
+        self.is_up = True
+        # What each process was last told before answers became stale. One that starts later is told the truth once: it
+        # has nothing that could tell it otherwise.
+        self._last: dict[tuple[str, str], Answer] = {}
+
+    def ask(self, process: Process, timeout_s: float, method: str, target: str, body: str | None) -> Answer:
+        changes, hit = method != "GET", self._hits()
+        process.sleep(self._random.uniform(0.001, 0.006))
+        if Kind.RM_SLOW in hit:
+            delay_s = 0.2 + hit[Kind.RM_SLOW].pick % 70 / 10
+            process.sleep(min(delay_s, timeout_s))
+            if delay_s >= timeout_s:
+                raise TimeoutError("timed out")
+        if not self.is_up:
+            raise ConnectionRefusedError("connection refused")
+        if Kind.RM_TIMES_OUT_BEFORE in hit:
+            process.sleep(timeout_s)
+            raise TimeoutError("timed out")
+        refusing = hit.get(Kind.RM_REFUSES) or (hit.get(Kind.RM_REFUSES_CHANGES) if changes else None)
+        if refusing is not None:
+            return Answer(*REFUSALS[refusing.pick % len(REFUSALS)])
+        if changes:
+            return self._change(process, timeout_s, method, target, body, hit)
+        answer = self._read(process, target, hit)
+        if Kind.RM_TIMES_OUT_AFTER in hit:
+            process.sleep(timeout_s)
+            raise TimeoutError("timed out")
+        return answer
+
+    def _hits(self) -> dict[Kind, Fault]:
+        """The faults that befall this request: some befall all, some only a part."""
+        return {
+            kind: fault
+            for kind, fault in self.faults.items()
+            if self._random.random() < (1.0, 0.5, 0.2)[fault.pick // 1000 % 3]
+        }
+
+    def _read(self, process: Process, target: str, hit: dict[Kind, Fault]) -> Answer:
+        fresh = self._rm.answer("GET", target, None)
+        asked = process.name, target
+        answer = self._last.get(asked, fresh) if Kind.RM_STALE in hit else fresh
+        if Kind.RM_STALE not in self.faults or asked not in self._last:
+            self._last[asked] = fresh
+        if Kind.RM_CUTS_OFF in hit:
+            if hit[Kind.RM_CUTS_OFF].pick % 2:
+                raise IncompleteRead(answer.text[:10].encode())
+            answer = answer._replace(text=answer.text[: self._random.randrange(len(answer.text))])
+        elif Kind.RM_GARBLES in hit:
+            answer = answer._replace(text=garbled(answer.text, self._random))
+        elif Kind.RM_REORDERS in hit:
+            answer = answer._replace(text=reordered(answer.text, self._random))
+        self._heard(process, target, answer, answer is fresh)
+        return answer
+
+    def _change(
+        self, process: Process, timeout_s: float, method: str, target: str, body: str | None, hit: dict[Kind, Fault]
+    ) -> Answer:
+        self._before(process, method, target, body)
+        if Kind.RM_HALF in hit and target.split("?")[0].endswith("/scheduler-conf"):
+            for leaf, key, value in queue_changes(body or "")[:1]:
+                self._rm.yarn.configure(leaf, key, value, By.US)
+            return Answer(500, "half of it")
+        if Kind.RM_LATE in hit:
+            late_s = 0.1 + hit[Kind.RM_LATE].pick % 20 / 10
+            self._timeline.at(self._timeline.now_s + late_s, lambda: self._act_late(method, target, body))
+            return Answer(200, json.dumps({"resourceInfo": {"memory": 1, "vCores": 1}}))
+        answer = self._rm.answer(method, target, body)
+        if Kind.RM_TIMES_OUT_AFTER in hit:
+            process.sleep(timeout_s)
+            raise TimeoutError("timed out")
+        if Kind.RM_CUTS_OFF in hit:
+            raise IncompleteRead(b"")
+        return answer
+
+    def _act_late(self, method: str, target: str, body: str | None) -> None:
+        if self.is_up:
+            self._rm.answer(method, target, body)
+
+
+def garbled(text: str, random: Random) -> str:
+    """Another shape, a field that is missing, or no JSON at all."""
+    how = random.randrange(4)
+    if how == 0:
+        return "<html>proxy error</html>"
+    if how == 1:
+        return json.dumps([json.loads(text)])
+    answer = json.loads(text)
+    rows = list(_rows(answer))
+    if rows:
+        row = random.choice(rows)
+        key = random.choice(sorted(row))
+        if how == 2:
+            del row[key]
+        else:
+            row[key] = {"no": "such"}
+    return json.dumps(answer)
+
+
+def reordered(text: str, random: Random) -> str:
+    """Lists in another order, and now and then without one of their rows."""
+    answer = json.loads(text)
+    for found in _lists(answer):
+        random.shuffle(found)
+        if len(found) > 1 and random.random() < 0.3:
+            found.pop()
+    return json.dumps(answer)
+
+
+def _lists(answer: Any) -> list[list[Any]]:
+    if isinstance(answer, dict):
+        return [found for value in answer.values() for found in _lists(value)]
+    return [answer] if isinstance(answer, list) else []
+
+
+def _rows(answer: Any) -> list[dict[str, Any]]:
+    return [row for found in _lists(answer) for row in found if isinstance(row, dict)]

@@ -1,0 +1,247 @@
+"""One storm: a seed, its faults, the real code in a simulated world, and what broke."""
+
+from __future__ import annotations
+
+import io
+import json
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from heddle.model.errors import HeddleError
+from heddle.policy.parse import parse_policy
+from heddle.storm.answers import RmAnswers
+from heddle.storm.faults import Fault, draw_faults
+from heddle.storm.happening import Happening
+from heddle.storm.machine import Machine
+from heddle.storm.network import Network
+from heddle.storm.recorded import wrongly_recorded
+from heddle.storm.timeline import BEGAN_S, Process, Timeline
+from heddle.storm.watch import Watch
+from heddle.storm.yarn import SimulatedYarn
+from heddle.yarn.live.applying.seen import Limits
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.connection import Answer
+from heddle.yarn.live.controller import Settings
+from heddle.yarn.live.steering import watchdog
+from heddle.yarn.live.steering.desk import Desk
+from heddle.yarn.live.steering.session import Say, Session, Terms, restore
+from heddle.yarn.observe.journal import Journal
+from heddle.yarn.observe.observer import Observer
+
+RM: Final = "http://rm.example:8088"
+FOLDER: Final = Path("/desk")
+JOURNAL: Final = Path("/journal.jsonl")
+LEASE_S: Final = 10.0
+FAULTS_UNTIL_S: Final = 90.0
+STEERS_AGAIN_WITHIN_S: Final = 60.0  # when the last fault is over
+ENDS_WITHIN_S: Final = 20.0
+SEEN_WITHIN_S: Final = 30.0  # what has ended is in the journal
+POLICIES: Final = (
+    "admission-control+usage-feedback(damping=1)",
+    "smallest-first+usage-feedback(damping=1)+max-running(jobs=3)",
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`broken`: what did not hold, the first first; empty: all did. `trail` tells whether two runs were the same."""
+
+    seed: int
+    faults: tuple[Fault, ...]
+    broken: tuple[str, ...]
+    steps: int
+    changes: int
+    trail: tuple[str, ...]
+
+
+class Storm:
+    """Builds the world of a seed and runs it."""
+
+    def __init__(self, seed: int, faults: tuple[Fault, ...] | None = None) -> None:
+        self.seed = seed
+        self.faults = draw_faults(Random(f"{seed} faults"), FAULTS_UNTIL_S) if faults is None else faults
+        random = Random(f"{seed} world")
+        self.timeline = Timeline()
+        self._lasts_s = FAULTS_UNTIL_S + STEERS_AGAIN_WITHIN_S + ENDS_WITHIN_S
+        preempts = random.random() < 0.3
+        self.yarn = SimulatedYarn(random, round(self._lasts_s), self.now_ms, preempts)
+        configured = {"yarn.cluster.max-application-priority": "10"}
+        if not preempts or random.random() < 0.5:  # one that does not say may preempt
+            configured["yarn.resourcemanager.scheduler.monitor.enable"] = "true" if preempts else "false"
+        self.machine = Machine(self.timeline, Random(f"{seed} kills"), self._ask, self._start_watchdog)
+        only = frozenset(list(self.yarn.nodes)[1:]) if random.random() < 0.2 else None
+        self.limits = Limits(random.choice((1.5, 2.5)), 0.5, 6000, 0.8, only, keep_largest=True)
+        self.watch = Watch(self.yarn, self.machine, FOLDER / "baseline.json", LEASE_S, self.limits, preempts)
+        rm = RmAnswers(self.yarn, configured)
+        self.network = Network(self.timeline, Random(f"{seed} net"), rm, self.watch.before, self.watch.heard)
+        self._policy = parse_policy(random.choice(POLICIES))
+        self._operator = Random(f"{seed} operator")
+        self.said: list[str] = []
+        self.told_to_end: set[str] = set()
+        self.steps = self._started = 0
+        self._answered_s = 0.0
+        self.observer: Process | None = None
+        self.is_over = False
+
+    def now_ms(self) -> int:
+        return round(1000 * (self.timeline.now_s - BEGAN_S))
+
+    def _ask(self, process: Process, timeout_s: float, method: str, target: str, body: str | None) -> Answer:
+        return self.network.ask(process, timeout_s, method, target, body)
+
+    def run(self) -> Outcome:
+        with redirect_stdout(io.StringIO()):  # the watchdog's log
+            happening = Happening(self)
+            self._begin()
+            for fault in self.faults:
+                happening.plan(fault)
+            try:
+                self._until(FAULTS_UNTIL_S + STEERS_AGAIN_WITHIN_S)
+                self._must_steer()
+                self.is_over = True
+                self.told_to_end |= {process.name for process in self.watch.controllers}
+                self._until(self._lasts_s)
+                self._must_be_as_found()
+            finally:
+                self.timeline.end()
+        broken = tuple(self.watch.broken)
+        return Outcome(self.seed, self.faults, broken, self.steps, self.watch.changes, tuple(self.said))
+
+    def _begin(self) -> None:
+        self.start_controller()
+        self.start_observer()
+        self.timeline.at(self.timeline.now_s + 1, self._every_second)
+
+    def _every_second(self) -> None:
+        if self.network.faults or not self.network.is_up:
+            self.watch.answers_since_s = self.watch.now_s
+        self.watch.look()
+        self.timeline.at(self.timeline.now_s + 1, self._every_second)
+
+    def _until(self, at_s: float) -> None:
+        while self.timeline.now_s < BEGAN_S + at_s and not self.watch.broken:
+            self.timeline.run_until(min(self.timeline.now_s + 1, BEGAN_S + at_s))
+
+    def _must_steer(self) -> None:
+        if not self.watch.broken and self.watch.now_s - self._answered_s > 5:
+            self.watch.breaks(f"{STEERS_AGAIN_WITHIN_S:g} s after the last fault nobody steers")
+
+    def _must_be_as_found(self) -> None:
+        if self.watch.broken:
+            return
+        self.watch.must_be_as_found()
+        journal = (
+            json.loads(line) for line in self.machine.files[JOURNAL].splitlines(keepends=True) if line[-1:] == b"\n"
+        )
+        for wrong in wrongly_recorded(self.yarn, journal, round(1000 * (self._lasts_s - SEEN_WITHIN_S))):
+            self.watch.breaks(wrong)
+
+    # The programs.
+
+    def start_controller(self) -> None:
+        """Whether or not another one is at work, which only one may be."""
+        self.watch.controllers.append(self._start("controller", self._steer))
+
+    def _start_unless_one_lives(self) -> None:
+        if all(process.over or process.dead for process in self.watch.controllers):
+            self.start_controller()
+
+    def _steer(self, process: Process) -> None:
+        world = self.machine.as_process(process)
+        settings = Settings(shadow=False, limits=self.limits)
+        desk, terms = Desk(FOLDER, world), Terms(LEASE_S, accept_sizes=True)
+        if not desk.has_baseline:  # what an earlier controller knew of nodes went with what it had to put back
+            for state in self.yarn.nodes.values():
+                state.told = False
+        try:
+            with RmClient(RM, timeout_s=4.0, connect=world.connect) as client:
+                session = Session(client, self._policy, settings, desk, terms, self._say(process))
+                with session.at_work():
+                    answered_s = world.clock.monotonic()
+                    while process.name not in self.told_to_end:
+                        began_s = world.clock.monotonic()
+                        if began_s - answered_s > LEASE_S:
+                            self.watch.out_of_action.add(process.name)
+                            answered_s = began_s
+                        self.watch.stepped_s = self.watch.now_s
+                        step = session.step()
+                        self.steps += 1
+                        self.watch.stepped(process)
+                        if step is not None:
+                            self._answered_s, answered_s = self.watch.now_s, world.clock.monotonic()
+                            self.watch.step(process, step)
+                        world.clock.sleep(max(0.0, began_s + 1 - world.clock.monotonic()))
+        except HeddleError as refused:
+            self._say(process)(f"ended: {refused}")
+        except Exception:
+            self.watch.breaks(f"{process.name} fails: {traceback.format_exc(limit=-4)}")
+        finally:
+            if not self.is_over:
+                self._start_again_later()
+
+    def _start_again_later(self) -> None:
+        """Somebody, or a service manager, starts it again; now and then `restore` comes first."""
+        later_s = self._operator.choice((2.0, 8.0, 25.0))
+        if self._operator.random() < 0.3:
+            self.timeline.at(self.timeline.now_s + later_s / 2, self._start_restore)
+        self.timeline.at(self.timeline.now_s + later_s, self._start_unless_one_lives)
+
+    def _start_restore(self) -> None:
+        self._start("restore", self._restore)
+
+    def _restore(self, process: Process) -> None:
+        world = self.machine.as_process(process)
+        try:
+            with RmClient(RM, timeout_s=4.0, connect=world.connect) as client:
+                restore(client, Desk(FOLDER, world), from_nodes=False)
+        except HeddleError as refused:
+            self._say(process)(f"ended: {refused}")
+        except Exception:
+            self.watch.breaks(f"{process.name} fails: {traceback.format_exc(limit=-4)}")
+
+    def _start(self, name: str, program: Callable[[Process], None]) -> Process:
+        self._started += 1
+        return self.timeline.start(f"{name} {self._started}", program)
+
+    def _start_watchdog(self, command: Sequence[str]) -> None:
+        """The one program that steering starts: `python -m heddle.yarn.live.steering.watchdog FOLDER LEASE`."""
+        folder, lease_s = command[-2:]
+
+        def guard(process: Process) -> None:
+            try:
+                watchdog.main(Desk(Path(folder), self.machine.as_process(process)), float(lease_s))
+                self.watch.watchdog_ends(process)
+            except Exception:
+                self.watch.breaks(f"{process.name} fails: {traceback.format_exc(limit=-4)}")
+
+        self.watch.watchdogs.append(self._start("watchdog", guard))
+
+    def start_observer(self) -> None:
+        self.observer = self._start("observer", self._observe)
+
+    def _observe(self, process: Process) -> None:
+        world = self.machine.as_process(process)
+        try:
+            with RmClient(RM, timeout_s=4.0, connect=world.connect) as client:
+                journal = Journal(JOURNAL, self._say(process), world.files)
+                observer = Observer(client, journal, lambda: round(1000 * world.clock.time()))
+                while True:
+                    try:
+                        observer.poll()
+                    except HeddleError as error:
+                        self._say(process)(str(error))
+                    world.clock.sleep(3.0)
+        except HeddleError as refused:
+            self._say(process)(f"ended: {refused}")
+        except Exception:
+            self.watch.breaks(f"{process.name} fails: {traceback.format_exc(limit=-4)}")
+        finally:
+            self.timeline.at(self.timeline.now_s + 2, self.start_observer)
+
+    def _say(self, process: Process) -> Say:
+        return lambda text: self.said.append(f"{self.watch.now_s:.3f} {process.name}: {text}")

@@ -1,0 +1,259 @@
+"""What must hold whatever happens, checked from outside: at the wire, on the disk and in YARN.
+
+None of it asks the code on trial what it thinks: a request is judged by what was answered to that process before.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from heddle.model.resources import MEMORY, MILLI, VCORES
+from heddle.storm.answers import ROOT, queue_changes
+from heddle.storm.machine import Machine
+from heddle.storm.timeline import BEGAN_S, Process
+from heddle.storm.truth import By, Place
+from heddle.storm.yarn import SimulatedYarn
+from heddle.yarn.live.applying.seen import Limits
+from heddle.yarn.live.applying.standing import PRIORITIES, QUEUES, SIZES, Part, same
+from heddle.yarn.live.applying.turn import Verdict
+from heddle.yarn.live.connection import Answer
+from heddle.yarn.live.controller import Step
+from heddle.yarn.live.things_seen import Size
+
+PUT_BACK_WITHIN_S: Final = 5.0  # beyond the lease, from when the RM answers
+UNDER_WAY_S: Final = 5.0  # a request that began before the RM answered again may still have to time out
+_NODE: Final = re.compile(r"/nodes/(?P<name>[^/]+)/resource")
+_APP: Final = re.compile(r"/apps/(?P<name>[^/]+)/priority")
+_KIND_OF: Final = {"/nodes": SIZES, "/scheduler-conf": QUEUES, "/apps": PRIORITIES}
+
+
+class Broken(Exception):
+    """An invariant does not hold: the storm ends here."""
+
+
+@dataclass
+class Sight:
+    """What a process was last told."""
+
+    reads_s: dict[str, list[float]] = field(default_factory=dict)  # kind of knob -> when it read them as they are
+    is_true: dict[str, bool] = field(default_factory=dict)  # whether the last read was one of these
+    nodes_text: str = ""  # what it was last told of nodes
+    queues_text: str = ""
+    figures_s: dict[str, tuple[int, float]] = field(default_factory=dict)  # node -> memory in use, and since when
+
+    def nodes(self) -> dict[str, dict[str, Any]]:
+        """Empty: something that cannot be read."""
+        try:
+            return {str(row["id"]): row for row in json.loads(self.nodes_text)["nodes"].get("node", [])}
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return {}
+
+    def queues(self) -> dict[str, dict[str, Any]]:
+        try:
+            rows = json.loads(self.queues_text)["scheduler"]["schedulerInfo"]["queues"]["queue"]
+            return {str(row["queueName"]): row for row in rows}
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return {}
+
+
+class Watch:
+    """`lease_s`, `limits`: what the controller was told."""
+
+    def __init__(
+        self, yarn: SimulatedYarn, machine: Machine, baseline: Path, lease_s: float, limits: Limits, preempts: bool
+    ) -> None:
+        self._yarn, self._machine, self.baseline = yarn, machine, baseline
+        self._lease_s, self._limits, self._preempts = lease_s, limits, preempts
+        self._sights: dict[str, Sight] = {}
+        self.controllers: list[Process] = []
+        self.watchdogs: list[Process] = []
+        self.stepped_s = self.answers_since_s = self.guarded_since_s = 0.0
+        self.changes = self._unguarded_steps = 0
+        self.out_of_action: set[str] = set()  # processes that were so for longer than the lease, and go on now
+        self.broken: list[str] = []
+
+    def breaks(self, what: str) -> None:
+        self.broken.append(f"{self.now_s:.1f} s: {what}")
+
+    @property
+    def now_s(self) -> float:
+        return self._machine.timeline.now_s - BEGAN_S
+
+    # What processes are told and ask for.
+
+    def heard(self, process: Process, target: str, answer: Answer, as_given: bool) -> None:
+        sight = self._sights.setdefault(process.name, Sight())
+        path = _path(target)
+        if kind := _KIND_OF.get(path):
+            sight.is_true[kind] = as_given
+            if as_given:
+                sight.reads_s.setdefault(kind, []).append(self.now_s)
+        if path == "/nodes":
+            sight.nodes_text = answer.text
+        if path == "/scheduler":
+            sight.queues_text = answer.text
+
+    def before(self, process: Process, method: str, target: str, body: str | None) -> None:
+        """A change, just before it comes true."""
+        self.changes += 1
+        sight = self._sights.setdefault(process.name, Sight())
+        if method == "POST" and json.loads(body or "{}").get("overCommitTimeout") != -1:
+            self.breaks(f"{process.name} resizes a node so that containers may be killed: {body}")
+        for part, value in _asked(target, body or ""):
+            place = self._yarn.truth.places.get(part)
+            if place is None or same(part[0], place.now, value):
+                continue
+            if place.by is By.PERSON and _knew_better(sight, part[0], place):
+                self.breaks(f"{process.name} overwrites what a person set: {part} from {place.now} to {value}")
+            if not same(part[0], value, place.native):
+                self._must_be_on_disk(process, part, place)
+                if process.name in self.out_of_action:
+                    self.out_of_action.remove(process.name)
+                    self.must_be_as_found(f"{process.name} was out of action and goes on; ")
+                if part[0] == SIZES:
+                    self._must_be_allowed(process, part[1], value, place, sight)
+
+    def _must_be_on_disk(self, process: Process, part: Part, place: Place) -> None:
+        what, name, setting = part
+        try:
+            found = json.loads(self._machine.files[self.baseline])["found"][what][name]
+        except (KeyError, ValueError):
+            self.breaks(f"{process.name} changes {part}, and how it was is not on disk")
+            return
+        value = found.get(setting) if setting else tuple(found) if what == SIZES else found
+        if not any(same(what, value, native) for native in (place.native, *place.was_native)):
+            self.breaks(f"{process.name} changes {part}, and on disk it was {value}, not {place.native}")
+
+    def _must_be_allowed(self, process: Process, name: str, size: Size, place: Place, sight: Sight) -> None:
+        limits, own = self._limits, self._yarn.nodes[name].own
+        own = max(own[MEMORY], place.native[MEMORY]), max(own[VCORES], place.native[VCORES])
+        if limits.only is not None and name not in limits.only:
+            self.breaks(f"{process.name} resizes {name}, which it was not to touch")
+        row = sight.nodes().get(name)
+        if row is None:
+            return
+        try:
+            held = int(row["usedMemoryMB"]), MILLI * int(row["usedVirtualCores"])
+            now = int(row["totalResource"]["memory"]), MILLI * int(row["totalResource"]["vCores"])
+            used_mb = int(row["resourceUtilization"]["aggregatedContainersPhysicalMemoryMB"])
+            share = max(float(row["memUtilization"]) / 100, used_mb / own[MEMORY])
+        except (KeyError, TypeError):
+            return  # garbled: what it was told there, nobody knows
+        if any(wanted < holds for wanted, holds in zip(size, held, strict=True)):
+            self.breaks(f"{process.name} makes {name} {size}, below the {held} that it was told are allocated")
+        for r in (MEMORY, VCORES):
+            if size[r] > max(int(own[r] * limits.overcommit), held[r]):
+                self.breaks(f"{process.name} promises {size} on {name}, beyond {limits.overcommit} times {own}")
+            if size[r] > max(now[r] + int(own[r] * limits.rise), held[r], own[r]):
+                self.breaks(f"{process.name} raises {name} from {now} to {size} at once")
+            if share > limits.pressure and size[r] > max(now[r], held[r], own[r]):
+                self.breaks(f"{process.name} raises {name} to {size} although {share:.0%} of its memory is in use")
+        state = self._yarn.nodes[name]
+        stale_s = (limits.stale_ms or 0) / 1000 + 2 * 1.5
+        used_mb, since_s = sight.figures_s.get(name, (0, self.now_s))
+        has_seen = state.frozen is not None and state.frozen.used_memory_mb == used_mb
+        stands_still = has_seen and self.now_s - max(since_s, state.frozen_at_s) > stale_s
+        if stands_still and any(size[r] > max(own[r], held[r]) for r in (MEMORY, VCORES)):
+            self.breaks(f"{process.name} makes {name} {size} by figures that stand still")
+        if self._preempts and any(size[r] < now[r] for r in (MEMORY, VCORES)):
+            self._must_leave_guarantees(process, name, size, sight)
+
+    def _must_leave_guarantees(self, process: Process, name: str, size: Size, sight: Sight) -> None:
+        """YARN preempts from queues that hold more than their share of what nodes promise."""
+        sizes = {node: row.get("totalResource", {}) for node, row in sight.nodes().items()}
+        for r, key, of_size in ((MEMORY, "memory", 1), (VCORES, "vCores", MILLI)):
+            promised = sum(int(one.get(key, 0)) for node, one in sizes.items() if node != name) + size[r] // of_size
+            for queue, of_queue in sight.queues().items():
+                if of_queue["resourcesUsed"][key] > of_queue["absoluteCapacity"] / 100 * promised:
+                    self.breaks(f"{process.name} makes {name} {size}: {queue} may be preempted from")
+
+    # From time to time.
+
+    def look(self) -> None:
+        """Once a second."""
+        live = [one for one in (*self.controllers, *self.watchdogs) if not one.over and not one.dead]
+        if not live:
+            self.guarded_since_s = self.now_s
+        if self._yarn.killed:
+            self.breaks(f"containers are killed: {self._yarn.killed[0]}")
+        leased_until_s = self.stepped_s + self._lease_s
+        since_s = max(leased_until_s, self.answers_since_s + UNDER_WAY_S, self.guarded_since_s)
+        if self.now_s <= since_s + PUT_BACK_WITHIN_S:
+            return
+        self.must_be_as_found()
+
+    def must_be_as_found(self, why: str = "") -> None:
+        for (what, name, setting), place in self._yarn.truth.ours().items():
+            if what != SIZES or self._can_be_put_back(name, place):
+                self.breaks(f"{why}{what} {name} {setting} is still {place.now} and was {place.native}")
+
+    def watchdog_ends(self, process: Process) -> None:
+        """Of its own accord: then nothing is left to put back, or somebody else is at it."""
+        others = (one for one in (*self.controllers, *self.watchdogs) if one is not process)
+        if all(one.over or one.dead for one in others):
+            self.must_be_as_found(f"{process.name} has ended and nobody is on guard; ")
+
+    def _can_be_put_back(self, name: str, place: Place) -> bool:
+        """A node that is there; but on one that was decommissioned once, a smaller size kills what does not fit."""
+        state, node = self._yarn.nodes[name], self._yarn.node(name)
+        if node is None or not node.resizable:
+            return False
+        return not state.kills_below or all(held <= own for held, own in zip(node.allocated, place.native, strict=True))
+
+    def stepped(self, process: Process) -> None:
+        """At the end of every step: what is changed has a watchdog; one that was killed is replaced within a step."""
+        guarded = any(not one.over and not one.dead for one in self.watchdogs)
+        self._unguarded_steps = 0 if guarded or not self._yarn.truth.ours() else self._unguarded_steps + 1
+        if self._unguarded_steps > 1:
+            self.breaks(f"{process.name} has changed something, and no watchdog is on guard")
+
+    def step(self, process: Process, step: Step) -> None:
+        """Every decision has its cause and what became of it. What it saw, it knows from now on."""
+        self.out_of_action.discard(process.name)
+        figures_s = self._sights[process.name].figures_s
+        for name, node in step.snapshot.nodes.items():
+            if name not in figures_s or figures_s[name][0] != node.used_memory_mb:
+                figures_s[name] = node.used_memory_mb, self.now_s
+            if name in self._yarn.nodes and node.state == "DECOMMISSIONING":
+                self._yarn.nodes[name].told = True
+        for turn in step.turns:
+            if turn.verdict is None or (turn.verdict is Verdict.FAILED) != bool(turn.problem):
+                self.breaks(f"a decision without an end: {turn}")
+            if turn.verdict is Verdict.POSTED and same(turn.what, turn.before, turn.wanted):
+                self.breaks(f"a change of nothing: {turn}")
+
+
+def _knew_better(sight: Sight, what: str, place: Place) -> bool:
+    """Whether a process has seen a knob before and after a person turned it, and was not told otherwise since.
+
+    A setting or a priority that steering never turned is found as it stands then, and put back so.
+    """
+    if what != SIZES and not place.was_ours:
+        return False
+    reads_s = sight.reads_s.get(what, [])
+    saw_before = bisect_left(reads_s, place.since_s) > bisect_left(reads_s, place.began_s)
+    return saw_before and sight.is_true[what] and reads_s[-1] > place.since_s
+
+
+def _path(target: str) -> str:
+    return unquote(urlsplit(target).path).removeprefix(ROOT)
+
+
+def _asked(target: str, body: str) -> Iterator[tuple[Part, Any]]:
+    """The knobs that a request turns."""
+    path = _path(target)
+    if path == "/scheduler-conf":
+        for leaf, key, value in queue_changes(body):
+            yield (QUEUES, leaf, key), value or None
+    elif node := _NODE.fullmatch(path):
+        size = json.loads(body)["resource"]
+        yield (SIZES, node["name"], ""), (int(size["memory"]), MILLI * int(size["vCores"]))
+    elif app := _APP.fullmatch(path):
+        yield (PRIORITIES, app["name"], ""), int(json.loads(body)["priority"])

@@ -1,0 +1,246 @@
+"""A simulated YARN: the engine with stock scheduling, advanced as time goes on, its knobs turned by whoever asks.
+
+What YARN does beside scheduling is here too: nodes that register, are lost or decommissioned, figures that stand
+still, and what a ResourceManager does to containers on a node that is made smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Final
+
+from heddle.model.cluster import Cluster, Faults, Node, Preemption, Queue, Timing
+from heddle.model.resources import MEMORY, VCORES
+from heddle.model.view import JOB_FINISHED
+from heddle.model.workload import Workload
+from heddle.policy.parse import parse_policy
+from heddle.sim.codes import FOREVER, LOOK, TIMER_NODE_LOSS, TIMER_NODE_RETURN
+from heddle.sim.memory.queue_tree import QueueTree
+from heddle.sim.run import Run
+from heddle.stock_yarn.levers import posted, stock_policy
+from heddle.stock_yarn.sight import Sight, app_id, app_number, node_id, node_number
+from heddle.stock_yarn.turning import SimulatedKnobs
+from heddle.storm.truth import By, Truth
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
+from heddle.yarn.live.applying.standing import AM_SHARE, PRIORITIES, QUEUES, SIZES, Standing
+from heddle.yarn.live.snapshot import Snapshot
+from heddle.yarn.live.things_seen import NodeSeen, Size
+
+LEAF_NAMES: Final = ("root.default", "root.batch")
+PREFIX: Final = "yarn.scheduler.capacity"
+TICK_MS: Final = 100  # what is told of the cluster is at most so old
+NEVER_S: Final = 100_000_000  # so that nodes are lost when the storm says so, and not by the engine's own chance
+
+
+@dataclass
+class NodeState:
+    """What the ResourceManager and its NodeManager know of a node, beside its size."""
+
+    own: Size
+    registered: bool = True
+    decommissioning: bool = False
+    kills_below: bool = False  # an overcommit timeout >= 0 was given once, and sticks
+    told: bool = False  # and a controller that steers has had the chance to know
+    frozen: NodeSeen | None = None  # its figures, if its NodeManager hangs
+    frozen_at_s: float = 0.0
+
+
+class SimulatedYarn:
+    """`now_ms`: since the storm began. `killed`: containers that YARN kills since somebody made their node smaller."""
+
+    def __init__(self, random: Random, lasts_s: int, now_ms: Callable[[], int], preempts: bool) -> None:
+        self._now_ms = now_ms
+        self.workload, self.cluster = _workload(random, lasts_s), _cluster(random, preempts)
+        stock = stock_policy(parse_policy("capacity+usage-feedback"))
+        queues = QueueTree.of(self.cluster, self.workload)
+        self._run = Run(self.workload, self.cluster, stock, random.randrange(1 << 30), False, LEAF_NAMES)
+        self._sight = Sight(self.workload, self.cluster, queues, (), posted)
+        self._knobs = SimulatedKnobs(queues, stock.queues)
+        self._run.sim.control["look_at_ms"] = 0
+        self._run.engine.start(self._run.handle)
+        self.nodes = {
+            node_id(n): NodeState((node.allowance[MEMORY], node.allowance[VCORES]))
+            for n, node in enumerate(self.cluster.nodes)
+        }
+        self.settings = {f"{PREFIX}.root.{leaf.rpartition('.')[2]}.capacity": "50" for leaf in LEAF_NAMES}
+        self.truth = Truth()
+        for name, state in self.nodes.items():
+            self.truth.begin((SIZES, name, ""), state.own)
+        for leaf in LEAF_NAMES:
+            self.truth.begin((QUEUES, leaf, AM_SHARE), None)
+        self.killed: list[str] = []
+        self._seen: Snapshot | None = None
+        self._known_jobs: set[int] = set()
+
+    def look(self) -> Snapshot:
+        """The cluster as it is, give or take a tick."""
+        at_ms = self._now_ms() // TICK_MS * TICK_MS
+        if self._seen is None or at_ms > self._seen.at_ms:
+            self._advance(at_ms)
+            self._run.engine.report(self._run.handle)
+            self._seen = replace(self._sight.snapshot(self._run.handle), at_ms=at_ms)
+            self._note_apps(self._seen)
+        return self._seen
+
+    def _advance(self, at_ms: int) -> None:
+        if int(self._run.sim.shown.clock["now_ms"][0]) < at_ms or self._seen is None:
+            self._run.sim.control["look_at_ms"] = at_ms
+            status = self._run.go_on(int(FOREVER))
+            assert status == LOOK, status
+            self._run.drain()
+
+    def _note_apps(self, seen: Snapshot) -> None:
+        for job in set(seen.columns.apps["app"].tolist()) - self._known_jobs:
+            self._known_jobs.add(job)
+            self.truth.begin((PRIORITIES, app_id(job), ""), int(self.workload.jobs["priority"][job]), seen.at_ms / 1000)
+        for name in seen.ended:
+            self.truth.forget((PRIORITIES, name, ""))
+
+    # What is told.
+
+    def priority(self, app: str) -> int:
+        return int(self._run.sim.shown.job["priority"][app_number(app)])
+
+    def held_by_queue(self, leaf: str) -> Size:
+        rows = self._run.sim.shown.queue["allocated"][[q.name for q in self.cluster.queues].index(leaf)]
+        return int(rows[MEMORY]), int(rows[VCORES])
+
+    def ended_at_ms(self, job: int) -> int:
+        return int(self._run.sim.job_run["ended_at_ms"][job])
+
+    def has_succeeded(self, job: int) -> bool:
+        return bool(self._run.sim.shown.job["state"][job] == JOB_FINISHED)
+
+    def ended_apps(self) -> list[int]:
+        return [job for job in range(len(self.workload.jobs)) if self.ended_at_ms(job) >= 0]
+
+    def node(self, name: str) -> NodeSeen | None:
+        """As the ResourceManager lists it; None if it does not."""
+        seen, state = self.look().nodes[name], self.nodes[name]
+        if not state.registered or not seen.alive:
+            return None
+        frozen = state.frozen
+        seen = replace(frozen, total=seen.total, allocated=seen.allocated) if frozen else self._with_figures(seen)
+        return replace(seen, state="DECOMMISSIONING", total=seen.allocated) if state.decommissioning else seen
+
+    def _with_figures(self, seen: NodeSeen) -> NodeSeen:
+        """Figures of a live machine never stand quite still."""
+        used_mb = seen.used_memory_mb + self.look().at_ms // 1000 * 7 % 13
+        return replace(seen, used_memory_mb=used_mb, memory_share=used_mb / self.nodes[seen.id].own[MEMORY])
+
+    # What is done to it.
+
+    def resize(self, name: str, size: Size, timeout: int, by: By) -> None:
+        """As UpdateNodeResource does: a timeout >= 0 sticks, and with one a node that is made too small kills."""
+        state, seen = self.nodes[name], self.look().nodes[name]
+        state.kills_below = state.kills_below or timeout >= 0
+        if by is By.US and state.kills_below and state.told and size != seen.total and _is_below(size, seen.allocated):
+            self.killed.append(f"{name} was made {size}, and holds {seen.allocated}")
+        self._set(Standing(sizes={name: size}))
+        self.truth.put((SIZES, name, ""), size, by, self._now_ms() / 1000)
+
+    def configure(self, leaf: str, key: str, value: str | None, by: By) -> None:
+        full = f"{PREFIX}.{leaf}.{key}"
+        if value:
+            self.settings[full] = value
+        else:
+            self.settings.pop(full, None)
+        self._set(Standing(queues={leaf: {key: value or None}}))
+        self.truth.put((QUEUES, leaf, key), value or None, by, self._now_ms() / 1000)
+
+    def prioritise(self, app: str, priority: int, by: By) -> None:
+        self._set(Standing(priorities={app: priority}))
+        self.truth.put((PRIORITIES, app, ""), priority, by, self._now_ms() / 1000)
+
+    def lose(self, name: str) -> None:
+        self._plan(TIMER_NODE_LOSS, name)
+
+    def bring_back(self, name: str) -> None:
+        """A NodeManager starts anew: it registers with its own size."""
+        self._plan(TIMER_NODE_RETURN, name)
+        self._registers(name)
+
+    def register_anew(self, name: str) -> None:
+        """A NodeManager that goes on with its containers, and tells its own size again."""
+        self._set(Standing(sizes={name: self.nodes[name].own}))
+        self._registers(name)
+
+    def _registers(self, name: str) -> None:
+        state = self.nodes[name]
+        state.kills_below = state.told = state.decommissioning = False
+        state.frozen, state.registered = None, True
+        self.truth.put((SIZES, name, ""), state.own, By.YARN, self._now_ms() / 1000)
+
+    def decommission(self, name: str) -> None:
+        """Gracefully: the ResourceManager gives nothing more out on it, by a size with a timeout of 0."""
+        self.nodes[name].decommissioning = self.nodes[name].kills_below = True
+
+    def recommission(self, name: str) -> None:
+        self.nodes[name].decommissioning = False
+
+    def freeze(self, name: str, now_s: float) -> None:
+        """Its NodeManager hangs: it stays in the list with its last figures."""
+        state = self.nodes[name]
+        state.frozen, state.frozen_at_s = self._with_figures(self.look().nodes[name]), now_s
+
+    def is_alive(self, name: str) -> bool:
+        return self.look().nodes[name].alive
+
+    def _plan(self, kind: int, name: str) -> None:
+        self.look()
+        at_ms = int(self._run.sim.shown.clock["now_ms"][0]) + 1
+        self._run.engine.plan_timer(self._run.handle, at_ms, kind, node_number(name))
+
+    def _set(self, change: Standing) -> None:
+        self.look()
+        self._knobs.at(self._run.engine, self._run.handle).set(change)
+        self._knobs.settle()
+        self._knobs.log(0)  # nobody keeps it here
+        seen = self.look()
+        if change.sizes:
+            nodes = seen.columns.nodes.copy()
+            for name, size in change.sizes.items():
+                nodes["total"][node_number(name)] = size
+            self._seen = replace(seen, columns=seen.columns._replace(nodes=nodes))
+
+
+def _is_below(size: Size, held: Size) -> bool:
+    return size[MEMORY] < held[MEMORY] or size[VCORES] < held[VCORES]
+
+
+def _cluster(random: Random, preempts: bool) -> Cluster:
+    sizes = [random.choice(((8192, 8000), (8192, 8000), (16384, 16000))) for _ in range(random.randint(2, 5))]
+    nodes = tuple(Node(f"n{n}", size, size) for n, size in enumerate(sizes))
+    queues = (Queue("root"), *(Queue(leaf, guarantee_permille=500) for leaf in LEAF_NAMES))
+    timing = Timing(node_heartbeat_ms=1000, am_heartbeat_ms=1000, usage_report_ms=1000, launch_ms=500, am_start_ms=1000)
+    return Cluster(
+        nodes,
+        queues=queues,
+        timing=timing,
+        preemption=Preemption(every_ms=3000 if preempts else 0),
+        faults=Faults(node_mtbf_s=NEVER_S, node_repair_s=NEVER_S),
+    )
+
+
+def _workload(random: Random, lasts_s: int) -> Workload:
+    """Jobs that reserve more than they use, for as long as the storm lasts; the last comes long after it."""
+    jobs: list[JobSpec] = []
+    at_s = 0.0
+    while at_s < lasts_s:
+        reserved = random.choice((1024, 2048, 3072))
+        use = constant(reserved * random.randint(1, 6) // 10, random.randint(100, 600))
+        tasks = [TaskSpec(1000 * random.randint(4, 40), use) for _ in range(random.randint(2, 14))]
+        stage = StageSpec("s", (reserved, 1000), tasks)
+        jobs.append(_job(len(jobs), at_s, stage, random.choice(LEAF_NAMES), random.choice(("ann", "bob"))))
+        at_s += random.expovariate(1 / 9)
+    late = StageSpec("s", (1024, 1000), [TaskSpec(1000)])
+    jobs.append(_job(len(jobs), lasts_s + 1_000_000, late, LEAF_NAMES[0], "ann"))
+    return build("storm", jobs)
+
+
+def _job(number: int, at_s: float, stage: StageSpec, queue: str, user: str) -> JobSpec:
+    return JobSpec(
+        f"job-{number}", round(1000 * at_s), [stage], am=(512, 1000), am_use=(200, 100), queue=queue, user=user
+    )

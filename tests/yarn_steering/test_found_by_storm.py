@@ -1,0 +1,293 @@
+"""Every defect that the storm has found, by itself."""
+
+import errno
+import json
+import os
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from heddle.model.errors import RunRefused
+from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS, TRIES, Ownership
+from heddle.yarn.live.applying.standing import AM_SHARE, QUEUES, Standing
+from heddle.yarn.live.applying.turn import Turn
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.files import DISK
+from heddle.yarn.live.steering.session import restore
+from heddle.yarn.live.wire import YarnError
+from heddle.yarn.observe.journal import Journal
+from heddle.yarn.observe.observer import Observer
+from yarn_live.fake_cluster import FakeCluster
+
+from .fake_world import RM, FakeWorld, _Disk
+from .test_whole_session import LEASE_S, OWN, as_found, at_work, cluster, desk_of_process, kill, sizes, step, world
+
+__all__ = ["cluster", "world"]  # fixtures
+
+
+def read_only(monkeypatch: pytest.MonkeyPatch, *methods: str) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    for method in methods:
+        monkeypatch.setattr(_Disk, method, refuse)
+
+
+def test_settings_without_a_value_are_an_error_of_the_rm(world: FakeWorld, cluster: FakeCluster) -> None:
+    cluster.instead["/scheduler-conf"] = 200, json.dumps({"property": [{"name": "a"}]})
+    with RmClient(RM, connect=world.as_process("test").connect) as client, pytest.raises(YarnError, match="be read"):
+        client.scheduler_settings()
+
+
+def test_a_disk_that_becomes_read_only_ends_a_session_in_words(
+    world: FakeWorld, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    opened = ExitStack()
+    session = opened.enter_context(at_work(world, said))
+    step(world, session)
+    read_only(monkeypatch, "overwrite", "write", "remove")
+    with pytest.raises(RunRefused, match=r"beat: cannot be written \(Read-only"):
+        session.step()
+    opened.close()
+    assert as_found(cluster)
+    assert said[-1].startswith("put back and proven")
+
+
+def test_a_watchdog_on_a_read_only_disk_puts_back_once_and_waits_for_the_disk(
+    world: FakeWorld, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = ExitStack()
+    step(world, opened.enter_context(at_work(world, [])))
+    kill(world, opened)
+    with monkeypatch.context() as while_it_lasts:
+        read_only(while_it_lasts, "write", "remove")
+        world.pass_s(5)
+        assert as_found(cluster)
+        assert list(world.watchdogs) == ["watchdog 1"]
+        cluster.nodes["a:1"].memory_mb = 9000  # by a person, now that all is back
+        world.pass_s(5)
+    world.pass_s(1)
+    assert world.watchdogs == {}
+    assert sizes(cluster) == {**OWN, "a:1": 9000}
+
+
+def test_a_watchdog_whose_disk_is_full_goes_on_while_a_node_is_away(world: FakeWorld, cluster: FakeCluster) -> None:
+    opened = ExitStack()
+    step(world, opened.enter_context(at_work(world, [])))
+    kill(world, opened)
+    cluster.nodes["b:1"].lost = True
+    world.full_disk = True
+    world.pass_s(60)
+    cluster.nodes["b:1"].lost = False
+    world.pass_s(5)
+    assert as_found(cluster)
+
+
+def change_by_a_person(cluster: FakeCluster) -> dict[str, int]:
+    cluster.nodes["a:1"].memory_mb = 5000
+    return {**OWN, "a:1": 5000}
+
+
+def test_what_a_person_sets_when_the_controller_is_dead_the_watchdog_leaves_alone(
+    world: FakeWorld, cluster: FakeCluster
+) -> None:
+    opened = ExitStack()
+    step(world, opened.enter_context(at_work(world, [])))
+    kill(world, opened)
+    wanted = change_by_a_person(cluster)
+    world.pass_s(LEASE_S + 5)
+    assert sizes(cluster) == wanted
+    assert world.watchdogs == {}
+
+
+@pytest.mark.parametrize("mended_by", ["restore", "the next session"])
+def test_what_a_person_sets_when_both_are_dead_is_left_alone(
+    world: FakeWorld, cluster: FakeCluster, mended_by: str
+) -> None:
+    opened = ExitStack()
+    step(world, opened.enter_context(at_work(world, [])))
+    world.kill("watchdog 1")
+    kill(world, opened)
+    wanted = change_by_a_person(cluster)
+    if mended_by == "restore":
+        desk = desk_of_process(world, "restore")
+        said: list[str] = []
+        with RmClient(RM, connect=desk.world.connect) as client:
+            restore(client, desk, from_nodes=False, say=said.append)
+        assert said == ["changed by somebody else, left to them: a:1"]
+    else:
+        with at_work(world, [], "controller 2"):
+            pass
+    assert sizes(cluster) == wanted
+
+
+def test_what_a_person_sets_while_the_controller_hangs_is_left_alone(world: FakeWorld, cluster: FakeCluster) -> None:
+    with at_work(world, []) as session:
+        step(world, session)
+        wanted = change_by_a_person(cluster)
+        world.now_s += LEASE_S + 1
+        session.step()
+        assert cluster.nodes["a:1"].memory_mb == 5000
+    assert sizes(cluster) == wanted
+
+
+def test_a_baseline_of_an_earlier_version_is_put_back_whole(world: FakeWorld, cluster: FakeCluster) -> None:
+    opened = ExitStack()
+    step(world, opened.enter_context(at_work(world, [])))
+    world.kill("watchdog 1")
+    kill(world, opened)
+    file = Path("/desk/baseline.json")
+    saved = json.loads(world.files[file])
+    world.files[file] = json.dumps({key: saved[key] for key in ("rm", "user", "found")}).encode()
+    desk = desk_of_process(world, "restore")
+    with RmClient(RM, connect=desk.world.connect) as client:
+        restore(client, desk, from_nodes=False)
+    assert as_found(cluster)
+
+
+def test_a_node_that_was_decommissioned_is_made_smaller_only_when_nothing_is_killed(
+    world: FakeWorld, cluster: FakeCluster
+) -> None:
+    """YARN decommissions with an overcommit timeout of 0, which sticks to the node."""
+    node, said = cluster.nodes["a:1"], list[str]()
+    with at_work(world, said) as session:
+        for _ in range(20):
+            step(world, session)
+        large_mb = node.memory_mb
+        assert large_mb > OWN["a:1"]
+        node.state = "DECOMMISSIONING"
+        step(world, session)
+        node.state = "RUNNING"
+        busy = cluster.add_app()
+        container = cluster.allocate(busy, "a:1", 5000, 1)
+        taken = session.step()
+        assert taken is not None
+        about = {turn.name: (str(turn.verdict), str(turn.cause)) for turn in taken.of("sizes")}
+        assert about["a:1"] == ("left-alone", "decommissioned")
+    assert sizes(cluster) == {**OWN, "a:1": large_mb}
+    assert said[-1].startswith("the watchdog goes on")
+    world.pass_s(20)
+    assert node.memory_mb == large_mb
+    cluster.end_container(container)
+    world.pass_s(5)
+    assert as_found(cluster)
+
+
+@pytest.mark.parametrize(
+    ("path", "field"), [("/apps", "elapsedTime"), ("/apps", "name"), ("containers", "startedTime")]
+)
+def test_an_observer_that_is_told_nonsense_says_so_and_goes_on(
+    world: FakeWorld, cluster: FakeCluster, tmp_path: Path, path: str, field: str
+) -> None:
+    cluster.allocate(cluster.add_app(), "a:1", 512, 1)
+
+    def without(target: str, text: str) -> str:
+        return text.replace(field, "else") if path in target else text
+
+    with RmClient(RM, connect=world.as_process("observer").connect) as client:
+        observer = Observer(client, Journal(tmp_path / "journal.jsonl", print))
+        whole = cluster.get
+        cluster.get = lambda path, query: (  # type: ignore[method-assign]
+            (answer := whole(path, query))[0], without(path, answer[1])
+        )  # fmt: skip
+        with pytest.raises(YarnError, match=field):
+            observer.poll()
+        cluster.get = whole  # type: ignore[method-assign]
+        observer.poll()
+    assert observer.seen.containers.keys() == {one for app in cluster.apps.values() for one in app.containers}
+
+
+def test_what_was_accepted_stays_ours_however_often_it_is_refused_meanwhile() -> None:
+    """The ResourceManager leaves a setting out of its answer and refuses changes: both lie about where it stands."""
+
+    def turn(before: str | None, wanted: str) -> Turn:
+        return Turn(QUEUES, "root.a", {AM_SHARE: before}, {AM_SHARE: wanted})
+
+    def standing(value: str | None) -> Standing:
+        return Standing(queues={"root.a": {AM_SHARE: value}})
+
+    ownership = Ownership()
+    ownership.find(standing(None))
+    ownership.asking(turn(None, "0.3"))
+    ownership.accepted(turn(None, "0.3"))
+    for number in range(2 * TRIES):
+        ownership.asking(turn(None, f"0.{400 + number}"))
+    for _ in range(FOREIGN_LOOKS):
+        assert ownership.look(standing("0.3")) == Standing()
+    assert not ownership.is_theirs((QUEUES, "root.a"))
+    assert len(ownership.asked[QUEUES, "root.a", AM_SHARE]) == 1 + TRIES + 2
+    for wanted in ("0.51", "0.52", "0.53", "0.54", "0.55"):
+        ownership.asking(turn("0.3", wanted))
+        ownership.accepted(turn("0.3", wanted))
+    for _ in range(FOREIGN_LOOKS):
+        ownership.look(standing("0.430"))  # of long ago: a person's by now
+    assert ownership.is_theirs((QUEUES, "root.a"))
+
+
+def test_a_journal_on_a_read_only_disk_is_refused_in_words(
+    world: FakeWorld, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_only(monkeypatch, "overwrite")
+    with pytest.raises(RunRefused, match=r"journal\.jsonl: cannot be written \(Read-only"):
+        Journal(Path("/journal.jsonl"), print, world.as_process("observer").files)
+
+
+def test_what_an_earlier_controller_put_somewhere_is_not_found_there() -> None:
+    """Everything is put back, but a stale answer still shows where it was before."""
+    left = Ownership(Standing({"a:1": (8192, 8000)}), {("sizes", "a:1", ""): ((8192, 8000), (9000, 8000))})
+    ownership = Ownership()
+    ownership.owe(left, Standing())
+    stale = Standing({"a:1": (9000, 8000)})
+    ownership.find(stale)
+    assert ownership.found == left.found
+    ownership.look(stale)
+    assert not ownership.is_strange(("sizes", "a:1"))
+    assert not ownership.turned
+
+
+def test_a_disk_that_has_become_read_only_still_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else controller and watchdog would both end with a traceback, and nobody would put anything back."""
+    file, really_open = tmp_path / "lock", os.open
+
+    def read_only_open(path: Path, flags: int, mode: int = 0o777) -> int:
+        if flags & (os.O_RDWR | os.O_WRONLY | os.O_CREAT):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        return really_open(path, flags, mode)
+
+    with DISK.lock(file, "held"):
+        pass
+    monkeypatch.setattr(os, "open", read_only_open)
+    with DISK.lock(file, "held"), pytest.raises(RunRefused, match="held"), DISK.lock(file, "held"):
+        pass
+    with DISK.lock(file, "held"):
+        pass
+    with (
+        pytest.raises(RunRefused, match=r"none: cannot be locked \(No such file"),
+        DISK.lock(tmp_path / "none", "held"),
+    ):
+        pass
+
+
+def test_a_clock_that_jumps_while_nothing_runs_hides_no_application_from_the_observer(
+    world: FakeWorld, cluster: FakeCluster, tmp_path: Path
+) -> None:
+    """The machine's clock is an hour ahead of the ResourceManager's for good."""
+    asked: list[int] = []
+    whole = cluster.get
+
+    def get(path: str, query: dict[str, list[str]]) -> tuple[int, str]:
+        asked.extend(int(since) for since in query.get("finishedTimeBegin", []))
+        return whole(path, query)
+
+    cluster.apps.clear()
+    cluster.get = get  # type: ignore[method-assign]
+    now_ms = [1_700_000_000_000]
+    with RmClient(RM, connect=world.as_process("observer").connect) as client:
+        observer = Observer(client, Journal(tmp_path / "journal.jsonl", print), lambda: now_ms[0])
+        observer.poll()
+        now_ms[0] += 3_600_000
+        observer.poll()
+        observer.poll()
+    assert asked == [1_700_000_000_000] * 3

@@ -1,0 +1,86 @@
+"""The storm: it runs as it is told, replays exactly, shrinks what it finds; a short one finds nothing."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from heddle.cli.main import run
+from heddle.storm.faults import Fault, Kind
+from heddle.storm.recorded import wrongly_recorded
+from heddle.storm.shrink import shrunk
+from heddle.storm.storm import JOURNAL, Storm
+from heddle.yarn.live.applying import guards
+
+
+def test_without_faults_it_steers_and_puts_everything_back() -> None:
+    storm = Storm(0, ())
+    outcome = storm.run()
+    assert outcome.broken == ()
+    assert outcome.steps >= 145
+    assert outcome.changes > 50
+    assert not storm.yarn.truth.ours()
+    assert "put back and proven" in outcome.trail[-1]
+
+
+@pytest.mark.parametrize("seed", [5, 11])
+def test_a_short_storm_breaks_nothing_and_replays_exactly(seed: int) -> None:
+    outcome = Storm(seed).run()
+    assert outcome.broken == ()
+    assert Storm(seed).run() == outcome
+
+
+def test_what_the_journal_leaves_out_or_doubles_is_noticed() -> None:
+    storm = Storm(0, ())
+    storm.run()
+    whole = [json.loads(line) for line in storm.machine.files[JOURNAL].splitlines()]
+    ends = [entry for entry in whole if entry["what"] == "app" and entry["ended_at_ms"] is not None]
+    assert len(ends) > 3
+    assert list(wrongly_recorded(storm.yarn, whole, 140_000)) == []
+    wrong = {"0 times": [one for one in whole if one is not ends[0]], "2 times": [*whole, ends[0]]}
+    for words, entries in wrong.items():
+        (said,) = wrongly_recorded(storm.yarn, entries, 140_000)
+        assert words in said
+
+
+def test_the_command_tells_how_much_it_has_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """The short storm of every test run."""
+    assert run(["yarn", "storm", "--seeds", "6", "--first", "100", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["seeds"], told["first"], told["broken"]) == (6, 100, [])
+    assert told["steps"] > 6 * 60
+    assert told["pairs_of_faults"] > 10
+
+
+def test_the_command_prints_the_seed_that_replays_what_broke(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("heddle.yarn.live.client.KEEP_CONTAINERS", 0)
+    assert run(["yarn", "storm", "--seeds", "1", "--first", "3", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["seed"], told["faults"]) == (3, [])
+    assert told["again"] == "heddle yarn storm --first 3 --seeds 1"
+
+
+def test_what_it_finds_is_shrunk_to_few_faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shrink that kills: no fault is needed to find it."""
+    monkeypatch.setattr("heddle.yarn.live.client.KEEP_CONTAINERS", 0)
+    outcome = Storm(3).run()
+    assert "containers may be killed" in outcome.broken[0]
+    assert shrunk(replace(outcome, faults=outcome.faults[:2])).faults == ()
+
+
+def test_it_shrinks_to_the_one_fault_that_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the rule for stale metrics, one node that hangs is enough."""
+    without = tuple(guard for guard in guards.GUARDS if guard is not guards.distrust_stale_metrics)
+    monkeypatch.setattr("heddle.yarn.live.applying.applier.Applier.__init__.__defaults__", _defaults(without))
+    hangs = [Fault(Kind.NODE_HANGS, 20.0 + node, 60.0, node) for node in range(3)]
+    outcome = Storm(1, (Fault(Kind.CLOCK_JUMPS, 10.0, 1.0, 1), *hangs)).run()
+    assert "figures that stand still" in outcome.broken[0]
+    assert [fault.kind for fault in shrunk(outcome).faults] == [Kind.NODE_HANGS]
+
+
+def _defaults(given: tuple[guards.Guard, ...]) -> tuple[object, ...]:
+    from heddle.yarn.live.applying.applier import Applier
+
+    return (*(Applier.__init__.__defaults__ or ())[:-1], given)
