@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
+from heddle.analysis.comparison.compare import compare_runs
 from heddle.report.table import broken, change_words, comparison_tables, verdict_sentences
 from report.made_comparison import comparison, stalling
 
@@ -53,10 +55,22 @@ def test_in_a_very_narrow_terminal_nothing_is_cut_off() -> None:
 
 def test_what_does_not_fit_is_said() -> None:
     narrow, wide = " ".join(printed(width=80, policies=LONG).split()), printed(width=200, policies=LONG)
-    assert "not shown at this width: " in narrow
-    assert "eff., crashes (they are in --report and --json)" in narrow
+    assert "not shown at this width, but in --report and --json: " in narrow
+    assert "eff., crashes" in narrow
     assert "not shown" not in wide
     assert list(LONG)[-1] in wide, "on one line where there is room"
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_crashes_are_never_left_out_where_there_are_any(width: int) -> None:
+    runs = [replace(run, metrics=run.metrics | {"crashed_tasks": 2}) for run in comparison(policies=LONG).runs]
+    out = io.StringIO()
+    for table in comparison_tables(compare_runs(runs, "capacity", "heddle compare"), width):
+        Console(file=out, width=width, color_system=None).print(table)
+    headings, _, missing = out.getvalue().partition("not shown at this width")
+    assert "crashes" in headings
+    assert "eff." in missing
+    assert "crashes" not in missing.splitlines()[0]
 
 
 def test_names_break_between_their_parts() -> None:

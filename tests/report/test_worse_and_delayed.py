@@ -58,7 +58,7 @@ def test_delayed_jobs_have_a_bar_with_reasons(recorded: Comparison) -> None:
 def test_bounds_stand_beside_the_numbers(recorded: Comparison) -> None:
     text = comparison_html(recorded)
     assert "above bound" in text
-    assert "could do at best" in text
+    assert "the lower bound for any scheduler" in text
     (cluster,) = recorded.clusters
     above = recorded.row(cluster, "fifo", "makespan_s")["above_bound_pct"]
     assert 0 <= above["reservations"] <= above["any"] < 200

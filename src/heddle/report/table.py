@@ -39,7 +39,8 @@ _COLUMNS = {
     "allocation_efficiency.memory": "eff.",
     "crashed_tasks": "crashes",
 }
-_FIRST_TO_GO = ("allocation_efficiency.memory", "crashed_tasks", "jct_s.p95", "wait_s.mean")  # in a narrow terminal
+_FIRST_TO_GO = ("allocation_efficiency.memory", "jct_s.p95", "wait_s.mean")  # in a narrow terminal
+_CRASHES = "crashed_tasks"  # goes before them all where there are none, and stays where there are any
 _NAME_WIDTHS = (1000, 24, 16)  # names are written on one line, or broken between their parts
 _BETWEEN_PARTS = re.compile(r"(?<=\+)|(?=\()|(?<=,)")
 
@@ -97,7 +98,9 @@ def change_words(row: dict[str, Any]) -> str:
 
 def _numbers(comparison: Comparison, cluster: str, width: int) -> Renderables:
     """The table with as many columns as fit, and footnotes that use the whole width; what is left out is said."""
-    left_out = [_FIRST_TO_GO[:count] for count in range(len(_FIRST_TO_GO) + 1)]
+    crashes = any(comparison.row(cluster, policy, _CRASHES)["mean"] for policy in comparison.policies)
+    first_to_go = _FIRST_TO_GO if crashes else (_CRASHES, *_FIRST_TO_GO)
+    left_out = [first_to_go[:count] for count in range(len(first_to_go) + 1)]
     table = _widest(
         (_cluster_table(comparison, cluster, names, dropped) for dropped in left_out for names in _NAME_WIDTHS), width
     )
@@ -108,7 +111,7 @@ def _numbers(comparison: Comparison, cluster: str, width: int) -> Renderables:
     ]
     shown = {str(column.header).partition("\n")[0] for column in table.columns}
     if missing := [heading for heading in _COLUMNS.values() if heading not in shown]:
-        footnotes.append(f"not shown at this width: {', '.join(missing)} (they are in --report and --json)")
+        footnotes.append(f"not shown at this width, but in --report and --json: {', '.join(missing)}")
     return Renderables(table, *(Text(note) for note in footnotes if note))
 
 

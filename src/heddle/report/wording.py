@@ -141,13 +141,13 @@ def edges_note(comparison: Comparison) -> str:
 
 
 BOUND_WORDS: Final = {
-    "reservations": "what any scheduler that honours reservations could do at best",
-    "any": "what any scheduler at all could do at best",
+    "reservations": "the lower bound for schedulers that honour reservations",
+    "any": "the lower bound for any scheduler",
 }
 
 
 def above_bound(row: dict[str, Any]) -> list[str]:
-    """`12 % above what any scheduler at all could do at best`, for each kind of bound that is known."""
+    """`12 % above the lower bound for any scheduler`, for each kind of bound that is known."""
     known = dict(row.get("above_bound_pct") or {})
     if len(known) > 1 and pct(known["any"]) == pct(known["reservations"]):
         del known["reservations"]  # the stronger statement says it all
