@@ -147,3 +147,23 @@ def test_an_interval_below_minus_100_percent_is_never_printed() -> None:
     assert cell_words(changing(-81.0, 40.0)) == "−81 % (−100 to −41 %) better"
     assert cell_words(changing(-19.0, 2.5)) == "−19 ± 2.5 % better"
     assert cell_words(changing(-50.0, 50.0)) == "−50 ± 50 % no difference shown"
+
+
+def test_the_recommendation_names_where_nothing_can_be_told() -> None:
+    assert "not enough seeds to tell." not in page(effects(GOOD)).partition("## What the words mean")[0]
+    wide = pl.DataFrame(
+        [
+            {
+                "workload_template": workload, "policy": policy, "executor": executor, "seed": seed,
+                "outcome": "finished", "reason": None, "jct_s_mean": seconds[seed], "crashed_tasks": 0.0,
+                "failed_jobs": 0.0, "sampling": "seeds", "blocks": 0, "block_s": 0.0, "too_short": "",
+            }
+            for workload, own in (("mix", [50.0, 51.0, 49.0]), ("trace", [10.0, 90.0, 20.0]))
+            for policy, seconds in (("capacity", [100.0] * 3), (FEEDBACK, own))
+            for executor in ("native", "yarn-knobs")
+            for seed in range(3)
+        ]
+    )  # fmt: skip
+    assert "better on 1 of 2 workloads and worse on none. On trace there are not enough seeds to tell." in page(
+        Effects(wide)
+    )

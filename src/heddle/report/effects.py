@@ -177,8 +177,8 @@ def agreement_sentence(effects: Effects) -> str:
     said = [one.agreement for one in effects.beside]
     return (
         f"In {said.count('yes')} of {len(said)} cells that YARN has knobs for jobs complete within {AGREE_PCT:g} % of "
-        f"what the policy itself would do, on average; {said.count('no')} differ by more, and of "
-        f"{said.count(NO_DIFFERENCE)} no difference is shown."
+        f"what the policy itself would do, on average. Differing by more: {said.count('no')}; no "
+        f"difference shown: {said.count(NO_DIFFERENCE)}."
     )
 
 

@@ -66,8 +66,8 @@ def _avoid(one: Avoided) -> str:
 
 def _use(best: Candidate) -> str:
     better = sum(one.gain_pct < 0 for one in best.on)
-    unknown = sum(tells_nothing(one.own.change) for one in best.on)
-    told = f" On {unknown} there are {TOO_FEW_SEEDS}." if unknown else ""
+    unknown = [one.own.scored.workload for one in best.on if tells_nothing(one.own.change)]
+    told = f" On {' and '.join(unknown)} there are {TOO_FEW_SEEDS}." if unknown else ""
     return (
         f"**Use `{_levers(best)}`** (`heddle yarn steer --policy {_levers(best)}`, [how](yarn.md)). Gain: "
         f"{_gain(best)}. It is better on {better} of {len(best.on)} workloads and worse on none.{told}"

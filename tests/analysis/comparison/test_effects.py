@@ -112,7 +112,7 @@ def test_the_page_shows_both_sides_of_what_fell_behind_and_what_differs() -> Non
     for said in (
         "1 of 1 cells with two levers",
         "In 3 of 4 cells that YARN has knobs for",
-        "1 differ by more, and of 0 no difference is shown",
+        "Differing by more: 1; no difference shown: 0.",
         "ksegments is left out",
         "No run stalled",
         "Jobs wait 22.0 s longer by knobs, 23.0 s longer for a limit of their queue, user or pool. What YARN lacks: "
