@@ -85,6 +85,8 @@ def test_the_settings_of_the_guide_are_known(tmp_path: Path, monkeypatch: pytest
         "docs/glossary.md",
         "docs/statistics.md",
         "docs/sweeps.md",
+        "docs/effects.md",
+        "docs/effects-in-detail.md",
         "docs/papers/network-aware.md",
     ],
 )

@@ -28,6 +28,7 @@ def test_all_combinations_are_joined_and_those_with_knobs_run_by_both_executors(
     by_knobs = {one.policy for one in plan.runs if one.executor == "yarn-knobs"}
     assert {one for one in by_knobs if one.startswith("capacity")} == set(with_knobs)
     assert {one for one in by_knobs if one.startswith("fair")} == {"fair", "fair+usage-feedback"}  # no others are live
+    assert built_in("mix(jobs=4)").about.endswith("in three queues. Here with jobs=4.")
     assert len({one.key for one in plan.runs}) == len(plan.runs) == 2 * (64 + 8 + 2)
 
 
@@ -43,11 +44,16 @@ def test_the_quick_matrix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert cells["mix", FEEDBACK]["change_pct"] < -20
     assert cells["am-storm", ADMISSION]["change_pct"] < -40
     beside = {(one["workload"], one["policy"]): one for one in found["native_and_knobs"]}
-    assert [place for place, one in beside.items() if not one["agree"] and not one["yarn_lacks"]] == []
-    assert beside["am-storm", "capacity+dress"]["agree"]
+    assert [place for place, one in beside.items() if one["agree"] == "no" and not one["yarn_lacks"]] == []
+    assert beside["am-storm", "capacity+dress"]["agree"] == "yes"
     text = page.read_text()
     assert "Written by `heddle effects --quick`" in text
     assert all(f"| {policy} | mix |" in text for policy in policies_of("capacity", only_with_knobs=True))
+    assert "Nothing is recommended: one seed" in text
+    assert "| `am-storm`: 4 nodes of 16 GB and 16 vcores |" in text
+    details = tmp_path / "effects-in-detail.md"
+    assert f"]({details.name})" in text
+    assert f"]({page.name})" in details.read_text()
 
     assert run(command) == 0  # nothing runs again
     shown = capsys.readouterr()
@@ -80,6 +86,8 @@ def test_an_hour_of_a_recorded_trace_can_be_resampled_and_knows_its_use(one: obj
     (hour,) = [known for known in RECORDED if known is one]
     scene = recorded(hour, SHARED, tmp_path)
     assert isinstance(scene, Scene)
+    assert f"heddle effects -w {hour.name} --traces" in scene.about
+    assert hour.path in scene.about
     jobs = load_workload(scene.workload)
     assert jobs.has_use
     assert jobs.n_jobs > 200

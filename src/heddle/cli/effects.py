@@ -54,7 +54,9 @@ def effects(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Keep the runs here; the same command then goes on with them.")
     ] = None,
-    markdown: Annotated[Path | None, typer.Option(help="Write the matrix as a page in Markdown.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write the matrix as a page in Markdown, and NAME-in-detail.md beside it.")
+    ] = None,
     traces: Annotated[
         Path | None, typer.Option(help=f"Where the recorded traces are [default: {TRACES}, if it is there].")
     ] = None,
@@ -80,7 +82,8 @@ def effects(
     from heddle.experiments.effects.plan import plan_effects
     from heddle.experiments.engines import LocalProcesses
     from heddle.experiments.sweep_store import SweepStore
-    from heddle.report.effects import Matrix
+    from heddle.report.effects import Matrix, Setting
+    from heddle.report.effects_detail_page import detail_markdown, detail_name
     from heddle.report.effects_page import effects_markdown
     from heddle.report.page import write_page
 
@@ -90,10 +93,13 @@ def effects(
         plan, folder = plan_effects(extent), output or Path(scratch) / "runs"
         found = Effects(_rows(plan, SweepStore(folder), engine))
         waits = _waits(found, plan, engine, folder)
-    matrix = Matrix(found, waits, tuple(remarks), _command(workload or (), queues or (), seeds, quick))
+    settings = tuple(Setting(scene.name, scene.about, scene.cluster) for scene in extent.scenes)
+    matrix = Matrix(found, waits, tuple(remarks), _command(workload or (), queues or (), seeds, quick), settings)
     if markdown is not None:
-        write_page(markdown, effects_markdown(matrix))
-        say(f"wrote {markdown}")
+        details = markdown.with_name(detail_name(markdown.name))
+        write_page(markdown, effects_markdown(matrix, details.name))
+        write_page(details, detail_markdown(matrix, markdown.name))
+        say(f"wrote {markdown} and {details}")
     for remark in remarks:
         say(remark)
     if json:
@@ -175,7 +181,7 @@ def _waits(found: Effects, plan: Sweep, engine: Engine, folder: Path) -> dict[Pl
     wanted |= {
         (one.workload, one.policy, executor)
         for one in found.beside
-        if not one.agree
+        if one.agreement == "no"
         for executor in ("native", "yarn-knobs")
     }
     runs = explained_runs(plan.runs, wanted, EXPLAINED_SEEDS)
@@ -210,6 +216,7 @@ def _as_json(matrix: Matrix) -> dict[str, Any]:
 def _print(matrix: Matrix) -> None:
     from heddle.report.effects import (
         LETTERS,
+        TOO_FEW_SEEDS,
         agreement_sentence,
         behind_sentence,
         behind_words,
@@ -229,7 +236,7 @@ def _print(matrix: Matrix) -> None:
         title = f"joined to {queues}: mean completion, and its change in percent against {queues} alone"
         print_tables([table(("", *matrix.workloads), rows, title=title)])
     letters = ", ".join(f"{letter} {lever}" for lever, letter in LETTERS.items())
-    print_paragraphs([f"{letters}; ~ no difference shown; = the same on every seed."])
+    print_paragraphs([f"{letters}; ~ no difference shown; ? {TOO_FEW_SEEDS}; = the same on every seed."])
     for behind in found.behind:
         places = [(behind.workload, policy, "native") for policy in (behind.policy, behind.best_part)]
         heads = ("why jobs waited", behind.policy, behind.best_part)

@@ -6,16 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from heddle.analysis.comparison.effects import AGREE_PCT, NATIVE, Behind, Beside, Cell, Effects
+from heddle.analysis.comparison.effects import AGREE_PCT, KNOBS, NATIVE, Behind, Beside, Cell, Effects
 from heddle.analysis.comparison.paired import Change
 from heddle.analysis.waiting.by_reason import Waits
+from heddle.model.cluster import Cluster
 from heddle.report.missing_knobs import Difference, difference
-from heddle.report.wording import NO_DIFFERENCE, judgement, number, pct, stalled, write_s
+from heddle.report.wording import NO_DIFFERENCE, covers_zero, judgement, pct, range_pct, stalled, write_s
 
 Place = tuple[str, str, str]  # workload, policy, executor
 SAME: Final = "the same"
+TOO_FEW_SEEDS: Final = "not enough seeds to tell"
 LETTERS: Final = {"dress": "D", "haste": "H", "admission-control": "A", "usage-feedback": "U", "network-aware": "N"}
 LEAST_SHARE: Final = 0.03  # reasons with less of the waiting on both sides are left out
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A workload of the matrix for a reader who wants to know what it is: and where it ran, and how to run it."""
+
+    name: str
+    about: str
+    cluster: Cluster
 
 
 @dataclass(frozen=True)
@@ -26,6 +37,7 @@ class Matrix:
     waits: Mapping[Place, Waits]
     remarks: tuple[str, ...]
     command: str
+    settings: tuple[Setting, ...]
 
     @property
     def workloads(self) -> list[str]:
@@ -36,10 +48,10 @@ class Matrix:
         return list(dict.fromkeys(cell.scored.policy.partition("+")[0] for cell in self.effects.cells))
 
     def difference(self, one: Beside) -> Difference | None:
-        """Why executors differ about a policy; None: they agree."""
-        if one.agree:
+        """Why executors differ about a policy; None: no difference is shown."""
+        if one.agreement != "no":
             return None
-        native, knobs = (self.waits[one.workload, one.policy, executor] for executor in (NATIVE, "yarn-knobs"))
+        native, knobs = (self.waits[one.workload, one.policy, executor] for executor in (NATIVE, KNOBS))
         return difference(one, native, knobs)
 
     def policies(self, queues: str) -> list[str]:
@@ -56,27 +68,55 @@ def short_name(policy: str) -> str:
 
 
 def short_cell(cell: Cell) -> str:
-    """For a narrow table: a change with half of its interval in percent, `~` before what is no difference shown."""
+    """For a narrow table: a change with half of its interval in percent, `~` before what is no difference shown.
+
+    `?` comes after a change of which the seeds tell nothing.
+    """
     if cell.scored.stalled:
         return stalled(cell.row)
     if "+" not in cell.scored.policy:
         return "–" if cell.mean_s is None else write_s(cell.mean_s)
     if cell.change.pct is None:
         return "?"
+    if tells_nothing(cell.change):
+        return f"{pct(cell.change.pct)}?"
     sign = "~" if judgement(cell.row) == NO_DIFFERENCE else ""
-    return "=" if is_same(cell.change) else f"{sign}{change_text(cell.change)}"
+    return "=" if is_same(cell.change) else f"{sign}{change_text(cell.change).removesuffix(' %')}"
 
 
 def cell_words(cell: Cell) -> str:
     """With the verdict in the words of a comparison, and crashes where there are any."""
-    crashes = f"; {number(cell.scored.crashes)} crashes" if cell.scored.crashes else ""
-    crashes += f"; {number(cell.scored.failed_jobs)} failed jobs" if cell.scored.failed_jobs else ""
+    crashes = f"; {crashes_words(cell.scored.crashes)}" if cell.scored.crashes else ""
+    crashes += f"; {a_run(cell.scored.failed_jobs, 'failed job')}" if cell.scored.failed_jobs else ""
     if cell.scored.stalled or "+" not in cell.scored.policy or cell.change.pct is None:
         return f"{short_cell(cell)}{crashes}"
     if is_same(cell.change):
         return f"{SAME}{crashes}"
+    return f"{change_words(cell)}{crashes}"
+
+
+def change_words(cell: Cell) -> str:
+    """`−12 ± 3 % better`, `−81 %: not enough seeds to tell`."""
+    if tells_nothing(cell.change):
+        return change_text(cell.change)
     says = judgement(cell.row)
-    return f"{change_text(cell.change)} %{f' {says}' if says else ''}{crashes}"
+    return f"{change_text(cell.change)}{f' {says}' if says else ''}"
+
+
+def a_run(mean: float, what: str) -> str:
+    """`2.2 crashes a run`, a mean over seeds."""
+    figure = (f"{mean:,.1f}" if mean >= 0.05 or not mean else f"{mean:.1g}").removesuffix(".0")
+    plural = "es" if what.endswith("sh") else "s"
+    return f"{figure} {what}{'' if figure == '1' else plural} a run"
+
+
+def crashes_words(mean: float) -> str:
+    return a_run(mean, "crash")
+
+
+def tells_nothing(change: Change) -> bool:
+    """The interval goes further down than anything can fall, and is about a rise as well."""
+    return change.interval is not None and change.interval[0] < -100 and covers_zero(change.interval)
 
 
 def is_same(change: Change) -> bool:
@@ -85,15 +125,21 @@ def is_same(change: Change) -> bool:
 
 
 def change_text(change: Change) -> str:
-    """`−12 ± 3`; the interval is left out where there is none."""
+    """`−12 ± 3 %`; without the interval where there is none, and as a range where it reaches below −100 %."""
     if change.pct is None:
         return "?"
-    half = "" if change.interval is None else pct((change.interval[1] - change.interval[0]) / 2).removeprefix("+")
-    return pct(change.pct) + (f" ± {half}" if half else "")
+    if change.interval is None:
+        return f"{pct(change.pct)} %"
+    if tells_nothing(change):
+        return f"{pct(change.pct)} %: {TOO_FEW_SEEDS}"
+    if change.interval[0] < -100:
+        return f"{pct(change.pct)} % ({range_pct(change.interval)})"
+    half = pct((change.interval[1] - change.interval[0]) / 2).removeprefix("+")
+    return f"{pct(change.pct)} ± {half} %"
 
 
 def behind_words(one: Behind) -> str:
-    how = f"stalled in {one.stalled_runs} runs" if one.stalled_runs else f"{change_text(one.change)} %"
+    how = f"stalled in {one.stalled_runs} runs" if one.stalled_runs else change_text(one.change)
     return f"{one.policy} on {one.workload}: {how} against {one.best_part} alone"
 
 
@@ -102,7 +148,7 @@ def worse_parts(effects: Effects, one: Behind) -> list[str]:
     queues, *levers = one.policy.split("+")
     cells = {lever: effects.cell(one.workload, f"{queues}+{lever}") for lever in levers}
     return [
-        f"{lever} alone is worse than {queues} ({change_text(cell.change)} %)"
+        f"{lever} alone is worse than {queues} ({change_text(cell.change)})"
         for lever, cell in cells.items()
         if cell.change.interval is not None and cell.change.interval[0] > 0
     ]
@@ -113,7 +159,7 @@ def beside_words(one: Beside) -> str:
     if any(one.stalled_runs):
         native, knobs = one.stalled_runs
         return f"{one.policy} on {one.workload}: stalled {native} times natively, {knobs} times by knobs"
-    return f"{one.policy} on {one.workload}: {change_text(one.change)} % by knobs"
+    return f"{one.policy} on {one.workload}: {change_text(one.change)} by knobs"
 
 
 def waits_rows(sides: Sequence[Waits]) -> list[tuple[str, ...]]:
@@ -128,11 +174,11 @@ def waits_rows(sides: Sequence[Waits]) -> list[tuple[str, ...]]:
 
 
 def agreement_sentence(effects: Effects) -> str:
-    count = len(effects.beside)
-    agreed = sum(one.agree for one in effects.beside)
+    said = [one.agreement for one in effects.beside]
     return (
-        f"{agreed} of {count} combinations that YARN has knobs for complete jobs within {AGREE_PCT:g} % of what "
-        "the policy itself would, on average."
+        f"In {said.count('yes')} of {len(said)} cells that YARN has knobs for jobs complete within {AGREE_PCT:g} % of "
+        f"what the policy itself would do, on average. Differing by more: {said.count('no')}; no "
+        f"difference shown: {said.count(NO_DIFFERENCE)}."
     )
 
 
@@ -143,6 +189,6 @@ def behind_sentence(effects: Effects) -> str:
         )
     combined = [cell for cell in effects.cells if len(cell.scored.levers) > 1]
     return (
-        f"{len(effects.behind)} of {len(combined)} combinations of two levers and more are worse than the best of "
+        f"{len(effects.behind)} of {len(combined)} cells with two levers and more are worse than the best of "
         "their parts by more than the interval of that change, or stall where that part does not."
     )

@@ -17,7 +17,7 @@ class Interaction:
 _AMS_FIRST: Final = (
     "admission control says how many AMs may run at most. First in, first out, the tasks of earlier jobs come before "
     "the AMs of later ones, so that fewer do. With {lever} {why}: as many AMs run as may, and what they hold tasks "
-    "cannot have. `admission-control(backlog=0.75)` lets in only as many as are of use, and most of the loss is gone."
+    "cannot have."
 )
 INTERACTIONS: Final = (
     Interaction(

@@ -9,9 +9,11 @@ import pytest
 
 from heddle.analysis.comparison.effects import Effects
 from heddle.analysis.waiting.by_reason import Waits, together
-from heddle.report.effects import Matrix, cell_words, short_cell, short_name, waits_rows
+from heddle.report.effects import Matrix, Place, Setting, cell_words, short_cell, short_name, waits_rows
+from heddle.report.effects_detail_page import detail_markdown
 from heddle.report.effects_page import effects_markdown
 from heddle.report.missing_knobs import difference
+from heddle.traces.clusters import uniform_cluster
 
 FEEDBACK, DRESS = "capacity+usage-feedback", "capacity+dress"
 BOTH = "capacity+dress+usage-feedback"
@@ -34,7 +36,21 @@ def effects(*some: list[dict[str, Any]]) -> Effects:
     return Effects(pl.DataFrame([row for one in some for row in one], infer_schema_length=None))
 
 
+def matrix(found: Effects, waits: dict[Place, Waits] | None = None, *remarks: str) -> Matrix:
+    setting = Setting("mix", "Built in: several kinds of jobs.", uniform_cluster(6, 32768, 16, name="six"))
+    return Matrix(found, waits or {}, remarks, "heddle effects", (setting,))
+
+
+def page_of(shown: Matrix) -> str:
+    return effects_markdown(shown, "effects-in-detail.md")
+
+
 BARE = rows("capacity", [100.0, 200.0, 300.0])
+BY_KNOBS = (
+    rows("capacity", [100.0, 200.0, 300.0], "yarn-knobs"),
+    rows(FEEDBACK, [50.0, 101.0, 149.0], "yarn-knobs"),
+    rows(DRESS, [99.0, 203.0, 298.0], "yarn-knobs"),
+)
 PARTS = (rows(FEEDBACK, [50.0, 101.0, 149.0]), rows(DRESS, [99.0, 203.0, 298.0], crashed_tasks=2.0))
 
 
@@ -45,7 +61,7 @@ def test_a_cell_is_the_paired_change_against_the_bare_queues() -> None:
     assert cell.change.pct == pytest.approx((-50 - 49.5 - 100 * 151 / 300) / 3)
     assert cell_words(cell).endswith("% better")
     assert short_cell(found.cell("mix", "capacity")) == "200 s"
-    assert cell_words(found.cell("mix", DRESS)).endswith("no difference shown; 2 crashes")
+    assert cell_words(found.cell("mix", DRESS)).endswith("no difference shown; 2 crashes a run")
     assert short_cell(found.cell("mix", DRESS)).startswith("~")
 
 
@@ -68,27 +84,35 @@ def test_a_combination_that_stalls_where_its_best_part_does_not_is_behind() -> N
 
 def test_executors_agree_within_five_percent_and_end_alike() -> None:
     close, far = rows(FEEDBACK, [52.0, 105.0, 155.0], "yarn-knobs"), rows(FEEDBACK, [60.0, 110.0, 160.0], "yarn-knobs")
-    assert [one.agree for one in effects(BARE, *PARTS, close).beside] == [True]
-    assert [one.agree for one in effects(BARE, *PARTS, far).beside] == [False]
+    assert [one.agreement for one in effects(BARE, *PARTS, close).beside] == ["yes"]
+    assert [one.agreement for one in effects(BARE, *PARTS, far).beside] == ["no difference shown"]  # +11 ± 16 %
+    further = rows(FEEDBACK, [60.0, 120.0, 180.0], "yarn-knobs")
+    assert [one.agreement for one in effects(BARE, *PARTS, further).beside] == ["no"]
     stalls = rows(FEEDBACK, [50.0, None, 149.0], "yarn-knobs")
     (one,) = effects(BARE, *PARTS, stalls).beside
-    assert (one.agree, one.stalled_runs, one.knobs_s) == (False, (0, 1), None)
+    assert (one.agreement, one.stalled_runs, one.knobs_s) == ("no", (0, 1), None)
 
 
 def test_the_page_shows_both_sides_of_what_fell_behind_and_what_differs() -> None:
-    found = effects(BARE, *PARTS, rows(BOTH, [60.0, 121.0, 180.0]), rows(BOTH, [90.0, 140.0, 200.0], "yarn-knobs"))
+    found = effects(
+        BARE, *PARTS, rows(BOTH, [60.0, 121.0, 180.0]), *BY_KNOBS, rows(BOTH, [75.0, 151.0, 227.0], "yarn-knobs")
+    )
     waits = {
         ("mix", BOTH, "native"): Waits(10, {"the pool's share is used up": 90_000, "no node has enough free": 10_000}),
         ("mix", FEEDBACK, "native"): Waits(10, {"no node has enough free": 40_000}),
         ("mix", BOTH, "yarn-knobs"): Waits(10, {"the queue is at its maximum": 320_000}),
     }
-    page = effects_markdown(Matrix(found, waits, ("ksegments is left out",), "heddle effects"))
-    assert "| the pool's share is used up | 90 % (9.0 s) | 0 % (0.0 s) |" in page
-    assert "| the pool's share is used up | 90 % (9.0 s) | 0 % (0.0 s) |\n| no node has enough free" in page
+    shown = matrix(found, waits, "ksegments is left out")
+    page, detail = page_of(shown), detail_markdown(shown, "effects.md")
+    assert "| the pool's share is used up | 90 % (9.0 s) | 0 % (0.0 s) |\n| no node has enough free" in detail
+    assert f"| why jobs waited | {BOTH} | {FEEDBACK} |" not in page
+    assert "](effects-in-detail.md)" in page
+    assert "](effects.md)" in detail
     assert "| the queue is at its maximum | 0 % (0.0 s) | 100 % (32.0 s) |" in page
     for said in (
-        "1 of 1 combinations",
-        "0 of 1 combinations",
+        "1 of 1 cells with two levers",
+        "In 3 of 4 cells that YARN has knobs for",
+        "Differing by more: 1; no difference shown: 0.",
         "ksegments is left out",
         "No run stalled",
         "Jobs wait 22.0 s longer by knobs, 23.0 s longer for a limit of their queue, user or pool. What YARN lacks: "
@@ -110,14 +134,16 @@ def test_waits_of_several_runs_are_added_up() -> None:
 
 def test_who_stalls_is_told_under_either_executor_and_one_seed_proves_nothing() -> None:
     found = effects(
-        rows("capacity", [100.0]), rows(DRESS, [99.0]), rows(DRESS, [None], "yarn-knobs"), rows(FEEDBACK, [50.0]),
+        rows("capacity", [100.0]), rows("capacity", [100.0], "yarn-knobs"), rows(DRESS, [99.0]),
+        rows(DRESS, [None], "yarn-knobs"), rows(FEEDBACK, [50.0]),
         rows(BOTH, [80.0]),
     )  # fmt: skip
     waits = {("mix", DRESS, executor): Waits(1, {"a": 1000}) for executor in ("native", "yarn-knobs")}
-    page = effects_markdown(Matrix(found, waits, (), "heddle effects"))
+    page = page_of(matrix(found, waits))
     assert "**No known cause.**" in page
     assert f"| {DRESS} | mix | yarn-knobs | 1 of 1 | am-deadlock |" in page
     assert "One seed has no intervals" in page
+    assert "Nothing is recommended" in page
     assert found.behind == []
 
 
@@ -160,8 +186,9 @@ def test_waits_that_point_the_other_way_explain_nothing() -> None:
 def test_the_page_says_why_levers_cost_in_company_or_alone() -> None:
     haste, both = "capacity+haste", "capacity+dress+haste"
     worse = rows(haste, [110.0, 219.0, 331.0]), rows(both, [111.0, 220.0, 333.0])
-    page = effects_markdown(Matrix(effects(BARE, *PARTS, *worse), {}, (), "heddle effects"))
+    shown = matrix(effects(BARE, *PARTS, *worse))
+    page, detail = page_of(shown), detail_markdown(shown, "effects.md")
     assert "- dress and haste: both say who goes first in a leaf" in page
-    assert "against capacity+dress alone. haste alone is worse than capacity (+" in page
-    assert "dress alone is worse" not in page
+    assert "against capacity+dress alone. haste alone is worse than capacity (+" in detail
+    assert "dress alone is worse" not in detail
     assert "admission control says" not in page

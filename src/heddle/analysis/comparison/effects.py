@@ -2,7 +2,8 @@
 
 A cell is one policy on one workload, against the bare queues. A combination falls behind if it is worse than the best
 of its parts alone (same queues, same workload) by more than the interval of that change, or stalls where that part does
-not. Two executors agree if they end alike and mean completion differs by no more than 5 %.
+not. Two executors agree if they end alike and mean completion differs by no more than 5 %; they differ if it is more
+and the interval of that change does not include 0, and else no difference is shown.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import polars as pl
 
@@ -20,6 +21,8 @@ from heddle.analysis.comparison.sweep_axes import sampling_in
 
 AGREE_PCT: Final = 5.0
 NATIVE: Final = "native"
+KNOBS: Final = "yarn-knobs"
+Agreement = Literal["yes", "no", "no difference shown"]
 _NOTHING: Final = Change(None, None, 0)
 
 
@@ -82,10 +85,13 @@ class Beside:
     stalled_runs: tuple[int, int]
 
     @property
-    def agree(self) -> bool:
+    def agreement(self) -> Agreement:
         if any(self.stalled_runs):
-            return self.stalled_runs[0] == self.stalled_runs[1]
-        return self.change.pct is not None and abs(self.change.pct) <= AGREE_PCT
+            return "yes" if self.stalled_runs[0] == self.stalled_runs[1] else "no"
+        if self.change.pct is not None and abs(self.change.pct) <= AGREE_PCT:
+            return "yes"
+        interval = self.change.interval
+        return "no" if interval is None or not interval[0] <= 0 <= interval[1] else "no difference shown"
 
 
 class Effects:
@@ -109,16 +115,21 @@ class Effects:
                 runs=some.height,
             )
 
-    def cell(self, workload: str, policy: str) -> Cell:
-        """The policy itself, natively."""
-        own = self._scored[workload, policy, NATIVE]
+    def cell(self, workload: str, policy: str, executor: str = NATIVE) -> Cell:
+        """Against the bare queues under the same executor; unless said otherwise, the policy itself decides."""
+        own = self._scored[workload, policy, executor]
         mean, _ = (None, None) if own.stalled else self.sampling[workload].estimate(own.completion_s)
         bare = policy.partition("+")[0]
-        return Cell(own, mean, _NOTHING if policy == bare else self._change(own, workload, bare, NATIVE))
+        return Cell(own, mean, _NOTHING if policy == bare else self._change(own, workload, bare, executor))
 
     @cached_property
     def cells(self) -> list[Cell]:
         return [self.cell(workload, policy) for workload, policy, executor in self._scored if executor == NATIVE]
+
+    @cached_property
+    def with_knobs(self) -> list[str]:
+        """The policies that a stock YARN can be driven by: those that ran so."""
+        return list(dict.fromkeys(policy for _, policy, executor in self._scored if executor == KNOBS))
 
     @cached_property
     def stalling(self) -> list[Scored]:
@@ -132,13 +143,16 @@ class Effects:
 
     @cached_property
     def behind(self) -> list[Behind]:
+        """Where policies decide themselves."""
+        return self.behind_under(NATIVE)
+
+    def behind_under(self, executor: str) -> list[Behind]:
         found = []
-        for cell in self.cells:
-            one = cell.scored
+        for one in (scored for scored in self._scored.values() if scored.executor == executor):
             best = self._best_part(one) if len(one.levers) > 1 else None
             if best is None:
                 continue
-            change = self._change(one, one.workload, best, NATIVE)
+            change = self._change(one, one.workload, best, executor)
             worse = change.interval is not None and change.interval[0] > 0
             if one.stalled or worse:
                 found.append(Behind(one.workload, one.policy, best, change, len(one.stalled)))
@@ -165,7 +179,7 @@ class Effects:
         bare = one.policy.partition("+")[0]
         means = {}
         for lever in one.levers:
-            mean = self.cell(one.workload, f"{bare}+{lever}").mean_s
+            mean = self.cell(one.workload, f"{bare}+{lever}", one.executor).mean_s
             if mean is not None:
                 means[f"{bare}+{lever}"] = mean
         return min(means, key=lambda policy: means[policy]) if means else None
@@ -182,7 +196,8 @@ class Effects:
             "cells": [
                 {
                     "workload": cell.scored.workload, "policy": cell.scored.policy, "mean_s": cell.mean_s,
-                    **_change_json(cell.change), "stalled_runs": len(cell.scored.stalled),
+                    "has_knobs": cell.scored.policy in self.with_knobs, **_change_json(cell.change),
+                    "stalled_runs": len(cell.scored.stalled),
                     "all_runs": cell.scored.runs, "stall_reasons": sorted(set(cell.scored.stalled)),
                     "crashes": cell.scored.crashes, "failed_jobs": cell.scored.failed_jobs,
                 }
@@ -195,7 +210,7 @@ class Effects:
             "native_and_knobs": [
                 {
                     "workload": one.workload, "policy": one.policy, "native_s": one.native_s, "knobs_s": one.knobs_s,
-                    **_change_json(one.change), "stalled_runs": one.stalled_runs, "agree": one.agree,
+                    **_change_json(one.change), "stalled_runs": one.stalled_runs, "agree": one.agreement,
                 }
                 for one in self.beside
             ],

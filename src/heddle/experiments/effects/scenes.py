@@ -8,7 +8,7 @@ from typing import Final
 
 from heddle.model.cluster import Cluster, Queue
 from heddle.model.workload import Workload
-from heddle.traces.catalogue import suggested_cluster
+from heddle.traces.catalogue import describe, suggested_cluster
 from heddle.traces.clusters import load_cluster
 from heddle.traces.imports.importing import import_trace
 from heddle.traces.parquet import write_parquet
@@ -30,6 +30,7 @@ class Recorded:
     path: str  # in the folder of traces
     from_s: int  # after its first submission
     cluster: str
+    about: str
 
     def cut(self, trace: Workload) -> Workload:
         """The jobs of its hour, but for the longest."""
@@ -47,9 +48,16 @@ class Recorded:
 
 # The hours with the most jobs that are spread over enough time blocks.
 RECORDED: Final = (
-    Recorded("ksegments-eager", "ksegments_eager", 477_900, "3x16384x12"),
-    Recorded("nextflow-rnaseq", "sizey_nextflow/trace_rnaseq.csv.gz", 4_500, "8x81920x24"),
-)
+    Recorded(
+        "ksegments-eager", "ksegments_eager", 477_900, "3x16384x12",
+        "the nf-core workflow eager (ancient DNA), with memory and CPU every two seconds "
+        "([k-segments](traces/ksegments.md))",
+    ),
+    Recorded(
+        "nextflow-rnaseq", "sizey_nextflow/trace_rnaseq.csv.gz", 4_500, "8x81920x24",
+        "the nf-core workflow rnaseq, with what each task reserved and used ([Nextflow trace](traces/nextflow.md))",
+    ),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -59,10 +67,13 @@ class Scene:
     name: str
     workload: str  # as a sweep names it
     cluster: Cluster
+    about: str  # what it is and how to run it, in a sentence or two of Markdown
 
 
 def built_in(text: str) -> Scene:
-    return Scene(text, text, with_pool_leaves(suggested_cluster(text)))
+    name, _, given = text.partition("(")
+    about = f"Built in: {describe(name.strip()).summary}" + (f" Here with {given.rstrip(' )')}." if given else "")
+    return Scene(text, text, with_pool_leaves(suggested_cluster(text)), about)
 
 
 def recorded(one: Recorded, traces: Path, folder: Path) -> Scene | str:
@@ -73,7 +84,11 @@ def recorded(one: Recorded, traces: Path, folder: Path) -> Scene | str:
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{one.name}.parquet"
     write_parquet(one.cut(import_trace([str(path)]).imported.workload), target)
-    return Scene(one.name, str(target), with_pool_leaves(load_cluster(one.cluster)))
+    about = (
+        f"Recorded: an hour of {one.about}, from second {one.from_s:,} on, without jobs that have tasks of more than "
+        f"{LONGEST_S} s. `heddle effects -w {one.name} --traces FOLDER` runs it, with `{one.path}` in that folder."
+    )
+    return Scene(one.name, str(target), with_pool_leaves(load_cluster(one.cluster)), about)
 
 
 def with_pool_leaves(cluster: Cluster) -> Cluster:
