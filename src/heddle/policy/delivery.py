@@ -75,7 +75,7 @@ ARGUMENTS: Final[Mapping[int, Arguments]] = {
         ("stage",), "", "the job is JOB_ARRIVED; what it asks for follows in the simulator, and is there live"
     ),
     EVENT_ALLOCATED: Arguments(_THE_CONTAINER, "", "counts the container everywhere, but for the node's total"),
-    EVENT_STARTED: Arguments(_THE_CONTAINER, "", 'container["started_at_ms"] is now'),
+    EVENT_STARTED: Arguments(_THE_CONTAINER, "", 'container["started_at_ms"] says since when'),
     EVENT_FINISHED: Arguments(_THE_CONTAINER, _REPORTS_MADE, _ENDED),
     EVENT_STOPPED: Arguments(_THE_CONTAINER, _REPORTS_MADE, _ENDED),
     EVENT_REPORTED: Arguments(

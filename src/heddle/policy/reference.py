@@ -86,6 +86,7 @@ def _traits() -> Iterator[str]:
     yield "## What a declaration may say\n"
     common = {one.name for one in fields(declaration.Lever)}
     given = {name: what for name, what in _comments(declaration).items() if name in common}
+    given["listens"] = given["listens"].replace("the table of events", "[the table of events](#events)")
     yield from _table_of_traits(
         "Every lever", declaration.Lever, common - {"name", "summary", "on_event", "values"}, given
     )
