@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from heddle.experiments.conformance import certify
 from heddle.model.errors import BadInput
+from heddle.policy.compile import SlowLeverWarning
 from heddle.policy.lever import ordering
 from heddle.policy.parse import parse_policy
 
@@ -53,7 +55,13 @@ def test_a_plain_column_with_two_indices(lever: Write) -> None:
 
 def test_a_truth_that_was_not_declared(lever: Write) -> None:
     total = "@sizing()\ndef mine(view, state, params, node, r):\n    return state.truth['future_peak'][node, r]\n"
-    assert 'say truth=("future_peak",)' in refusal(lever(total))
+    assert ':6: mine: this lever declares no truth; say truth=("future_peak",), depends_on="time"' in refusal(
+        lever(total)
+    )
+    said = refusal(lever("@ordering()\n" + KEY.format("view.stage_spec['duration_ms'][stage]")))
+    assert "view.stage_spec has no column 'duration_ms'; no scheduler knows it: say truth=(\"workload\",)" in said
+    said = refusal(lever(total.replace("state.truth", "view.node")))
+    assert 'view.node has no column \'future_peak\'; say truth=("future_peak",), depends_on="time"' in said
     writes = total.replace("()", "(truth=('future_peak',), depends_on='time')").replace("return", "return 1 +")
     writes = writes.replace("    return", "    state.truth['future_peak'][node, r] = 0\n    return")
     assert ":6: mine: writes into the view or the truth, which are the host's" in refusal(lever(writes))
@@ -65,6 +73,34 @@ def test_a_truth_that_was_not_declared(lever: Write) -> None:
 def test_what_cannot_be_compiled_and_where(lever: Write) -> None:
     with pytest.warns(UserWarning, match=r"mine\.py:8: mine cannot be compiled .* \(Unknown attribute 'loads'"):
         parse_policy(lever("import json\n\n@ordering()\n" + KEY.format("int(json.loads('1'))")))
+
+
+def test_a_reason_made_a_number_inside_a_hook(lever: Write) -> None:
+    text = (
+        "from heddle.model.reasons import Reason\n\n@admission()\ndef mine(view, state, params, job):\n    return {}\n"
+    )
+    advice = r"int\(Reason.VETO\) does not compile inside a hook: write VETO = int\(Reason.VETO\) above it\)$"
+    with pytest.warns(UserWarning, match=r"mine\.py:8: mine cannot be compiled .*" + advice):
+        parse_policy(lever(text.format("int(Reason.VETO) if job else 0")))
+    said = refusal(lever(text.format("Reason.VETO")))
+    assert ":8: mine returns a member of Reason, not a whole number: write X = int(Reason.X) above it" in said
+
+
+def test_what_the_compiler_says_is_not_cut_off(lever: Write) -> None:
+    with pytest.warns(SlowLeverWarning) as warned:
+        parse_policy(lever("@ordering()\n" + KEY.format("int(str)")))
+    (said,) = [str(one.message) for one in warned]
+    assert "found for signature int(Function(" in said
+    assert not said.endswith(":)")
+
+
+def test_a_truth_that_prepare_was_not_promised(lever: Write) -> None:
+    """Once, however many workloads show it."""
+    prepare = "def prepare(setup):\n    told = setup.truth\n    setup.state.table['n'] = len(told.tasks)\n\n"
+    policy = lever(prepare + "@ordering(prepare=prepare, state=State(table='n'))\n" + KEY.format("stage"))
+    (failure,) = certify(policy, seeds=1)
+    assert failure.what == f'{policy}: prepare(): setup.truth is None: say truth=("workload",)'
+    assert failure.where.endswith("mine.py:6")
 
 
 def test_a_column_without_its_row(lever: Write) -> None:

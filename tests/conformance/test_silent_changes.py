@@ -12,7 +12,7 @@ import pytest
 from heddle.experiments.conformance import Failure, certify
 
 Write = Callable[[str], str]
-SILENT = "says when its answers change"
+SILENT = "it does not say when its answers change"
 HEARD = "def heard(view, state, params, kind, node, stage, container, value):\n    {}\n    return {}\n\n"
 COUNT = "state.table['n'][0] += 1"
 LISTENS = "state=State(table='n'), on_event=heard, listens=({},)"
@@ -86,7 +86,7 @@ def places(policy: str) -> list[str]:
 
 
 def test_the_line_that_reads_what_is_not_declared(lever: Write) -> None:
-    key = "@ordering()\ndef mine(view, state, params, stage):\n    now = view.clock['now_ms'][0]\n    return now\n"
+    key = "@ordering()\ndef mine(view, state, params, stage):\n    held = view.stage['held'][stage]\n    return held\n"
     assert set(places(lever(key))) == {"6"}
     shared = (
         "from heddle.model.compilable import callable_too\n\n"
@@ -106,5 +106,5 @@ def test_where_the_lever_begins_if_no_line_is_to_blame(lever: Write) -> None:
     """Here nothing but the runs: what no node may ever take cannot finish."""
     admits = "@admission()\ndef mine(view, state, params, job):\n    return 4\n"
     found = certify(lever(admits) + "+fifo", seeds=1)
-    assert {failure.rule for failure in found} == {"finishes everything that can finish"}
+    assert {failure.rule for failure in found} == {"work that could finish did not"}
     assert all(failure.where.endswith("mine.py:4") for failure in found)

@@ -35,15 +35,23 @@ def key(body: str, options: str = "") -> str:
 
 
 def test_a_fraction_is_not_cut_to_0(lever: Write) -> None:
-    assert ":4: mine returns a fraction" in refusal(lever(key("return 1 / (1 + stage)")))
+    """And the line is that of the return that gives it."""
+    assert ":6: mine returns a fraction" in refusal(lever(key("return 1 / (1 + stage)")))
+    body = "if stage > 3:\n        return 1\n    half = stage / 2\n    return half"
+    assert ":9: mine returns a fraction" in refusal(lever(key(body)))
 
 
 def test_a_hook_that_returns_nothing(lever: Write) -> None:
-    assert "mine returns nothing;" in refusal(lever(key("stage + 1")))
+    assert ":5: mine returns nothing; every path must return" in refusal(lever(key("stage + 1")))
+    heard = "def heard(view, state, params, kind, node, stage, container, value):\n    value + 1\n\n"
+    said = refusal(lever(heard + key("return stage", "on_event=heard, listens=(EVENT_ARRIVED,)")))
+    assert ":4: heard returns nothing; add a return: 1 if its host must ask again, else 0" in said
 
 
 def test_a_hook_that_returns_nothing_now_and_then(lever: Write) -> None:
-    assert "mine returns nothing on some way" in refusal(lever(key("if stage > 3:\n        return 1")))
+    said = refusal(lever(key("if stage > 3:\n        return 1")))
+    assert ":5: mine does not return a value on every path; every path must return a whole number" in said
+    assert ":7: mine does not return" in refusal(lever(key("if stage > 3:\n        return\n    return 1")))
 
 
 def test_a_fraction_of_a_hook_that_cannot_be_compiled(lever: Write) -> None:
@@ -58,9 +66,10 @@ def test_a_fraction_of_a_hook_that_cannot_be_compiled(lever: Write) -> None:
 def test_events_that_never_come(lever: Write) -> None:
     listening = "def heard(view, state, params, kind, node, stage, container, value):\n    return 0\n\n"
     said = refusal(lever(listening + key("return stage", "on_event=heard, listens=(EVENT_REPORTED,)")))
-    assert "ordering never hears of 'reported'; only sizing and partition do" in said
+    assert "an ordering lever gets no EVENT_REPORTED; only sizing and partition do" in said
+    assert "or poll: listen to EVENT_TICK with every_ms set" in said
     said = refusal(lever(listening + key("return stage", "on_event=heard, listens=(EVENT_INNER_FINISHED,)")))
-    assert "nothing a scheduler sees" in said
+    assert "no scheduler sees EVENT_INNER_FINISHED" in said
     assert "listens to nothing" in refusal(lever(listening + key("return stage", "on_event=heard")))
     assert "has no on_event" in refusal(lever(key("return stage", "listens=(EVENT_ARRIVED,)")))
 
@@ -94,15 +103,48 @@ def test_names_that_do_not_exist(lever: Write) -> None:
 # Fails certification
 
 
+HELPER = (
+    "from heddle.model.compilable import callable_too\n\n"
+    "@callable_too\ndef now(view):\n    return view.clock['now_ms'][0]\n\n"
+)
+
+
 def rules(policy: str) -> list[str]:
     return [f"{failure.rule}: {failure.what}" for failure in certify(policy, seeds=1)]
 
 
 def test_a_key_that_goes_stale_as_time_passes(lever: Write) -> None:
-    body = 'return view.stage["asked_at_ms"][stage] - view.clock["now_ms"][0] // 1000'
-    broken = rules(lever(key(body)))
-    assert any("reads what it declares" in one and 'view.clock["now_ms"]' in one for one in broken)
-    assert rules(lever(key(body, 'depends_on="time", every_ms=1000'))) == []
+    """Refused when loaded; where another function reads the clock, only a run shows it."""
+    body = 'return view.stage["asked_at_ms"][stage] - {} // 1000'
+    direct, by_helper = body.format('view.clock["now_ms"][0]'), body.format("now(view)")
+    said = refusal(lever(key("clock = view.clock\n    " + direct.replace("view.clock", "clock"))))
+    assert ':7: mine: key reads view.clock["now_ms"], but nobody asks for the key again as time passes: say' in said
+    assert rules(lever(key(direct, 'depends_on="time", every_ms=1000'))) == []
+    broken = rules(lever(HELPER + key(by_helper)))
+    assert any("it must declare what it reads" in one and 'view.clock["now_ms"]' in one for one in broken)
+
+
+def test_a_column_of_the_levers_own_may_have_the_name_of_one_of_the_view(lever: Write) -> None:
+    text = (
+        "@sizing(state=State(container=per_resource('used')))\ndef mine(view, state, params, node, r):\n    return {}\n"
+    )
+    own = "view.node['allowance'][node, r] - state.container['used'][0, r]"
+    assert parse_policy(lever(text.format(own))).sizing.summary == ""
+    said = refusal(lever(text.format(own.replace("state", "view"))))
+    assert ':6: mine: total reads view.container["used"], which is 0 unless a sizing lever says reads_con' in said
+    switched = "@sizing(reads_containers='x', parameters=(Parameter('x', True, ''),), "
+    assert parse_policy(lever(text.format(own.replace("state", "view")).replace("@sizing(", switched)))
+
+
+def test_a_refusal_by_the_clock_without_a_tick(lever: Write) -> None:
+    """Nothing but time passes: nobody asks again."""
+    text = "def mine(view, state, params, job):\n    return 3 if view.clock['now_ms'][0] < 200_000 else 0\n"
+    stalled = [one for one in rules(lever("@admission()\n" + text)) if one.startswith("work that could finish did not")]
+    assert stalled
+    assert all('admits reads view.clock["now_ms"], but nobody asks it again' in one for one in stalled)
+    assert all("listen to EVENT_TICK" in one for one in stalled)
+    ticking = "@admission(on_event=heard, listens=(EVENT_TICK,), every_ms=1000)\n"
+    assert rules(lever(LISTENING.format("pass", 1) + ticking + text)) == []
 
 
 def test_a_key_that_goes_stale_as_containers_come_and_go(lever: Write) -> None:
@@ -125,7 +167,7 @@ def test_a_hook_that_writes_into_the_view(lever: Write) -> None:
     policy = lever("import json\n\n" + key('view.job["priority"][0] = json.loads("0")\n    return stage'))
     with pytest.warns(UserWarning, match="cannot be compiled"):
         broken = rules(policy)
-    assert any("hosts cannot go on with" in one and "read-only" in one for one in broken)
+    assert any("it stops the host with an error" in one and "read-only" in one for one in broken)
 
 
 def test_a_lever_that_goes_by_what_only_a_simulator_tells(lever: Write) -> None:
@@ -134,7 +176,7 @@ def test_a_lever_that_goes_by_what_only_a_simulator_tells(lever: Write) -> None:
     declared = 'state=State(table=("known",)), prepare=prepare'
     broken = rules(lever(prepare + key('return stage * state.table["known"][0]', declared)))
     assert len(broken) == 1
-    assert "answers the same in both hosts" in broken[0]
+    assert "its answers differ between the hosts" in broken[0]
     assert "in the simulator, 0 live" in broken[0]
 
 
@@ -165,15 +207,21 @@ LISTENING = "def heard(view, state, params, kind, node, stage, container, value)
 
 def test_use_of_containers_that_nobody_fills_in(lever: Write) -> None:
     """Without the trait it is 0, also where on_event reads it."""
+    read = "@callable_too\ndef of(view, row):\n    return view.container['used'][row, 0]\n\n"
     add_up = """state.node['sum'][node] = 0
     row = view.node['first_container'][node]
     while row >= 0:
-        state.node['sum'][node] += view.container['used'][row, 0]
+        state.node['sum'][node] += of(view, row)
         row = view.container['next'][row]"""
-    text = LISTENING.format(add_up, 0) + (
-        "@sizing(state=State(node='sum'), on_event=heard, listens=(EVENT_REPORTED,){})\n"
-        "def mine(view, state, params, node, r):\n"
-        "    return view.node['allowance'][node, r] - state.node['sum'][node] // 1000\n"
+    text = (
+        HELPER
+        + read
+        + LISTENING.format(add_up, 0)
+        + (
+            "@sizing(state=State(node='sum'), on_event=heard, listens=(EVENT_REPORTED,){})\n"
+            "def mine(view, state, params, node, r):\n"
+            "    return view.node['allowance'][node, r] - state.node['sum'][node] // 1000\n"
+        )
     )
     (said,) = rules(lever(text.format("")))
     assert 'on_event reads view.container["used"], which is 0 unless a sizing lever says reads_containers=True' in said
@@ -192,7 +240,7 @@ def test_a_key_that_an_event_changes_without_saying_so(lever: Write) -> None:
     )
     change = f"state.job['last'][{job}] += 1"
     (said,) = rules(lever(LISTENING.format(change, 0) + key_of_state))
-    assert "says when its answers change" in said
+    assert "it does not say when its answers change" in said
     assert "key of stage" in said
     assert "from 0 to 1, but on_event returned 0" in said
     assert rules(lever(LISTENING.format(change, 1) + key_of_state)) == []

@@ -14,11 +14,11 @@ SOURCE = Path(suggestion.__file__).parents[1]
 
 @pytest.mark.parametrize(
     ("word", "near"),
-    [("capcity", "capacity"), ("FIFO", "fifo"), ("etL", "ETL"), ("zebra", None), ("", None)],
+    [("duration_ms", None), ("capcity", "capacity"), ("FIFO", "fifo"), ("etL", "ETL"), ("zebra", None), ("", None)],
 )
 def test_near_names_are_named_whatever_their_case(word: str, near: str | None) -> None:
     expected = f', did you mean "{near}"?' if near else ""
-    assert did_you_mean(word, ["capacity", "fifo", "ETL"]) == expected
+    assert did_you_mean(word, ["capacity", "fifo", "ETL", "iteration"]) == expected
 
 
 def test_nobody_guesses_by_a_rule_of_their_own() -> None:

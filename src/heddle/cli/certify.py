@@ -40,7 +40,7 @@ def certify(
         print(f"{policy}: " + ("certified" if not failures else "not certified"))
         for failure in failures:
             where = failure.where and f"{failure.where}: "
-            print(f"  {where}it breaks the rule that it {failure.rule} (workload {failure.case}): {failure.what}")
+            print(f"  {where}{failure.rule} (workload {failure.case}): {failure.what}")
         for why in only_simulated:
             print(f"  in the simulator only: {why}")
     if failures:

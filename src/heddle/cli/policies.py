@@ -21,7 +21,8 @@ def policies(
     """List the policies, or explain one.
 
     A policy is one lever for each of six questions (queues, ordering, admission, sizing, partition, placement), joined
-    by +; what is left out has its default, and the right-most wins on the same question. Your own: ./mine.py:my_lever.
+    by +. What is left out has its default; if two levers answer the same question, the right-most one counts. Your
+    own: ./mine.py:my_lever.
 
     \b
     Examples:

@@ -16,14 +16,16 @@ import numpy as np
 import polars as pl
 
 from heddle.experiments.beside import LiveBeside
-from heddle.experiments.declared_reads import undeclared_reads
 from heddle.experiments.onlooker import Onlooker
+from heddle.experiments.silent_changes import REFUSES
 from heddle.experiments.watching import Watched, watched
 from heddle.model.cluster import YARN, Cluster, Node, Queue, Timing
 from heddle.model.errors import BadInput, CheckFailed
-from heddle.model.view import EVENT_FINISHED, EVENT_NAMES, EVENT_STOPPED
+from heddle.model.view import EVENT_FINISHED, EVENT_STOPPED, EVENT_TICK, event_constant
 from heddle.model.workload import Workload
 from heddle.policy.declaration import Lever, is_ours
+from heddle.policy.declared_reads import OF_TIME, undeclared
+from heddle.policy.lever import Placement
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
 from heddle.policy.question import Question
@@ -37,7 +39,7 @@ from heddle.yarn.live.levers import unfit
 
 @dataclass(frozen=True)
 class Failure:
-    """A rule that the policy broke, on what, and where in a file of the user's: there, or in one of several places."""
+    """How the policy broke a rule, on what, and where in a file of the user's: there, or in one of several places."""
 
     rule: str
     case: str
@@ -53,7 +55,8 @@ def certify(text: str, seeds: int = 2) -> list[Failure]:
     for seed in range(seeds):
         for case in cases(seed):
             failures += _unless_refused(case, _check_case(policy, case, seed))
-    return failures
+    # Each once, on the first workload that shows it.
+    return list({(one.rule, one.what, one.where): one for one in reversed(failures)}.values())[::-1]
 
 
 def _unless_refused(case: Case, failures: Iterator[Failure]) -> Iterator[Failure]:
@@ -63,7 +66,7 @@ def _unless_refused(case: Case, failures: Iterator[Failure]) -> Iterator[Failure
     except BadInput as error:
         for problem in error.problems:
             where = problem.where if problem.row is None else f"{problem.where}:{problem.row}"
-            yield Failure("never does what hosts cannot go on with", case.name, problem.what, where)
+            yield Failure("it stops the host with an error", case.name, problem.what, where)
 
 
 def _at(lever: Lever, hook: str, line: int = 0) -> str:
@@ -132,7 +135,7 @@ def _watch(policy: Policy, case: Case) -> Iterator[Failure]:
     try:
         again = simulate(case.workload(), case.cluster, plain, record=True)
         if not again.attempts.equals(compiled.attempts):
-            rule, what = "answers the same compiled and as plain Python", "the two gave other attempts"
+            rule, what = "it answers otherwise compiled than in Python", "the two gave other attempts"
             yield Failure(rule, case.name, what, _somewhere(policy))
     except BadInput:
         pass  # it is among what was raised
@@ -140,7 +143,12 @@ def _watch(policy: Policy, case: Case) -> Iterator[Failure]:
     if beside:
         for (question, hook), what in beside.differences.items():
             lever = policy.by_question[question]
-            yield Failure("answers the same in both hosts", case.name, f"{lever.name}: {what}", _at(lever, hook))
+            yield Failure(
+                "its answers differ between the hosts",
+                case.name,
+                f"{lever.name}: {what}",
+                _at(lever, hook),
+            )
         outside, live = watched(policy)
         aligned = in_resources_of(case.workload(), case.cluster)
         run_engine(aligned, case.cluster, policy, 0, False, outside=Onlooker(outside, aligned, case.cluster))
@@ -150,15 +158,15 @@ def _watch(policy: Policy, case: Case) -> Iterator[Failure]:
         lever = seen.lever
         for raised in sorted({one for host in hosts for one in host[question].raised}):
             where = _at(lever, raised.hook, raised.line)
-            yield Failure(
-                "answers every question with a whole number", case.name, f"{lever.name}: {raised.what}", where
-            )
-        for read in undeclared_reads(seen):
-            where = _at(lever, read.hook, read.line)
-            yield Failure("reads what it declares", case.name, f"{lever.name}: {read.what}", where)
+            yield Failure("a hook gives no whole number", case.name, f"{lever.name}: {raised.what}", where)
+        for hook, reads in seen.reads.items():
+            for read in sorted(reads):
+                if wrong := undeclared(lever, hook, read):
+                    where = _at(lever, hook, reads[read])
+                    yield Failure("it must declare what it reads", case.name, f"{lever.name}: {wrong}", where)
         for what in seen.silent.found.values():
             where = _at(lever, "on_event")
-            yield Failure("says when its answers change", case.name, f"{lever.name}: {what}", where)
+            yield Failure("it does not say when its answers change", case.name, f"{lever.name}: {what}", where)
 
 
 def _heard_otherwise(
@@ -167,14 +175,15 @@ def _heard_otherwise(
     """How a container ended, a poll cannot always tell: the two ways count as one."""
 
     def kinds(heard: set[int]) -> set[str]:
-        return {"ended" if kind in (EVENT_FINISHED, EVENT_STOPPED) else EVENT_NAMES[kind] for kind in heard}
+        ends = (EVENT_FINISHED, EVENT_STOPPED)
+        return {"the end of a container" if kind in ends else event_constant(kind) for kind in heard}
 
     for question, seen in native.items():
         other = live[question]
         for kind in sorted(kinds(seen.heard) ^ kinds(other.heard)):
             where = "the simulator" if kind in kinds(seen.heard) else "the live host"
-            what = f"{seen.lever.name} hears {kind!r} only in {where}"
-            yield Failure("hears the same in both hosts", case, what, _at(seen.lever, "on_event"))
+            what = f"{seen.lever.name} hears {kind} only in {where}"
+            yield Failure("its events differ between the hosts", case, what, _at(seen.lever, "on_event"))
 
 
 def _check_case(policy: Policy, case: Case, seed: int) -> Iterator[Failure]:
@@ -183,21 +192,40 @@ def _check_case(policy: Policy, case: Case, seed: int) -> Iterator[Failure]:
 
 
 def _broken_by_runs(policy: Policy, case: Case, seed: int) -> Iterator[tuple[str, str]]:
-    """The rule, and what was seen."""
+    """How a rule was broken, and what was seen."""
     workload = case.workload()
     try:
         run = simulate(workload, case.cluster, policy, seed=seed, record=True, check=True)
     except CheckFailed as error:
-        yield "never promises too much, loses or doubles a task", str(error)
+        yield "it promises too much, or loses or doubles a task", str(error)
         return
     if run.manifest["outcome"] != "finished" and not policy.may_deadlock:
-        yield "finishes everything that can finish", str(run.manifest["reason"])
+        advice = _unasked_as_time_passes(policy, case, seed)
+        yield "work that could finish did not", "; ".join([str(run.manifest["reason"]), *advice])
     again = simulate(workload, case.cluster, policy, seed=seed, record=True)
     if not again.attempts.equals(run.attempts):
-        yield "is deterministic", "the same seed gave other attempts"
+        yield "it is not deterministic", "the same seed gave other attempts"
     turned = simulate(case.workload(case.jobs[::-1]), case.cluster, policy, seed=seed, record=True)
     if not _by_name(turned).equals(_by_name(run)):
-        yield "does not depend on the order of the input", "jobs given in reverse ended otherwise"
+        yield "it depends on the order of the input", "jobs given in reverse ended otherwise"
+
+
+def _unasked_as_time_passes(policy: Policy, case: Case, seed: int) -> Iterator[str]:
+    """Hooks that refuse by the clock, of levers that nobody asks again when only time passes."""
+    plain, seen = watched(policy)
+    simulate(case.workload(), case.cluster, plain, seed=seed)
+    for one in seen.values():
+        for hook in (*REFUSES, "limit"):
+            if OF_TIME in one.reads.get(hook, {}) and EVENT_TICK not in one.lever.listens and not _wakes(one.lever):
+                yield (
+                    f"{hook} reads {OF_TIME}, but nobody asks it again when only time passes: listen to EVENT_TICK, "
+                    "with every_ms set, and return 1 from on_event"
+                )
+
+
+def _wakes(lever: Lever) -> bool:
+    """The host looks again when a veto may end."""
+    return isinstance(lever, Placement) and bool(lever.waits)
 
 
 def _by_name(run: Run) -> pl.DataFrame:
@@ -209,4 +237,4 @@ def _round_trips(policy: Policy) -> Iterator[Failure]:
     if [(str(lever), lever.question) for lever in again.levers] != [
         (str(lever), lever.question) for lever in policy.levers
     ]:
-        yield Failure("is what its string says", str(policy), f"reads back as {again}")
+        yield Failure("it is not what its string says", str(policy), f"reads back as {again}")

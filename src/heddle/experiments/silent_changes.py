@@ -42,7 +42,7 @@ _ENDS: Final = (EVENT_FINISHED, EVENT_STOPPED)
 _OF_ALLOCATIONS: Final = (EVENT_ARRIVED, EVENT_ALLOCATED, *_ENDS)
 # After these it asks again for what it keeps of the node.
 _OF_NODE: Final = (EVENT_ALLOCATED, *_ENDS, EVENT_NODE_LOST, EVENT_NODE_RETURNED)
-_REFUSES: Final = ("admits", "allows", "user_allows")
+REFUSES: Final = ("admits", "allows", "user_allows")
 _LOOKED_AT: Final = 16  # requests, at each event
 
 
@@ -56,9 +56,9 @@ class SilentChanges:
 
     def given(self, hook: str, about: list[int], answer: int) -> None:
         """The host has this answer."""
-        if hook in _REFUSES and answer != 0:
+        if hook in REFUSES and answer != 0:
             self._refused[hook, tuple(about)] = None
-        elif hook in _REFUSES:
+        elif hook in REFUSES:
             self._refused.pop((hook, tuple(about)), None)
 
     @contextmanager
@@ -119,7 +119,7 @@ class SilentChanges:
         if hook == "limit":
             stale = self._lets_through(view, asked[1], was, now)
         else:
-            stale = (was != 0 and now == 0) if hook in _REFUSES else was != now
+            stale = (was != 0 and now == 0) if hook in REFUSES else was != now
         return ", but on_event returned 0, so nobody asks again: return 1" if stale and not told else ""
 
     def _lets_through(self, view: View, about: tuple[int, ...], was: int, now: int) -> bool:

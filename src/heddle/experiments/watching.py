@@ -17,20 +17,9 @@ from heddle.experiments.silent_changes import SilentChanges
 from heddle.model.view import View
 from heddle.policy.compile import RUNS_AS_PYTHON
 from heddle.policy.declaration import Lever
+from heddle.policy.declared_reads import Read
 from heddle.policy.policy import Policy
 from heddle.policy.question import HOOKS, Question
-
-
-class Read(NamedTuple):
-    """A column of the view; `others`: in a row that is not of the job (of its stages) that the hook was asked about."""
-
-    table: str
-    column: str
-    others: bool = False
-
-    def __str__(self) -> str:
-        return f'view.{self.table}["{self.column}"]' + (" of another job" if self.others else "")
-
 
 Reads = dict[Read, int]  # and the line that read it first
 

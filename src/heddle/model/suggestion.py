@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Final
+
+CLOSE: Final = 0.7  # as difflib counts it; below this, words have little more than their endings in common
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`, did you mean "mix"?` for a word close to a known one, whatever its case; else nothing."""
     names = {name.casefold(): name for name in known}
-    near = get_close_matches(word.casefold(), names, n=1)
+    near = get_close_matches(word.casefold(), names, n=1, cutoff=CLOSE)
     return f', did you mean "{names[near[0]]}"?' if near else ""

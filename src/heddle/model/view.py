@@ -48,6 +48,11 @@ EVENT_NAMES: Final = (
 )  # fmt: skip
 
 
+def event_constant(kind: int) -> str:
+    """`EVENT_NODE_LOST`: the kind as code names it."""
+    return f"EVENT_{EVENT_NAMES[kind].upper().replace('-', '_')}"
+
+
 class View(NamedTuple):
     """What is known of the cluster now. Index of a stage = its request; see docs/decisions/0001."""
 

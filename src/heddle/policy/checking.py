@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heddle.model.errors import Problem
 from heddle.model.suggestion import did_you_mean
-from heddle.model.view import EVENT_NAMES, EVENT_TICK
+from heddle.model.view import EVENT_NAMES, EVENT_TICK, event_constant
 from heddle.policy.answers import MOST_POOLS
 from heddle.policy.delivery import DELIVERY, OF_TRUTH
 from heddle.policy.parameter import Parameter
@@ -78,14 +78,14 @@ def _takes_anything(hook: Callable[..., Any]) -> bool:
 def _of_events(lever: Lever) -> Iterator[str]:
     for kind in lever.listens:
         if kind not in range(len(EVENT_NAMES)):
-            events = ", ".join(f"EVENT_{name.upper().replace('-', '_')}" for name in EVENT_NAMES)
+            events = ", ".join(map(event_constant, range(len(EVENT_NAMES))))
             yield f"listens to {kind!r}, which is no event; heddle.model.view has {events}"
         elif kind not in DELIVERY[lever.question].kinds:
-            hearers = [question for question, one in DELIVERY.items() if kind in one.kinds]
-            instead = "leave it out of listens, or ask every every_ms with EVENT_TICK"
-            yield f"{lever.question} never hears of {EVENT_NAMES[kind]!r}; only {' and '.join(hearers)} do: {instead}"
+            hearers = " and ".join(question for question, one in DELIVERY.items() if kind in one.kinds)
+            instead = "leave it out of listens, or poll: listen to EVENT_TICK with every_ms set"
+            yield f"{_a(lever.question)} gets no {event_constant(kind)}; only {hearers} do: {instead}"
         elif kind in OF_TRUTH and not lever.truth:
-            yield f"{EVENT_NAMES[kind]!r} is nothing a scheduler sees: only levers with a truth may listen to it"
+            yield f"no scheduler sees {event_constant(kind)}: only levers with a truth may listen to it"
     if lever.listens and lever.on_event is None:
         yield "listens to events, but has no on_event"
     if lever.on_event is not None and not lever.listens:
@@ -93,9 +93,13 @@ def _of_events(lever: Lever) -> Iterator[str]:
     if getattr(lever, "depends_on", "") == "time" and lever.question is Question.ORDERING and lever.every_ms <= 0:
         yield "its key depends on time: every_ms must say how often the host asks for it again"
     if EVENT_TICK in lever.listens and lever.every_ms <= 0:
-        yield "listens to 'tick': every_ms must say how often"
+        yield "listens to EVENT_TICK: every_ms must say how often"
     if lever.every_ms > 0 and EVENT_TICK not in lever.listens and getattr(lever, "depends_on", "") != "time":
-        yield "every_ms says how often 'tick' comes, but it does not listen to it"
+        yield "every_ms says how often EVENT_TICK comes, but it does not listen to it"
+
+
+def _a(question: Question) -> str:
+    return f"{'an' if question[0] in 'ao' else 'a'} {question} lever"
 
 
 def _of_truth(lever: Lever) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from traceback import extract_tb
 from typing import Any, Final
@@ -16,15 +16,18 @@ from numba.core.errors import NumbaError
 from heddle.model.compiled import among_levers
 from heddle.model.errors import BadInput, Problem
 from heddle.policy.answers import Legal, legal_answers
-from heddle.policy.compiler_words import refuse_slips, why_not
+from heddle.policy.compiler_words import above_it, refuse_slips, why_not
 from heddle.policy.declaration import Hook, Lever, is_ours
+from heddle.policy.declared_reads import Read
 from heddle.policy.guarding import Guard
 from heddle.policy.handles import ParamsType, StateType, ViewType
 from heddle.policy.native import address_of
 from heddle.policy.question import ALL_HOOKS, HOOKS, Question
 from heddle.policy.state import StateLayout
 from heddle.policy.stepping_out import SteppingOut
+from heddle.policy.typed_code import columns_read, defined_at, line_that_returns
 
+_EVERY_PATH: Final = "every path must return a whole number"
 RUNS_AS_PYTHON: Final = "runs_as_python"  # attribute of hooks that nobody tries to compile
 
 
@@ -41,6 +44,7 @@ class Compiled:
     function: Any = None
     outside: SteppingOut | None = None
     guard: Guard | None = None
+    reads: Mapping[Read, int] = field(default_factory=dict)  # of a user's: columns of the view, and the lines
 
     def take_fault(self) -> Problem | None:
         """What a user's hook did wrong since it was asked last, with its line."""
@@ -129,31 +133,38 @@ def by_numba(
     options = {"cache": ours, "_nrt": False, "error_model": "numpy", "boundscheck": not ours}
     with among_levers():
         compiled = njit(given, **options)(function)
-        returned = compiled.overloads[given].signature.return_type
-        _refuse_unless_whole(function, returned)
+        first = compiled.overloads[given]
+        returned = first.signature.return_type
+        _refuse_unless_whole(function, about, returned, first.type_annotation)
         wanted = types.int64(*given)
         if returned != types.int64:
             compiled = njit(wanted, **options)(function)
         if ours:
             return Compiled(function, address_of(compiled, wanted), function=compiled)
         guard = Guard(compiled, wanted, legal, about, options)
-    return Compiled(function, guard.address, guard=guard)
+    return Compiled(function, guard.address, guard=guard, reads=columns_read(first.type_annotation, view))
 
 
-def _refuse_unless_whole(function: Hook, returned: Any) -> None:
-    """Numba would cast a fraction to a whole number, cutting it off, and nothing to 0."""
+def _refuse_unless_whole(function: Hook, about: tuple[str, ...], returned: Any, typed: Any) -> None:
+    """Numba would cast a fraction to a whole number, cutting it off, and nothing to 0. `typed`: its typed code."""
     if isinstance(returned, types.Integer | types.Boolean):
         return
-    if isinstance(returned, types.Float):
-        what = "returns a fraction, and would be cut to a whole number; use // and units that are fine enough"
+    row, is_event = defined_at(function), "kind" in about
+    missing = "add a return: 1 if its host must ask again, else 0" if is_event else _EVERY_PATH
+    if isinstance(returned, types.Optional):
+        what = f"does not return a value on every path; {missing}"
+        row = line_that_returns(function, typed, types.NoneType)
     elif returned == types.none:
-        what = "returns nothing; a hook returns a whole number (on_event: 1 if its host must ask again, else 0)"
-    elif isinstance(returned, types.Optional):
-        what = "returns nothing on some way through it; a hook returns a whole number on every way"
+        what = f"returns nothing; {missing}"
+    elif isinstance(returned, types.Float):
+        what = "returns a fraction, and would be cut to a whole number; use // and units that are fine enough"
+        row = line_that_returns(function, typed, types.Float)
+    elif isinstance(returned, types.IntEnumMember):
+        what = f"returns a member of {returned.instance_class.__name__}, not a whole number: {above_it('X')}"
+        row = line_that_returns(function, typed, types.IntEnumMember)
     else:
         what = f"returns {returned}; a hook returns a whole number"
-    code = function.__code__
-    raise BadInput.of(code.co_filename, f"{function.__name__} {what}", row=code.co_firstlineno)
+    raise BadInput.of(function.__code__.co_filename, f"{function.__name__} {what}", row=row)
 
 
 Compilation = Mapping[tuple[Question, str], Compiled]

@@ -34,7 +34,7 @@ class Lever:
     parameters: tuple[Parameter, ...] = ()
     state: State = NO_STATE  # what it remembers: State(node=, job=, container=, table=, lists=)
     on_event: Hook | None = None
-    listens: tuple[int, ...] = ()  # kinds of events for on_event: policy/delivery.py
+    listens: tuple[int, ...] = ()  # kinds of events for on_event: see the table of events
     every_ms: int = 0  # how often EVENT_TICK comes, as long as requests wait
     # Before a run: prepare(Setup) may fill the lever's columns; returns its lists, by name, if it has any.
     prepare: Callable[[Any], Any] | None = None

@@ -21,7 +21,7 @@ and `params` (`params.damping`, in thousandths) first, and returns a whole numbe
     placement   score(view, state, params, node, stage) -> int   larger wins
                 allows(view, state, params, node, stage) -> Reason   a veto; 0 is yes
     any         on_event(view, state, params, kind, node, stage, container, value) -> 0, or 1: what the lever
-                answered before may be wrong by now, so the host asks again (delivery.py says who hears what)
+                answered before may be wrong by now, so the host asks again
 """
 
 from __future__ import annotations
@@ -125,7 +125,9 @@ class Placement(Lever):
     # What the score depends on: the node alone (`stage` is then -1), that and the stage, or the node alone where
     # nothing in the workload says what is near to what (no dependencies, no preferred nodes).
     score_by: Literal["node", "pair", "pair-if-data"] = "pair"
-    by_stage: bool | str = False  # its vetoes differ from stage to stage: no request hides behind one of its own size
+    # Of the requests in a queue and pool that want the same size and label, the simulator asks about the first alone:
+    # if it is vetoed, those behind it wait too. True: it asks about each stage, because their vetoes may differ.
+    by_stage: bool | str = False
     waits: str = ""  # parameter, in seconds, after which (and after twice of which) a veto may end
     reads_declared: bool = False  # prepare() reads declared data sizes; refused on a live cluster
 

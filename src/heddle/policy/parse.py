@@ -1,4 +1,7 @@
-"""The grammar of policies: `name(parameter=value, ...)` joined by `+`; the right-most wins on the same question."""
+"""The grammar of policies: `name(parameter=value, ...)` joined by `+`.
+
+If two levers answer the same question, the right-most one counts.
+"""
 
 from __future__ import annotations
 

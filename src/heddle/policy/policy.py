@@ -58,6 +58,8 @@ class Setup(NamedTuple):
             said = f"{self.lever.name}: prepare() raised {type(error).__name__}: {error}"
             if isinstance(error, AttributeError) and isinstance(error.obj, Setup):
                 said += f"; a Setup has {', '.join(self._fields)}"
+            if self._asks_for_a_truth(error):
+                said = f'{self.lever.name}: prepare(): setup.truth is None: say truth=("workload",)'
             raise BadInput.of(code.co_filename, said, row=lines[-1] if lines else code.co_firstlineno) from error
         wanted = self.lever.state.lists
         problems = []
@@ -71,6 +73,12 @@ class Setup(NamedTuple):
                 [Problem(code.co_filename, f"{self.lever.name}: {one}", code.co_firstlineno) for one in problems]
             )
         return {name: np.ascontiguousarray(made[name], np.int64) for name in wanted}
+
+    def _asks_for_a_truth(self, error: Exception) -> bool:
+        """It is not declared, prepare() looks at it, and None has nothing to look at."""
+        assert self.lever.prepare is not None
+        looks = "truth" in self.lever.prepare.__code__.co_names
+        return isinstance(error, AttributeError) and error.obj is None and looks and self.truth is None
 
 
 def _not_a_list(made: Any) -> str:

@@ -15,18 +15,30 @@ from typing import Any, Final
 from heddle.model import view, workload
 from heddle.model.reasons import Reason
 from heddle.policy import declaration, lever, policy
-from heddle.policy.delivery import DELIVERY, LOOK_AGAIN, NEW_KEYS, OF_TRUTH
+from heddle.policy.delivery import ARGUMENTS, DELIVERY, LOOK_AGAIN, NEW_KEYS, NOTHING, OF_TRUTH
 from heddle.policy.question import HOOKS, Question
 
 KINDS: Final = (lever.Queues, lever.Ordering, lever.Admission, lever.Sizing, lever.Partition, lever.Placement)
 ONE_MEANS: Final = {
+    NOTHING: "nothing: `depends_on` says when totals are asked for again",
     LOOK_AGAIN: "requests that were held back are looked at again",
     NEW_KEYS: "all keys are asked for again",
 }
+_OF_ADMISSION, _OF_VETOES = "`admits`", "`allows` of a placement"
+SUITS: Final = {
+    Reason.NONE: "all",
+    Reason.NOT_ADMITTED: _OF_ADMISSION,
+    Reason.AM_SHARE: _OF_ADMISSION,
+    Reason.MAX_RUNNING: _OF_ADMISSION,
+    Reason.QUEUE_LIMIT: "`allows` of queues",
+    Reason.USER_LIMIT: "`allows` and `user_allows` of queues",
+    Reason.LOCALITY: _OF_VETOES,
+    Reason.VETO: _OF_VETOES,
+}
 RULES: Final = """\
-Written by `python -m heddle.policy.reference` from the declarations in `src/heddle/policy/` and
-`src/heddle/model/`. The [guide](guide.md#a-lever-of-your-own) tells how to use them. All numbers are whole:
-milliseconds, MB, millicores.
+For authors of levers; `heddle policies` lists the built-in ones. The [guide](guide.md#a-lever-of-your-own) tells how to
+write one. All numbers are whole: milliseconds, MB, millicores. (Written by `python -m heddle.policy.reference` from the
+declarations in `src/heddle/policy/` and `src/heddle/model/`.)
 
 - Columns are read field first: `view.node["allocated"][node, r]` where the column is *per resource* (r = 0 is
   memory, 1 vcores), `view.job["held"][job]` where it is not, `view.clock["now_ms"][0]` of the clock, which has one
@@ -42,7 +54,12 @@ milliseconds, MB, millicores.
   lever, because no ResourceManager tells the use of single containers.
 - `on_event` returns 1 when an answer that the lever gave before may be another by now. Without that a host keeps
   keys until what they depend on (`depends_on`) happens, and may not look again at requests that admission, a pool
-  or a veto held back. Sizing is asked again after each event of a node in any case.
+  or a veto held back.
+- Totals are asked for again whatever `on_event` returns: in the simulator when a container is allocated, starts or ends
+  on the node, when the node is lost or returns and when its background load changes; with `depends_on="reports"` also
+  at each of its reports, with `depends_on="time"` also whenever requests are about to be placed. EVENT_STARTED is told
+  after that, and other events (EVENT_ARRIVED, EVENT_FETCHED, EVENT_TICK) have no total asked for again. The live host
+  asks for all totals at each poll.
 - No host goes on after an answer that it cannot use: a pool outside 0 to n_pools - 1, a number that is no Reason,
   an index out of bounds. The error names the function and what it was asked.
 - A truth of sizing alone is `truth=("future_peak",)`: `state.truth["future_peak"][node, r]` is what those on the node
@@ -62,13 +79,14 @@ def _hooks() -> Iterator[str]:
     block = inspect.cleandoc(lever.__doc__ or "").partition("\n\n")[2].partition("\n\n")[2]
     yield f"```\n{inspect.cleandoc(block)}\n```\n"
     yield "The first of each question is the function that its decorator stands before, the others are given to it:"
-    yield "`@partition(limit=limit, n_pools=2)`.\n"
+    yield "`@partition(limit=limit, n_pools=2)`. Who hears which event: [Events](#events).\n"
 
 
 def _traits() -> Iterator[str]:
     yield "## What a declaration may say\n"
     common = {one.name for one in fields(declaration.Lever)}
     given = {name: what for name, what in _comments(declaration).items() if name in common}
+    given["listens"] = given["listens"].replace("the table of events", "[the table of events](#events)")
     yield from _table_of_traits(
         "Every lever", declaration.Lever, common - {"name", "summary", "on_event", "values"}, given
     )
@@ -97,9 +115,15 @@ def _events() -> Iterator[str]:
             hearers = [str(question) for question, one in DELIVERY.items() if kind in one.kinds]
             who = "all" if len(hearers) == len(Question) else " and ".join(hearers)
             yield f"| `{name}` | {meaning} | {'levers with a truth' if kind in OF_TRUTH else who} |"
+    yield "\nWhat `on_event` gets with each, and what the view says by then. Events of one instant come one at a time:"
+    yield "the view may not show yet what the next one tells.\n"
+    yield "| | `node` | `stage` | `container` | `value` | the view |\n|---|---|---|---|---|---|"
+    for kind, given in ARGUMENTS.items():
+        cells = ["yes" if name in given.names else "-1" for name in ("node", "stage", "container")]
+        yield f"| `{view.event_constant(kind)}` | {' | '.join(cells)} | {given.value or '0'} | {given.view} |"
     yield "\n| what 1 returned by `on_event` means | |\n|---|---|"
     for question, one in DELIVERY.items():
-        yield f"| {question} | {ONE_MEANS.get(one.one_means, 'nothing more: the host asks again in any case')} |"
+        yield f"| {question} | {ONE_MEANS[one.one_means]} |"
     yield ""
 
 
@@ -120,9 +144,11 @@ def _view() -> Iterator[str]:
 
 def _reasons() -> Iterator[str]:
     yield "## Reasons\n\n`from heddle.model.reasons import Reason`; before the hook, `VETO = int(Reason.VETO)`.\n"
-    yield "| | | |\n|---|---|---|"
+    yield "Hosts look only at whether it is 0; which one it is, records, `heddle explain` and reasons of stalls tell.\n"
+    yield "| | | | suits |\n|---|---|---|---|"
     for reason in Reason:
-        yield f"| {int(reason)} | `{reason.name}` | {reason.phrase if reason else 'yes'} |"
+        phrase = reason.phrase if reason else "yes"
+        yield f"| {int(reason)} | `{reason.name}` | {phrase} | {SUITS.get(reason, 'the host says it')} |"
     yield ""
 
 

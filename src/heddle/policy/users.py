@@ -15,6 +15,7 @@ from heddle.model.errors import BadInput, Problem
 from heddle.model.suggestion import did_you_mean
 from heddle.policy.checking import unknown_names
 from heddle.policy.declaration import Lever
+from heddle.policy.declared_reads import seen_when_loaded
 from heddle.policy.refused import Refused, in_a_file
 
 
@@ -80,15 +81,22 @@ def _refuse_unknown_names(lever: Lever) -> None:
 
 
 def _refuse_what_the_compiler_shows(lever: Lever) -> None:
-    """A fraction, or nothing, where a whole number is due. (heddle's own levers are looked at in a test.)"""
+    """A fraction, or nothing, where a whole number is due; the time read by a key that is asked for once.
+
+    (heddle's own levers are looked at in a test.)
+    """
     from heddle.policy.compile import compile_hook  # needs Numba, which built-in policies do not until they run
 
     problems: list[Problem] = []
     for hook in lever.hooks:
         try:
-            compile_hook(lever, hook, N_RESOURCES)
+            compiled = compile_hook(lever, hook, N_RESOURCES)
         except BadInput as error:
             problems += error.problems
+            continue
+        for read, line in compiled.reads.items():
+            if what := seen_when_loaded(lever, hook, read):
+                problems.append(Problem(lever.hooks[hook].__code__.co_filename, f"{lever.name}: {what}", row=line))
     if problems:
         raise BadInput(problems)
 

@@ -17,7 +17,7 @@ from heddle.model.errors import RunRefused
 from heddle.model.plan import Plan
 from heddle.model.reasons import Reason
 from heddle.model.resources import MILLI
-from heddle.model.view import EVENT_ALLOCATED, EVENT_NAMES, EVENT_TICK, JOB_ARRIVED, View
+from heddle.model.view import EVENT_ALLOCATED, EVENT_TICK, JOB_ARRIVED, View, event_constant
 from heddle.policy.compile import hooks_of, layout_of, raise_what_levers_raised
 from heddle.policy.handles import ParamsHandle, StateHandle, ViewHandle
 from heddle.policy.lever import Lever, Placement, Question, Sizing
@@ -90,7 +90,7 @@ def unfit(policy: Policy) -> list[str]:
     """Why a live cluster cannot serve the levers of this policy; empty if it can."""
     why = []
     for lever in policy.levers:
-        unheard = [EVENT_NAMES[kind] for kind in lever.listens if kind not in OBSERVABLE]
+        unheard = [event_constant(kind) for kind in lever.listens if kind not in OBSERVABLE]
         if lever.truth:
             why.append(f"{lever.name} knows the future, which a live cluster does not tell")
         elif isinstance(lever, Placement) and lever.reads_declared:

@@ -6,11 +6,23 @@ reads what moves at other times has answers that go stale, and nobody notices.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from heddle.experiments.watching import Read, Watched
+from heddle.model.view import EVENT_TICK
+from heddle.policy.declaration import Lever
 from heddle.policy.lever import Ordering, Placement, Sizing
+
+
+class Read(NamedTuple):
+    """A column of the view; `others`: in a row that is not of the job (of its stages) that the hook was asked about."""
+
+    table: str
+    column: str
+    others: bool = False
+
+    def __str__(self) -> str:
+        return f'view.{self.table}["{self.column}"]' + (" of another job" if self.others else "")
+
 
 # Columns that stay as they are from the arrival of a job on, or whose change makes hosts ask again in any case.
 FIXED: Final = {
@@ -27,31 +39,32 @@ FIXED: Final = {
 SPECS: Final = {"job_spec", "stage_spec", "shape"}
 OF_THE_JOB: Final = {"job": {"allocated", "waiting", "held", "state"}, "stage": {"waiting", "held", "done"}}
 OF_CONTAINERS: Final = Read("container", "used")
+OF_TIME: Final = Read("clock", "now_ms")
 REPORTED: Final = {"node": {"used", "containers_used", "reported_at_ms"}, "container": {"used"}}
 
 
-class Undeclared(NamedTuple):
-    hook: str
-    what: str
-    line: int  # of the hook's file
+def undeclared(lever: Lever, hook: str, read: Read) -> str | None:
+    """What is wrong with this hook's reading this column, in words; None if nothing is."""
+    why = None
+    if read == OF_CONTAINERS and not (isinstance(lever, Sizing) and lever.trait(lever.reads_containers)):
+        why = "which is 0 unless a sizing lever says reads_containers=True"
+    elif isinstance(lever, Ordering) and hook in ("key", "term"):
+        why = _of_key(lever, read)
+    elif isinstance(lever, Sizing) and hook == "total":
+        why = _of_total(lever, read)
+    elif isinstance(lever, Placement) and hook == "score" and lever.score_by == "node":
+        why = _of_score(read)
+    return f"{hook} reads {read}, {why}" if why else None
 
 
-def undeclared_reads(seen: Watched) -> Iterator[Undeclared]:
-    """What the lever reads and did not declare, in words."""
-    lever = seen.lever
-    for hook, reads in seen.reads.items():
-        for read in sorted(reads):
-            why = None
-            if read == OF_CONTAINERS and not (isinstance(lever, Sizing) and lever.trait(lever.reads_containers)):
-                why = "which is 0 unless a sizing lever says reads_containers=True"
-            elif isinstance(lever, Ordering) and hook in ("key", "term"):
-                why = _of_key(lever, read)
-            elif isinstance(lever, Sizing) and hook == "total":
-                why = _of_total(lever, read)
-            elif isinstance(lever, Placement) and hook == "score" and lever.score_by == "node":
-                why = _of_score(read)
-            if why:
-                yield Undeclared(hook, f"{hook} reads {read}, {why}", reads[read])
+def seen_when_loaded(lever: Lever, hook: str, read: Read) -> str | None:
+    """The same, of what makes a run silently wrong, or never end, whatever else the policy has.
+
+    The rest waits for certification: on_event may have the host ask again, another lever may have use collected.
+    """
+    of_time = read == OF_TIME and EVENT_TICK not in lever.listens
+    of_containers = read == OF_CONTAINERS and isinstance(lever, Sizing) and not lever.reads_containers
+    return undeclared(lever, hook, read) if of_time or of_containers else None
 
 
 def _is(read: Read, columns: dict[str, set[str]]) -> bool:
@@ -65,7 +78,7 @@ def _is_fixed(read: Read) -> bool:
 def _of_key(lever: Ordering, read: Read) -> str | None:
     if lever.depends_on == "time" or _is_fixed(read):
         return None
-    if read == Read("clock", "now_ms"):
+    if read == OF_TIME:
         return "but nobody asks for the key again as time passes: say depends_on='time' and every_ms"
     if _is(read, OF_THE_JOB) and not read.others:
         if lever.depends_on == "allocations":
@@ -79,7 +92,7 @@ def _of_key(lever: Ordering, read: Read) -> str | None:
 def _of_total(lever: Sizing, read: Read) -> str | None:
     if lever.depends_on == "time" or _is_fixed(read):
         return None
-    if read == Read("clock", "now_ms"):
+    if read == OF_TIME:
         return "but totals are not asked for again as time passes: say depends_on='time'"
     if _is(read, REPORTED):
         return None if lever.depends_on == "reports" else "but nobody collects reports for it: say depends_on='reports'"
