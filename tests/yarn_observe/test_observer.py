@@ -79,6 +79,26 @@ def test_what_ended_before_is_not_part_of_it(rm: FakeRm, client: RmClient, tmp_p
     assert observer.seen.apps == {}
 
 
+def test_an_application_that_was_being_killed_when_somebody_began_to_look_has_ended(
+    rm: FakeRm, client: RmClient, tmp_path: Path
+) -> None:
+    """Until its end is saved it counts as live; then it has ended when it was killed, before anybody looked."""
+    app = rm.add_app()
+    killed_ms = rm.now_ms = CLUSTER_AT_MS + 1000
+    rm.now_ms += 5
+    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
+    observer.poll()
+    assert observer.running() == {app.id}
+    looked_ms, rm.now_ms = rm.now_ms, killed_ms
+    rm.end_app(app, "KILLED")
+    rm.now_ms = looked_ms + 1000
+    observer.poll()
+    assert observer.running() == set()
+    assert observer.seen.apps[app.id].ended_at_ms == killed_ms
+    run = record_of(observer.seen, policy="stock", workload="w", started_by=["test"])
+    assert run_metrics(run)["outcome"] == "finished"
+
+
 def test_an_rm_that_does_not_answer_costs_nothing(rm: FakeRm, client: RmClient, tmp_path: Path) -> None:
     app = rm.add_app()
     rm.start_am(app, "a:1", 512, 1)

@@ -17,7 +17,7 @@ from heddle.yarn.live.files import DISK
 from heddle.yarn.live.steering.session import restore
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.observe.journal import Journal
-from heddle.yarn.observe.observer import Observer
+from heddle.yarn.observe.observer import OVERLAP_MS, Observer
 from yarn_live.fake_cluster import FakeCluster
 
 from .fake_world import RM, FakeWorld, _Disk
@@ -290,4 +290,4 @@ def test_a_clock_that_jumps_while_nothing_runs_hides_no_application_from_the_obs
         now_ms[0] += 3_600_000
         observer.poll()
         observer.poll()
-    assert asked == [1_700_000_000_000] * 3
+    assert asked == [1_700_000_000_000 - OVERLAP_MS] * 3

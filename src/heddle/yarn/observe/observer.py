@@ -63,9 +63,10 @@ class Observer:
         answer = self._client.apps()
         live, lives, shown_ms = read_apps(answer, where), _lives(answer, where), _shown_ms(answer, where)
         now_ms = shown_ms or self._clock_ms()
-        since_ms = max(self.seen.began_ms, self._shown_ms - OVERLAP_MS)
+        since_ms = max(self.seen.began_ms, self._shown_ms) - OVERLAP_MS
         answer = self._client.apps(states=ENDED_STATES, finishedTimeBegin=str(since_ms))
-        over, ended = read_apps(answer, where), _lives(answer, where)
+        over = read_apps(answer, where)
+        ended = {name: life for name, life in _lives(answer, where).items() if self._is_of_this(life)}
         held: set[str] = set()
         lingering = {life.app for life in self._open.values()} & over.keys()
         for app in (*live.values(), *(over[name] for name in lingering)):
@@ -91,6 +92,14 @@ class Observer:
         if now_ms - self.seen.last_poll_ms >= NOTE_POLLS_MS:
             self._note("poll", at_ms=now_ms)
         self.journal.flush()
+
+    def _is_of_this(self, ended: AppLife) -> bool:
+        """Whether an application that has ended belongs here: it was seen, or ended after somebody began to look.
+
+        One that is being killed counts as live until that is saved, and its end then as of when it was killed, which
+        may be before anybody looked.
+        """
+        return ended.id in self.seen.apps or (ended.ended_at_ms or 0) >= self.seen.began_ms
 
     def running(self) -> set[str]:
         """Applications that have not ended, as far as was seen, or still hold containers."""
