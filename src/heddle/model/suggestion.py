@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
 
-CLOSE: Final = 0.7  # as difflib counts it; below this, words have little more than their endings in common
+CLOSE: Final = 0.65  # as difflib counts it: two letters of three swapped are close, a common ending is not
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -1,7 +1,8 @@
 """The processes of a local cluster, found by a mark in their environment.
 
 Nothing is remembered about them: the kernel's own list is the truth, so that neither a killed command nor a number that
-was given to another process can mislead. Daemons carry the mark and their role; containers inherit the mark alone.
+was given to another process can mislead. Daemons carry the mark and their role. What a NodeManager starts to launch a
+container inherits both, the container the mark alone: a daemon is the one whose parent does not have its role.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -52,17 +53,22 @@ def start(command: Sequence[str | Path], role: str, folder: Path, environment: M
 def processes_of(folder: Path) -> list[Process]:
     """All live processes of the cluster in this folder."""
     mark = f"{MARK}={folder}".encode()
-    found = []
+    found, parents = [], {}
     for entry in PROC.iterdir():
         if not entry.name.isdigit():
             continue
         try:
             environment = (entry / "environ").read_bytes().split(b"\0")
+            parent = int((entry / "stat").read_bytes().rpartition(b")")[2].split()[1])
         except OSError:  # ended meanwhile, or somebody else's
             continue
         if mark in environment:
             role = next((e.partition(b"=")[2].decode() for e in environment if e.startswith(f"{ROLE}=".encode())), "")
             found.append(Process(int(entry.name), role))
+            parents[int(entry.name)] = parent
+    roles = {process.pid: process.role for process in found}
+    inherited = {pid for pid, parent in parents.items() if roles[pid] and roles.get(parent) == roles[pid]}
+    found = [replace(process, role="") if process.pid in inherited else process for process in found]
     return sorted(found, key=lambda process: process.pid)
 
 
