@@ -15,7 +15,8 @@ from heddle.model.errors import RunRefused
 from heddle.yarn.testbed.local.cluster import LocalCluster, bring_up
 from heddle.yarn.testbed.local.folders import cluster_folder
 from heddle.yarn.testbed.local.layout import Layout
-from heddle.yarn.testbed.local.processes import processes_of
+from heddle.yarn.testbed.local.processes import processes_of, start, stop
+from yarn_steering.watching import wait_for
 
 from .conftest import NODE_MB, NODES, free_port
 
@@ -33,6 +34,17 @@ def test_status_shows_a_healthy_cluster(cluster: LocalCluster, capsys: pytest.Ca
     assert all(shown["daemons"].values())
     assert shown["rm"] == cluster.layout.rm
     assert shown["node_memory_mb"] == NODE_MB
+
+
+def test_what_a_daemon_runs_is_not_the_daemon(tmp_path: Path) -> None:
+    """It inherits the daemon's environment, and may have a smaller number where numbers have wrapped round."""
+    command = ["sh", "-c", "sleep 60 & wait"]
+    start(command, "nodemanager-0", tmp_path, {"PATH": os.environ["PATH"]}, tmp_path / "log")
+    try:
+        wait_for(lambda: len(processes_of(tmp_path)) == 2, 30)
+        assert sorted(process.role for process in processes_of(tmp_path)) == ["", "nodemanager-0"]
+    finally:
+        stop(tmp_path)
 
 
 def test_it_listens_on_this_machine_only(cluster: LocalCluster) -> None:

@@ -105,7 +105,7 @@ def test_nodemanagers_tell_what_their_containers_use(
     try:
         until(lambda: len(containers_of(rm, app_id)) == 2)
         (task,) = (name for name in containers_of(rm, app_id) if not name.endswith("_000001"))
-        # What launches a container is no NodeManager, though it has everything of its environment.
+        # Containers and what launches them are no daemons.
         assert sorted(process.role for process in cluster.processes() if process.role) == sorted(cluster.roles())
 
         def told() -> list[dict[str, Any]]:

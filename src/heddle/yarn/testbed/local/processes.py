@@ -1,8 +1,8 @@
 """The processes of a local cluster, found by a mark in their environment.
 
 Nothing is remembered about them: the kernel's own list is the truth, so that neither a killed command nor a number that
-was given to another process can mislead. Daemons carry the mark and their role. What a NodeManager starts to launch a
-container inherits both, the container the mark alone: a daemon is the one whose parent does not have its role.
+was given to another process can mislead. Daemons carry the mark and their role, containers the mark alone. A
+command that a daemon runs for a moment may inherit both: a daemon is the one whose parent does not have its role.
 """
 
 from __future__ import annotations
