@@ -13,9 +13,11 @@ import polars as pl
 import pytest
 
 from heddle.experiments.sweep_file import read_sweep
-from heddle.experiments.sweep_run import run_row
+from heddle.experiments.sweep_run import RUN_SOURCES, run_row
 from heddle.experiments.sweep_store import SweepStore, parameter_types
+from heddle.model import own_sources
 from heddle.model.errors import BadInput
+from heddle.model.own_sources import PACKAGE
 
 GOOD = """
 name: small
@@ -64,6 +66,37 @@ def test_keys_change_with_what_a_run_depends_on(tmp_path: Path) -> None:
     assert read_sweep(written(tmp_path, text)).runs[0].key == first
     assert read_sweep(written(tmp_path, text.replace("2x4096", "3x4096"))).runs[0].key != first
     assert read_sweep(written(tmp_path, text + "warm_up_s: 1\n")).runs[0].key != first
+
+
+def test_runs_of_other_code_are_not_taken_over() -> None:
+    """The key knows the sources: a version number stays the same while a rule of the simulator changes."""
+    covered = {path for pattern in RUN_SOURCES for path in PACKAGE.glob(pattern)}
+    loaded = subprocess.run(
+        [sys.executable, "-c", _LOADED_BY_A_RUN], capture_output=True, text=True, check=True, timeout=120
+    )
+    needed = {Path(line) for line in loaded.stdout.split()}
+    assert PACKAGE / "sim" / "engine.py" in needed
+    assert {path for path in needed - covered if path.name != "__init__.py"} == set()
+
+
+_LOADED_BY_A_RUN = """
+import sys
+import heddle.experiments.sweep_run
+for name, module in list(sys.modules.items()):
+    if name.startswith("heddle."):
+        print(module.__file__)
+"""
+
+
+def test_digests_change_with_any_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_sources, "PACKAGE", tmp_path)
+    digests = []
+    for name, text in (("a.py", "1"), ("a.py", "2"), ("b.py", "")):
+        (tmp_path / name).write_text(text)
+        own_sources.source_digest.cache_clear()
+        digests.append(own_sources.source_digest("*.py"))
+    own_sources.source_digest.cache_clear()
+    assert len(set(digests)) == 3
 
 
 def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:

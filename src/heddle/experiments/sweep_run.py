@@ -6,7 +6,6 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,12 +15,21 @@ from heddle.analysis.measures.edges import Edges
 from heddle.analysis.measures.metrics import run_metrics
 from heddle.experiments.compare import Source
 from heddle.model.cluster import Cluster
+from heddle.model.own_sources import source_digest
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
 from heddle.run import Executor, simulate
 from heddle.traces.identity import cluster_hash
 from heddle.traces.load import is_built_in
 
+# Whatever the numbers of a run rest on: a change of how they are printed does not make a sweep start anew.
+RUN_SOURCES: Final = (
+    *("run.py", "run_record.py", "experiments/compare.py", "experiments/rearrange.py", "experiments/sweep_run.py"),
+    *(
+        f"{part}/**/*.py"
+        for part in ("model", "policy", "record", "traces", "sim", "stock_yarn", "yarn/live", "analysis")
+    ),
+)
 METRIC_COLUMNS: Final = {metric.name: metric.name.replace(".", "_") for metric in COMPARED}
 
 
@@ -46,7 +54,7 @@ class SweepRun:
         """The same for equal configurations run by the same heddle, and for no others: contents of files included."""
         workload = self.source.workload
         content = {
-            "heddle": version("heddle"),
+            "heddle": source_digest(*RUN_SOURCES),
             "workload": workload if is_built_in(workload) else _digest(workload),
             "load": self.source.load,
             "block_ms": self.source.block_ms,

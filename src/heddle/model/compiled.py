@@ -8,11 +8,9 @@ This module must be imported before any other that compiles.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,22 +19,17 @@ from numba import njit
 from numba.extending import overload
 
 from heddle.model.compilable import tell_of_marked
+from heddle.model.own_sources import source_digest
 
-PACKAGE: Final = Path(__file__).resolve().parent.parent
 _CALLING: Final = tuple(f"policy/{name}.py" for name in ("question", "delivery", "handles", "native"))
 ENGINE_SOURCES: Final = ("model/*.py", *_CALLING, "sim/**/*.py")
 LEVER_SOURCES: Final = ("model/*.py", "policy/**/*.py")
 LIVE_SOURCES: Final = (*ENGINE_SOURCES, "yarn/live/*.py", "yarn/live/absorbing/*.py", "stock_yarn/*.py")
 
 
-@cache
-def _source_hash(patterns: tuple[str, ...]) -> str:
+def _compiled_from(patterns: tuple[str, ...]) -> str:
     """Changes whenever one of these source files does, or the version of Numba."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    for pattern in patterns:
-        for path in sorted(PACKAGE.glob(pattern)):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    return f"{source_digest(*patterns)}-{numba.__version__}"
 
 
 def cache_folder() -> Path:
@@ -49,13 +42,13 @@ def cache_folder() -> Path:
 
 def engine_folder() -> Path:
     """Where the compiled engine is."""
-    return cache_folder() / f"engine-{_source_hash(ENGINE_SOURCES)}"
+    return cache_folder() / f"engine-{_compiled_from(ENGINE_SOURCES)}"
 
 
 @contextmanager
 def among_levers() -> Iterator[None]:
     """What is declared as compiled in here is kept in the folder of levers."""
-    with _kept_in(f"levers-{_source_hash(LEVER_SOURCES)}"):
+    with _kept_in(f"levers-{_compiled_from(LEVER_SOURCES)}"):
         yield
 
 
@@ -108,5 +101,5 @@ def called_from_python(function: Callable[..., Any]) -> Any:
 
 def compiled_live(function: Callable[..., Any]) -> Any:
     """For what looks at a cluster, live or simulated, in columns; called from Python."""
-    with _kept_in(f"live-{_source_hash(LIVE_SOURCES)}"):
+    with _kept_in(f"live-{_compiled_from(LIVE_SOURCES)}"):
         return called_from_python(function)
