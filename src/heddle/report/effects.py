@@ -178,7 +178,20 @@ def agreement_sentence(effects: Effects) -> str:
     return (
         f"In {said.count('yes')} of {len(said)} cells that YARN has knobs for jobs complete within {AGREE_PCT:g} % of "
         f"what the policy itself would do, on average. Differing by more: {said.count('no')}; no "
-        f"difference shown: {said.count(NO_DIFFERENCE)}."
+        f"difference shown: {said.count(NO_DIFFERENCE)}.{_crashes_by_knobs(effects)}"
+    )
+
+
+def _crashes_by_knobs(effects: Effects) -> str:
+    """Agreement is about completion: what knobs cost beyond that is said apart."""
+    crashing = [one for one in effects.beside if any(one.crashes)]
+    more = [one for one in crashing if one.crashes[1] > one.crashes[0]]
+    if not crashing:
+        return " No container crashed either way."
+    most = max(crashing, key=lambda one: abs(one.crashes[1] - one.crashes[0]))
+    return (
+        f" Containers crashed in {len(crashing)} cells, more often by knobs in {len(more)}; the largest difference: "
+        f"{crashes_words(most.crashes[1])} by knobs against {most.crashes[0]:g} ({most.policy} on {most.workload})."
     )
 
 

@@ -85,10 +85,10 @@ def _beside(matrix: Matrix) -> Iterator[str]:
     rows = [
         (one.policy, one.workload, _mean(one.native_s, one.stalled_runs[0]), _mean(one.knobs_s, one.stalled_runs[1]),
          "" if one.change.pct is None else change_text(one.change),
-         "**no**" if one.agreement == "no" else one.agreement)
+         "**no**" if one.agreement == "no" else one.agreement, " / ".join(f"{crashes:g}" for crashes in one.crashes))
         for one in effects.beside
     ]  # fmt: skip
-    yield markdown_table(("policy", "workload", "native", "yarn-knobs", "change", "agree"), rows)
+    yield markdown_table(("policy", "workload", "native", "yarn-knobs", "change", "agree", "crashes a run"), rows)
     for one in effects.beside:
         differs = matrix.difference(one)
         if differs is not None:

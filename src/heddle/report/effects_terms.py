@@ -34,7 +34,8 @@ def terms(matrix: Matrix) -> Iterator[str]:
             "make an interval steadier, and narrower only up to a point.",
             f"**{SAME}**: to the millisecond, on every seed.",
             "**crashes a run**: containers that ended because their node's memory was full, mean over seeds; their "
-            "tasks run again. None are named where there were none.",
+            "tasks run again. None are named where there were none. Of two numbers the first is native, the second by "
+            "knobs.",
             "**knobs**: whether a real, stock YARN can run the row, because YARN has knobs for all its levers. The "
             "others run in simulation only.",
             f"**agree**: *yes*: a stock YARN driven by knobs and the policy itself end alike, and mean completion "

@@ -93,6 +93,16 @@ def test_executors_agree_within_five_percent_and_end_alike() -> None:
     assert (one.agreement, one.stalled_runs, one.knobs_s) == ("no", (0, 1), None)
 
 
+def test_crashes_by_knobs_stand_beside_those_of_the_policy_itself() -> None:
+    by_knobs = rows(FEEDBACK, [50.0, 101.0, 149.0], "yarn-knobs", crashed_tasks=11.0)
+    found = effects(BARE, rows(FEEDBACK, [50.0, 101.0, 149.0], crashed_tasks=2.0), BY_KNOBS[0], by_knobs)
+    assert [one.crashes for one in found.beside] == [(0.0, 0.0), (2.0, 11.0)]
+    page = page_of(matrix(found))
+    assert "more often by knobs in 1; the largest difference: 11 crashes a run by knobs against 2" in page
+    assert "| yes | 2 / 11 |" in page
+    assert "No container crashed either way." in page_of(matrix(effects(BARE, BY_KNOBS[0])))
+
+
 def test_the_page_shows_both_sides_of_what_fell_behind_and_what_differs() -> None:
     found = effects(
         BARE, *PARTS, rows(BOTH, [60.0, 121.0, 180.0]), *BY_KNOBS, rows(BOTH, [75.0, 151.0, 227.0], "yarn-knobs")

@@ -83,6 +83,7 @@ class Beside:
     knobs_s: float | None
     change: Change  # from native to knobs
     stalled_runs: tuple[int, int]
+    crashes: tuple[float, float]  # per run
 
     @property
     def agreement(self) -> Agreement:
@@ -171,7 +172,8 @@ class Effects:
             ]
             change = self._change(knobs, workload, policy, NATIVE)
             stalled = len(native.stalled), len(knobs.stalled)
-            found.append(Beside(workload, policy, means[0], means[1], change, stalled))
+            crashes = native.crashes, knobs.crashes
+            found.append(Beside(workload, policy, means[0], means[1], change, stalled, crashes))
         return found
 
     def _best_part(self, one: Scored) -> str | None:
@@ -211,6 +213,7 @@ class Effects:
                 {
                     "workload": one.workload, "policy": one.policy, "native_s": one.native_s, "knobs_s": one.knobs_s,
                     **_change_json(one.change), "stalled_runs": one.stalled_runs, "agree": one.agreement,
+                    "crashes": one.crashes,
                 }
                 for one in self.beside
             ],
