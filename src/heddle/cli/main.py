@@ -28,6 +28,7 @@ from heddle.cli import (
     simulate,
     sweep,
     traces,
+    tune,
     workload,
     yarn,
 )
@@ -62,6 +63,7 @@ app.add_typer(cluster.app, name="cluster")
 app.command("simulate")(simulate.simulate)
 app.command("compare")(compare.compare)
 app.add_typer(sweep.app, name="sweep")
+app.command("tune")(tune.tune)
 app.command("explain")(explain.explain)
 app.command("bound")(bound.bound)
 app.command("efficiency")(efficiency.efficiency)

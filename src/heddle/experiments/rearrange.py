@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -44,20 +45,32 @@ def resampled(workload: Workload, block_ms: int, seed: int) -> Workload:
     A job keeps its place within its block. Jobs that depend on each other come along together, with the first of them.
     """
     n_blocks = n_blocks_of(workload, block_ms)
+    drawn = np.random.default_rng((seed, n_blocks)).integers(0, n_blocks, n_blocks)
+    made = _of_blocks(workload, n_blocks, drawn.tolist())
+    return replace(made, about=workload.about | {"resampled": {"seed": seed, "blocks": n_blocks}})
+
+
+def every_other_block(workload: Workload, block_ms: int, first: int) -> Workload:
+    """Half of a trace: every other block of its time, from `first` (0 or 1) on, moved together."""
+    n_blocks = n_blocks_of(workload, block_ms)
+    made = _of_blocks(workload, n_blocks, range(first, n_blocks, 2))
+    return replace(made, about=workload.about | {"every_other_block": {"first": first, "blocks": n_blocks}})
+
+
+def _of_blocks(workload: Workload, n_blocks: int, blocks: Sequence[int]) -> Workload:
+    """These blocks of the trace one after the other."""
     submit = workload.jobs["submit_at_ms"]
     start, length = int(submit.min()), _span_ms(workload) / n_blocks
     unit = _units(workload)
     first = np.full(workload.n_jobs, np.iinfo(np.int64).max)
     np.minimum.at(first, unit, submit)
     home = np.minimum(n_blocks - 1, ((first[unit] - start) / length).astype(np.int64))
-    drawn = np.random.default_rng((seed, n_blocks)).integers(0, n_blocks, n_blocks)
-    picks = [np.flatnonzero(home == block) for block in drawn]
-    moves = [round((place - block) * length) for place, block in enumerate(drawn.tolist())]
+    picks = [np.flatnonzero(home == block) for block in blocks]
+    moves = [round((place - block) * length) for place, block in enumerate(blocks)]
     pick = np.concatenate(picks)
     moved = submit[pick] + np.repeat(moves, [len(some) for some in picks])
-    copy = np.repeat(np.arange(n_blocks), [len(some) for some in picks])
-    made = rearranged(workload, pick, moved.astype(np.int64), copy)
-    return replace(made, about=workload.about | {"resampled": {"seed": seed, "blocks": n_blocks}})
+    copy = np.repeat(np.arange(len(blocks)), [len(some) for some in picks])
+    return rearranged(workload, pick, moved.astype(np.int64), copy)
 
 
 def n_blocks_of(workload: Workload, block_ms: int) -> int:

@@ -55,12 +55,12 @@ class SweepRun:
         workload = self.source.workload
         content = {
             "heddle": source_digest(*RUN_SOURCES),
-            "workload": workload if is_built_in(workload) else _digest(workload),
+            "workload": workload if is_built_in(workload) else file_digest(workload),
             "load": self.source.load,
             "block_ms": self.source.block_ms,
             "sampling": self.sampling.as_json(),
             "cluster": cluster_hash(self.cluster),
-            "policy": _policy_identity(self.policy),
+            "policy": policy_identity(self.policy),
             "executor": self.executor,
             "seed": self.seed,
             "edges": [self.edges.warm_up_s, self.edges.cool_down_s],
@@ -70,15 +70,15 @@ class SweepRun:
 
 
 @lru_cache(maxsize=256)
-def _digest(path: str) -> str:
+def file_digest(path: str) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 @lru_cache(maxsize=4096)
-def _policy_identity(text: str) -> list[str]:
+def policy_identity(text: str) -> list[str]:
     """The policy written out, and what stands in the files of a user's own levers."""
     files = [part.partition(".py:")[0] + ".py" for part in text.split("+") if ".py:" in part]
-    return [str(parse_policy(text)), *(_digest(file) for file in files)]
+    return [str(parse_policy(text)), *(file_digest(file) for file in files)]
 
 
 @lru_cache(maxsize=1)

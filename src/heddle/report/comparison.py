@@ -42,14 +42,19 @@ def write_comparison_report(path: str | Path, comparison: Comparison, account: M
     write_page(path, comparison_html(comparison, account))
 
 
-def comparison_html(comparison: Comparison, account: Mapping[str, Any] | None = None) -> str:
-    """The text of the report; `account` is of the import that made the workload. The same gives the same text."""
+def comparison_html(
+    comparison: Comparison, account: Mapping[str, Any] | None = None, *, title: str = "", lead: str = ""
+) -> str:
+    """The text of the report; `account` is of the import that made the workload. The same gives the same text.
+
+    `lead` is what another command says first, in HTML, under a title of its own.
+    """
     workloads = ", ".join(dict.fromkeys(str(run.metrics["workload"]) for run in comparison.runs))
     n_policies = len(comparison.policies)
-    title = f"{n_policies} policies on {workloads}" if n_policies > 1 else f"{comparison.baseline} on {workloads}"
+    what = f"{n_policies} policies" if n_policies > 1 else comparison.baseline
     sections = [_cluster_section(comparison, cluster) for cluster in comparison.clusters]
-    body = f"{''.join(sections)}{set_aside_section(account)}{_reproduce(comparison)}"
-    return page(title, body, n_policies)
+    body = f"{lead}{''.join(sections)}{set_aside_section(account)}{_reproduce(comparison)}"
+    return page(title or f"{what} on {workloads}", body, n_policies)
 
 
 def _cluster_section(comparison: Comparison, cluster: str) -> str:
