@@ -119,7 +119,7 @@ def tune(
         lambda function, configurations: run_with_progress(engine, function, configurations),
         Journal(output),
         seed=seed, most_candidates=trials or _MOST_CANDIDATES, budget_s=budget_s, command=command,
-        complete=report is not None, tell=told,
+        complete=report is not None, present_is_known=present is not None or bool(chosen.policy), tell=told,
     )  # fmt: skip
     if report is not None:
         write_page(report, tuning_html(found, first.name, command))

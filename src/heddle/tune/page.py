@@ -72,7 +72,8 @@ def _steps_figure(tuned: Tuned) -> str:
     for one in tuned.race.elites():
         change = tuned.race.change_pct(one)
         if change is not None:
-            bars.append(Bar(one.policy(tuned.space.present), 0, change, None, signed_pct(change)))
+            label = one.policy(tuned.space.present).removeprefix(f"{tuned.space.present}+")
+            bars.append(Bar(label, 0, change, None, signed_pct(change)))
     caption = f"Change of {goal_title(tuned)} in the search, where luck helps the best: see below what is left of it."
     return _bars("The best of the search", bars, caption) if bars else ""
 
@@ -81,7 +82,8 @@ def _bars(title: str, bars: list[Bar], caption: str) -> str:
     values = [0.0, *(bar.value for bar in bars if bar.value is not None)]
     low, high = min(values), max(values)
     step = nice_step((high - low) / 4 or 1.0)
-    axis = Axis("change (%)", float(np.floor(low / step) * step), float(np.ceil(high / step) * step or step))
+    top = float(np.ceil(high / step) * step)
+    axis = Axis("change (%)", float(np.floor(low / step) * step), top if low < 0 or top > 0 else step)
     return figure(title, bar_chart(title, axis, bars), caption)
 
 

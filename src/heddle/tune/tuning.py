@@ -114,10 +114,11 @@ def tune(
     budget_s: float | None,
     command: str,
     complete: bool,
+    present_is_known: bool = False,
     tell: Callable[[Race], None] = lambda race: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Tuned:
-    """Search, then report. `tell` is called when a round has ended.
+    """Search, then report. `tell` is called when a round has ended; `present_is_known`: the cluster really runs it.
 
     The budget is of the search. It ends between rounds, when another as long as the last would not fit, so that the
     number of candidates that it reached gives the same answer again.
@@ -142,7 +143,7 @@ def tune(
     kept: tuple[Kept, ...] = ()
     if best != PRESENT:
         policies = (space.present, best.policy(space.present))
-        comparison = _compare(policies, halves, cluster, executor, run, command, complete)
+        comparison = _compare(policies, halves, cluster, executor, run, command, complete, present_is_known)
         kept = _kept(policies, aims, halves, cluster, executor, run, journal)
     return Tuned(space, aims, race, best, comparison, kept, halves.sampling, out_of_time, trials)
 
@@ -180,6 +181,7 @@ def _compare(
     run: Run,
     command: str,
     complete: bool,
+    present_is_known: bool,
 ) -> Comparison:
     planned = [
         PlannedRun(
@@ -197,7 +199,8 @@ def _compare(
     ]
     done: dict[int, ComparedRun] = dict(run(run_one, planned))
     ordered = sorted(range(len(planned)), key=lambda place: policies.index(planned[place].policy))
-    return compare_runs([done[place] for place in ordered], policies[0], command, halves.sampling, True)
+    runs = [done[place] for place in ordered]
+    return compare_runs(runs, policies[0], command, halves.sampling, present_is_known)
 
 
 def _kept(

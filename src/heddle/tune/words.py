@@ -6,7 +6,7 @@ import shlex
 from typing import Final
 
 from heddle.analysis.comparison.compare import COMPARED
-from heddle.report.wording import range_pct, signed_pct
+from heddle.report.wording import number, range_pct, signed_pct
 from heddle.tune.race import BEHIND, PRESENT
 from heddle.tune.tuning import Kept, Tuned
 
@@ -54,8 +54,8 @@ def _figure(one: Kept) -> str:
     if one.value is None:
         return "not known"
     if not one.keep.relative:
-        spread = f" ({one.interval[0]:,.4g} to {one.interval[1]:,.4g})" if one.interval else ""
-        return f"{one.value:,.4g}{spread}"
+        spread = f" ({number(one.interval[0])} to {number(one.interval[1])})" if one.interval else ""
+        return f"{number(one.value)}{spread}"
     return signed_pct(one.value) + (f" ({range_pct(one.interval)})" if one.interval else "")
 
 
