@@ -89,6 +89,10 @@ class FakeCluster:
         self.leaves = {"default": (75.0, 100.0), "batch": (25.0, 50.0)}  # percent: guarantee, maximum
         self.settings: dict[str, str] = {}  # of the scheduler, by full name
         self.am_share = 0.1  # of leaves that have none of their own
+        self.info: dict[str, Any] = {
+            "clusterInfo": {"id": CLUSTER_AT_MS, "startedOn": CLUSTER_AT_MS, "state": "STARTED", "haState": "ACTIVE",
+                            "resourceManagerVersion": "3.4.2", "hadoopVersion": "3.4.2"}
+        }  # fmt: skip
 
     # What a test changes.
 
@@ -146,14 +150,22 @@ class FakeCluster:
                     held[container.node].append(container)
             rows = [_node(name, node, held[name]) for name, node in self.nodes.items() if not node.lost]
             return 200, json.dumps({"nodes": {"node": rows} if rows else {}})
+        if parts == ["info"]:
+            return 200, json.dumps(self.info)
         if parts == ["apps"]:
             states = query["states"][0].split(",")
-            since_ms = int(query.get("finishedTimeBegin", ["0"])[0])
-            rows = [
-                self._app(app)
+            since_ms, until_ms = (
+                int(query.get(f"finishedTime{end}", [other])[0]) for end, other in (("Begin", "0"), ("End", str(2**62)))
+            )
+            wanted = [
+                app
                 for app in self.apps.values()
-                if app.state in states and (not since_ms or app.finished_at_ms >= since_ms)
+                if app.state in states and (not since_ms or since_ms <= app.finished_at_ms <= until_ms)
             ]
+            rows = [self._app(app) for app in wanted[: int(query.get("limit", [str(2**62)])[0])]]
+            for name in query.get("deSelects", [""])[0].split(","):
+                for row in rows:
+                    row.pop(name, None)
             return 200, json.dumps({"apps": {"app": rows} if rows else None})
         if parts == ["scheduler-conf"]:
             return 200, json.dumps({"property": [{"name": name, "value": v} for name, v in self.settings.items()]})
