@@ -62,6 +62,10 @@ class FakeApp:
     kind: str = "TEST"
     memory_mb_seconds: int = 0
     vcore_seconds: int = 0
+    name: str = ""
+    submitted_at_ms: int = 0  # 0: soon after the cluster's start
+    launched_at_ms: int = 0
+    diagnostics: str = ""
 
     @property
     def id(self) -> str:
@@ -216,14 +220,16 @@ class FakeCluster:
         shown: dict[str, Any] = {
             "id": app.id,
             "user": app.user,
-            "name": f"app {app.number}",
+            "name": app.name or f"app {app.number}",
             "queue": app.queue,
             "state": app.state,
             "finalStatus": app.final_status,
             "priority": app.priority,
-            "startedTime": CLUSTER_AT_MS + app.number,
+            "startedTime": app.submitted_at_ms or CLUSTER_AT_MS + app.number,
+            "launchTime": app.launched_at_ms,
             "finishedTime": app.finished_at_ms,
-            "elapsedTime": self.now_ms - CLUSTER_AT_MS - app.number,
+            "elapsedTime": self.now_ms - (app.submitted_at_ms or CLUSTER_AT_MS + app.number),
+            "diagnostics": app.diagnostics,
             "applicationType": app.kind,
             "memorySeconds": app.memory_mb_seconds,
             "vcoreSeconds": app.vcore_seconds,
@@ -285,6 +291,8 @@ class FakeCluster:
                     {
                         **leaf,
                         "queueName": name,
+                        "capacity": least,
+                        "maxCapacity": most,
                         "absoluteCapacity": least,
                         "absoluteMaxCapacity": most,
                         "resourcesUsed": self._held_in(name),
