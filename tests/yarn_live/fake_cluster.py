@@ -297,6 +297,11 @@ class FakeCluster:
                         "absoluteMaxCapacity": most,
                         "resourcesUsed": self._held_in(name),
                         "configuredMaxAMResourceLimit": self._am_share_of(name),
+                        "capacities": {
+                            "queueCapacitiesByPartition": [
+                                {"partitionName": "", "maxAMLimitPercentage": 100 * self._am_share_of(name)}
+                            ]
+                        },
                     }
                     for name, (least, most) in self.leaves.items()
                 ]

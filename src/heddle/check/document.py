@@ -15,7 +15,12 @@ from heddle.check.unknown import Unknown, use_told_by
 
 
 def document(
-    checked: Checked, address: str, found: list[Finding], unknown: Sequence[Unknown], changes: Sequence[Since] | None
+    checked: Checked,
+    address: str,
+    found: list[Finding],
+    unknown: Sequence[Unknown],
+    changes: Sequence[Since] | None,
+    command: str,
 ) -> dict[str, Any]:
     gathered, jobs, tried = checked.gathered, checked.jobs, checked.tried
     return {
@@ -68,5 +73,5 @@ def document(
             "refused": dict(tried.refused),
         },
         "could_not_be_known": [asdict(one) for one in unknown],
-        "next": [asdict(one) for one in next_steps(checked, address)],
+        "next": [asdict(one) for one in next_steps(checked, address, command)],
     }

@@ -141,7 +141,10 @@ def _requests(checked: Checked) -> Iterator[Finding]:
         f"Requests are too large: {hours(saved, MEMORY_MB):,.1f} GB-h less would have been enough for jobs that recur; "
         f"most of all {best.kind}: {best.request_mb:,} MB instead of {best.reserved_mb:,} MB."
     )
-    rests = (f"{100 * best.risk_low:.0f} to {100 * best.risk_high:.0f} % of its tasks would have needed a second try",)
+    rests = (
+        f"{best.missed} of {best.predicted:,} of its tasks would have needed a second try with this rule (up to "
+        f"{100 * best.risk_high:.1f} %, 95 % interval)",
+    )
     yield Finding("large-requests", "medium", said, saved / reserved, "share of what they reserved", rests)
 
 

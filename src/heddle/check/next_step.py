@@ -14,11 +14,11 @@ class NextStep:
     command: str
 
 
-def next_steps(checked: Checked, address: str) -> list[NextStep]:
-    """Nothing is suggested that was not shown to help."""
+def next_steps(checked: Checked, address: str, command: str) -> list[NextStep]:
+    """Nothing is suggested that was not shown to help; `command` made this check."""
     best = None if checked.tried is None else checked.tried.best()
     if best is None:
-        watch = shlex.join(["heddle", "check", address, "--for", "30m"])
+        watch = f"{command} --for 30m"
         return (
             [] if checked.watched is not None else [NextStep("Watch it for half an hour, for a surer verdict", watch)]
         )

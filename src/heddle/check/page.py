@@ -23,7 +23,7 @@ from heddle.report.wording import LEAD, stalled, write_s
 from heddle.report.wording import verdict as compared
 from heddle.report.worse import worse_section
 
-_BADGE = {"high": "worse", "medium": "worse", "low": ""}
+_BADGE = {"high": "worse", "medium": "worse", "low": "low"}
 
 
 def check_html(
@@ -45,7 +45,7 @@ def check_html(
         f'<div class="tiles">{_tiles(checked)}</div>'
         + _findings(found)
         + _since(changes)
-        + _next(checked, address)
+        + _next(checked, address, command)
         + _policies(checked)
         + _waste(checked)
         + _waiting(checked)
@@ -66,7 +66,7 @@ def _tiles(checked: Checked) -> str:
         detail = (
             f"{accounts.reserved_mb_h / 1024:,.1f} of {accounts.capacity_mb_h / 1024:,.1f} GB-h, by YARN's accounts"
         )
-        tiles.append(("Memory reserved by them", f"{100 * share:.1f} %", detail))
+        tiles.append(("Memory reserved", f"{100 * share:.1f} %", detail))
     if checked.use is not None and checked.use.ratio is not None:
         idle = hours(checked.use.reserved - checked.use.used, MEMORY_MB)
         cost = "" if checked.price is None else f" ({checked.price * idle:,.2f})"
@@ -116,7 +116,8 @@ def _since(changes: Sequence[Since] | None) -> str:
         for one in changes
     ]
     nothing = "<h2>Since the last check</h2><p>Nothing was found, then or now.</p>"
-    table = sortable_table("", ("Finding", "Since", "Was", "Is", "What"), rows, "since the last check", "text")
+    heads = ("Finding", "Since", "Was", "Is", "What")
+    table = sortable_table("Better, worse, new, gone", heads, rows, "since the last check", "text")
     return f"<h2>Since the last check</h2>{table}" if rows else nothing
 
 
@@ -124,8 +125,8 @@ def _number(value: float | None) -> Cell:
     return ("–", "") if value is None else (f"{value:,.3g}", value)
 
 
-def _next(checked: Checked, address: str) -> str:
-    steps = next_steps(checked, address)
+def _next(checked: Checked, address: str, command: str) -> str:
+    steps = next_steps(checked, address, command)
     if not steps:
         return ""
     listed = "".join(f"<p>{escape(one.why)}:</p><pre>{escape(one.command)}</pre>" for one in steps)
@@ -156,7 +157,7 @@ def _policies(checked: Checked) -> str:
         + _stalls(tried)
         + cautions
         + (f"<p>Not possible here:</p><ul>{refused}</ul>" if refused else "")
-        + worse_section(tried.comparison, tried.cluster, said.policy)
+        + (worse_section(tried.comparison, tried.cluster, said.policy) if tried.best() is not None else "")
     )
 
 
@@ -259,13 +260,14 @@ def _requests(checked: Checked) -> str:
     none = "No kind of task that recurs, and whose use is known, asks for too much." if not rows else rule
     left = f" No advice on {checked.no_advice:,} tasks: they recur too rarely, or their use is not known."
     return f"<h2>Requests that are too large</h2><p>{none}{left if checked.no_advice else ''}</p>" + sortable_table(
-        "", heads, rows, "requests that are too large"
+        "By kind of task", heads, rows, "requests that are too large"
     )
 
 
 def _unknown(unknown: Sequence[Unknown]) -> str:
     rows: list[list[Cell]] = [[(one.what, one.what), (one.tells, one.tells)] for one in unknown]
-    table = sortable_table("", ("What", "What would tell"), rows, "what could not be known", "text said")
+    heads = ("What", "What would tell")
+    table = sortable_table("One setting or option each", heads, rows, "what could not be known", "text said")
     return f"<h2>What could not be known</h2>{table}" if rows else ""
 
 

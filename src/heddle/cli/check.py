@@ -178,15 +178,15 @@ class _Checking:
             made, history=given.history is not None, spark=given.spark is not None, conf=given.conf is not None
         )
         changes = None if self._earlier is None else since(found, self._earlier)
+        shown = shlex.join(command if self._names is None else ["heddle", "check", self._address, "--anonymise"])
         if self._report is not None:
-            shown = shlex.join(command if self._names is None else ["heddle", "check", self._address, "--anonymise"])
             write_page(self._report, check_html(made, self._address, found, missing, changes, shown))
             say(f"wrote {self._report}")
         if self._json:
             if last:
-                print_json(document(made, self._address, found, missing, changes))
+                print_json(document(made, self._address, found, missing, changes, shown))
         else:
-            _print(made, self._address, found, missing, changes)
+            _print(made, self._address, found, missing, changes, shown)
         return FAILED if found else DONE
 
 
@@ -203,6 +203,7 @@ def _print(
     found: list[Finding],
     missing: Sequence[Unknown],
     changes: Sequence[Since] | None,
+    command: str,
 ) -> None:
     from heddle.check.findings import verdict
     from heddle.check.next_step import next_steps
@@ -226,7 +227,7 @@ def _print(
         print_tables(comparison_tables(made.tried.comparison, _width())[:1])
     if missing:
         print_tables([table(("could not be known", "what would tell"), [(one.what, one.tells) for one in missing])])
-    for step in next_steps(made, address):
+    for step in next_steps(made, address, command):
         print(f"{step.why}:\n  {step.command}")
 
 
