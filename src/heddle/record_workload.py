@@ -36,6 +36,12 @@ def workload_of(run: Run) -> Workload:
     accounts = yarn_accounts(run)
     if accounts is not None and accounts.unseen:
         raise BadInput.of("record", f"has none of the containers that YARN counted for {accounts.unseen}")
+    jobs = list(jobs_of(run).values())
+    return build(run.manifest["workload"]["name"], jobs, tuple(run.manifest["resources"]))
+
+
+def jobs_of(run: Run) -> dict[int, JobSpec]:
+    """Each job of a record that has a container which ended, by its number there."""
     attempts = run.attempts.filter(pl.col("ended_at_ms").is_not_null())
     other = set(attempts["kind"].unique()) - {AM, TASKS}
     if other:
@@ -43,12 +49,11 @@ def workload_of(run: Run) -> Workload:
     shapes = {row[0]: row[1:] for row in run.shapes.rows()}
     names = {row["stage"]: row["name"] for row in run.stages.iter_rows(named=True)}
     of_job = attempts.partition_by("job", as_dict=True)
-    jobs = [
-        _job(row, of_job[row["job"],], shapes, names, run.manifest["resources"])
+    return {
+        row["job"]: _job(row, of_job[row["job"],], shapes, names, run.manifest["resources"])
         for row in run.jobs.iter_rows(named=True)
         if (row["job"],) in of_job
-    ]
-    return build(run.manifest["workload"]["name"], jobs, tuple(run.manifest["resources"]))
+    }
 
 
 def cluster_of(run: Run, timing: Timing) -> Cluster:

@@ -62,6 +62,10 @@ class FakeApp:
     kind: str = "TEST"
     memory_mb_seconds: int = 0
     vcore_seconds: int = 0
+    name: str = ""
+    submitted_at_ms: int = 0  # 0: soon after the cluster's start
+    launched_at_ms: int = 0
+    diagnostics: str = ""
 
     @property
     def id(self) -> str:
@@ -89,6 +93,10 @@ class FakeCluster:
         self.leaves = {"default": (75.0, 100.0), "batch": (25.0, 50.0)}  # percent: guarantee, maximum
         self.settings: dict[str, str] = {}  # of the scheduler, by full name
         self.am_share = 0.1  # of leaves that have none of their own
+        self.info: dict[str, Any] = {
+            "clusterInfo": {"id": CLUSTER_AT_MS, "startedOn": CLUSTER_AT_MS, "state": "STARTED", "haState": "ACTIVE",
+                            "resourceManagerVersion": "3.4.2", "hadoopVersion": "3.4.2"}
+        }  # fmt: skip
 
     # What a test changes.
 
@@ -146,14 +154,22 @@ class FakeCluster:
                     held[container.node].append(container)
             rows = [_node(name, node, held[name]) for name, node in self.nodes.items() if not node.lost]
             return 200, json.dumps({"nodes": {"node": rows} if rows else {}})
+        if parts == ["info"]:
+            return 200, json.dumps(self.info)
         if parts == ["apps"]:
             states = query["states"][0].split(",")
-            since_ms = int(query.get("finishedTimeBegin", ["0"])[0])
-            rows = [
-                self._app(app)
+            since_ms, until_ms = (
+                int(query.get(f"finishedTime{end}", [other])[0]) for end, other in (("Begin", "0"), ("End", str(2**62)))
+            )
+            wanted = [
+                app
                 for app in self.apps.values()
-                if app.state in states and (not since_ms or app.finished_at_ms >= since_ms)
+                if app.state in states and (not since_ms or since_ms <= app.finished_at_ms <= until_ms)
             ]
+            rows = [self._app(app) for app in wanted[: int(query.get("limit", [str(2**62)])[0])]]
+            for name in query.get("deSelects", [""])[0].split(","):
+                for row in rows:
+                    row.pop(name, None)
             return 200, json.dumps({"apps": {"app": rows} if rows else None})
         if parts == ["scheduler-conf"]:
             return 200, json.dumps({"property": [{"name": name, "value": v} for name, v in self.settings.items()]})
@@ -204,14 +220,16 @@ class FakeCluster:
         shown: dict[str, Any] = {
             "id": app.id,
             "user": app.user,
-            "name": f"app {app.number}",
+            "name": app.name or f"app {app.number}",
             "queue": app.queue,
             "state": app.state,
             "finalStatus": app.final_status,
             "priority": app.priority,
-            "startedTime": CLUSTER_AT_MS + app.number,
+            "startedTime": app.submitted_at_ms or CLUSTER_AT_MS + app.number,
+            "launchTime": app.launched_at_ms,
             "finishedTime": app.finished_at_ms,
-            "elapsedTime": self.now_ms - CLUSTER_AT_MS - app.number,
+            "elapsedTime": self.now_ms - (app.submitted_at_ms or CLUSTER_AT_MS + app.number),
+            "diagnostics": app.diagnostics,
             "applicationType": app.kind,
             "memorySeconds": app.memory_mb_seconds,
             "vcoreSeconds": app.vcore_seconds,
@@ -273,10 +291,17 @@ class FakeCluster:
                     {
                         **leaf,
                         "queueName": name,
+                        "capacity": least,
+                        "maxCapacity": most,
                         "absoluteCapacity": least,
                         "absoluteMaxCapacity": most,
                         "resourcesUsed": self._held_in(name),
                         "configuredMaxAMResourceLimit": self._am_share_of(name),
+                        "capacities": {
+                            "queueCapacitiesByPartition": [
+                                {"partitionName": "", "maxAMLimitPercentage": 100 * self._am_share_of(name)}
+                            ]
+                        },
                     }
                     for name, (least, most) in self.leaves.items()
                 ]

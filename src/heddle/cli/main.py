@@ -16,6 +16,7 @@ from heddle.cli import (
     bench,
     bound,
     certify,
+    check,
     cluster,
     compare,
     doctor,
@@ -44,6 +45,7 @@ app = typer.Typer(
     name="heddle",
     help="Simulate and compare scheduling policies of Apache Hadoop YARN clusters.\n\n"
     "\b\nExamples:\n"
+    "  heddle check http://rm.example:8088   what is wrong with this cluster?\n"
     "  heddle compare                      baselines of your choice on the built-in mix\n"
     "  heddle compare --policy fifo --policy drf --seeds 5 --report report.html\n"
     "  heddle simulate tasks.csv --policy capacity --cluster 10x65536x24\n"
@@ -55,6 +57,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("check")(check.check)
 app.command("policies")(policies.policies)
 app.command("certify")(certify.certify)
 app.add_typer(workload.app, name="workload")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import getpass
 import signal
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from heddle.model.errors import BadInput
+from heddle.yarn.live.pace import CALLS_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from heddle.yarn.live.client import RmClient
 
@@ -20,6 +22,13 @@ Rm = Annotated[
     str | None,
     typer.Option("--rm", help="Address of a ResourceManager, or of several, with commas [default: a local cluster's]."),
 ]
+MaxCalls = Annotated[
+    int,
+    typer.Option(
+        "--max-calls-per-s", min=1, help="Ask the ResourceManager at most so often a second; a step is stretched."
+    ),
+]
+MAX_CALLS = CALLS_PER_S
 Name = Annotated[str | None, typer.Option("--name", help="A cluster of `heddle yarn up` [default: local].")]
 
 
@@ -32,10 +41,38 @@ def address_of(rm: str | None, name: str | None) -> str:
     return rm if rm is not None else find_cluster(name or "local").layout.rm
 
 
-def client_of(rm: str | None, name: str | None, timeout_s: float = 10.0) -> RmClient:
+def client_of(
+    rm: str | None, name: str | None, timeout_s: float = 10.0, max_calls_per_s: int | None = None
+) -> RmClient:
     from heddle.yarn.live.client import RmClient
+    from heddle.yarn.live.pace import Pace
 
-    return RmClient(address_of(rm, name), timeout_s=timeout_s, user=getpass.getuser())
+    pace = None if max_calls_per_s is None else Pace(max_calls_per_s)
+    return RmClient(address_of(rm, name), timeout_s=timeout_s, user=getpass.getuser(), pace=pace)
+
+
+class Stretched:
+    """Says when --max-calls-per-s makes steps longer than they should be, and again when one is twice as long."""
+
+    def __init__(self, client: RmClient, every_s: float, say: Callable[[str], None]) -> None:
+        self._client, self._every_s, self._say = client, every_s, say
+        self._said_s = every_s
+        self._calls = 0
+        self._began_s = time.monotonic()
+
+    def begin(self) -> None:
+        self._began_s = time.monotonic()
+        self._calls = 0 if self._client.pace is None else self._client.pace.calls
+
+    def end(self) -> None:
+        pace, took_s = self._client.pace, time.monotonic() - self._began_s
+        if pace is None or not pace.take_waited_s() or took_s < 2 * self._said_s:
+            return
+        self._said_s = took_s
+        self._say(
+            f"a step took {took_s:.0f} s instead of {self._every_s:g} s: it needs {pace.calls - self._calls} calls, and"
+            f" --max-calls-per-s allows {pace.calls_per_s} a second"
+        )
 
 
 @contextmanager

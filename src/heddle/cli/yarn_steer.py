@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from heddle.cli.output import DONE, Json, is_quiet, print_json, say
-from heddle.cli.yarn_cluster import Name, Rm, client_of, until_told
+from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Name, Rm, Stretched, client_of, until_told
 from heddle.model.errors import BadInput, RunRefused
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def steer(
         int | None, typer.Option(min=0, max=65535, help="Offer metrics for Prometheus on this port; 0: any.")
     ] = None,
     metrics_host: Annotated[str, typer.Option(help="Address on which metrics are offered.")] = "127.0.0.1",
+    max_calls_per_s: MaxCalls = MAX_CALLS,
     json: Annotated[bool, typer.Option("--json", help="Print every decision as a JSON line.")] = False,
 ) -> int:
     """Steer a real YARN with a policy, until interrupted; or, in shadow mode, say what it would do.
@@ -95,7 +96,7 @@ def steer(
     from heddle.yarn.observe.journal import Journal
 
     chosen = parse_policy(policy)
-    with client_of(rm, name) as client:
+    with client_of(rm, name, max_calls_per_s=max_calls_per_s) as client:
         desk = desk_of(client.address)
         if pause or resume:
             if pause and resume:
@@ -129,9 +130,12 @@ def steer(
             with session.at_work():
                 teller.begin(about)
                 began_s = time.monotonic()
+                stretched = Stretched(client, every_s, teller.say)
                 while not told and (for_s is None or time.monotonic() - began_s < for_s):
                     step_began_s = time.monotonic()
+                    stretched.begin()
                     step = session.step()
+                    stretched.end()
                     teller.tell(decision_of(step, chosen.name, mode, time.time()) if step is not None else None)
                     time.sleep(max(0.0, step_began_s + every_s - time.monotonic()))
     return DONE

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heddle.cli.output import DONE, Json, print_json, say
-from heddle.cli.yarn_cluster import Name, Rm, client_of, until_told
+from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Name, Rm, Stretched, client_of, until_told
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ def observe(
         bool, typer.Option("--until-idle", help="End when every application seen has ended.")
     ] = False,
     samples: Annotated[list[Path] | None, typer.Option(help="Files of `heddle yarn track`; may be repeated.")] = None,
+    max_calls_per_s: MaxCalls = MAX_CALLS,
     json: Json = False,
 ) -> int:
     """Observe a ResourceManager until interrupted, then write what happened as a run record.
@@ -138,15 +139,19 @@ def observe(
       heddle yarn observe monday --until-idle --samples worker1.jsonl --samples worker2.jsonl
     """
     from heddle.record.files import write_record
+    from heddle.yarn.live.recognising import recognise
     from heddle.yarn.observe.journal import Journal
     from heddle.yarn.observe.live_record import export, record_of
     from heddle.yarn.observe.observer import Observer
     from heddle.yarn.observe.recording import write_cluster_beside
     from heddle.yarn.observe.tallies import use_of
 
-    with client_of(rm, name) as client, _history_client(history, rm, name) as server, until_told() as told:
-        observer = Observer(client, Journal(folder / "journal.jsonl", say))
-        _look_until(observer, server, told, every_s, for_s, until_idle)
+    with client_of(rm, name, max_calls_per_s=max_calls_per_s) as client:
+        recognise(client)
+        with _history_client(history, rm, name) as server, until_told() as told:
+            observer = Observer(client, Journal(folder / "journal.jsonl", say))
+            stretched = Stretched(client, every_s, say)
+            _look_until(observer, server, told, every_s, for_s, until_idle, stretched)
     use = use_of(*(samples or ()))
     run = record_of(observer.seen, policy="stock", workload=folder.name, started_by=["heddle", *sys.argv[1:]], use=use)
     write_record(run, folder / "record")
@@ -175,7 +180,13 @@ def _history_client(history: str | None, rm: str | None, name: str | None) -> It
 
 
 def _look_until(
-    observer: Observer, server: RmClient | None, told: list[int], every_s: float, for_s: float | None, until_idle: bool
+    observer: Observer,
+    server: RmClient | None,
+    told: list[int],
+    every_s: float,
+    for_s: float | None,
+    until_idle: bool,
+    stretched: Stretched,
 ) -> None:
     """Polls until told to end, until it is time, or until nothing runs."""
     from heddle.yarn.observe.history import History
@@ -184,7 +195,9 @@ def _look_until(
     masters, histories = _Away("the ResourceManager"), _Away("the history server")
     began_s = busy_s = time.monotonic()
     while not told and (for_s is None or time.monotonic() - began_s < for_s):
+        stretched.begin()
         answered = masters.ask(observer.poll)
+        stretched.end()
         if history is not None:
             histories.ask(history.poll)
         if not (answered and observer.seen.apps and not observer.running()):

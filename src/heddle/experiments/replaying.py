@@ -71,7 +71,7 @@ class Replay:
     def under(self, policy: str, seed: int = 0, *, record: bool = False) -> Run:
         """`stock` is YARN left alone, every other policy turns its knobs."""
         executor: Executor = "native" if policy == STOCK else "yarn-knobs"
-        chosen = parse_policy("capacity" if policy == STOCK else policy)
+        chosen = parse_policy((self.cluster.policy or "capacity") if policy == STOCK else policy)
         return simulate(self.workload, self.cluster, chosen, seed=seed, record=record, executor=executor)
 
 
@@ -80,5 +80,11 @@ def replay_of(run: Run, overheads: Overheads, cluster: Cluster | None = None) ->
     on = cluster_of(run, overheads.timing)
     if cluster is not None:
         most = cluster.off_switch_per_heartbeat
-        on = replace(on, queues=cluster.queues, calculator=cluster.calculator, off_switch_per_heartbeat=most)
+        on = replace(
+            on,
+            queues=cluster.queues,
+            calculator=cluster.calculator,
+            off_switch_per_heartbeat=most,
+            policy=cluster.policy,
+        )
     return Replay(workload_of(run), on)

@@ -14,7 +14,7 @@ from heddle.analysis.waste.efficiency import Efficiency
 from heddle.analysis.waste.ledger import Ledger
 from heddle.analysis.waste.run_waste import Waste
 from heddle.analysis.waste.yarn_accounts import YarnAccounts, off_by
-from heddle.model.resources import display_name
+from heddle.model.resources import MEMORY, display_name
 from heddle.report.amounts import hours, hours_unit, in_hours
 from heddle.report.charts import Axis, Line, figure, line_chart, nice_top
 from heddle.report.page import page
@@ -163,12 +163,14 @@ def _amount_cell(amount_ms: int | None, resource: str) -> Cell:
     return ("–", "") if amount_ms is None else (f"{hours(amount_ms, resource):,.2f}", hours(amount_ms, resource))
 
 
-def ledger_table(ledger: Ledger) -> str:
-    """Every line with something in it; they add up to the last row."""
+def ledger_table(ledger: Ledger, price: float | None = None) -> str:
+    """Every line with something in it; they add up to the last row. `price`: of a GB-hour."""
     heads = ["Where it went"]
     shown = [(r, name) for r, name in enumerate(ledger.resources) if ledger.total[r]]
     for _, name in shown:
         heads += [hours_unit(name), f"% of {display_name(name)}"]
+    if price is not None:
+        heads.append(f"at {price:g} a GB-h")
     rows: list[list[Cell]] = []
     everything = [(line.what + (" *" if line.inferred else ""), line.amounts) for line in ledger.lines]
     beside = [(f"(beside it: {memo.what})", memo.amounts) for memo in ledger.memos]
@@ -179,6 +181,9 @@ def ledger_table(ledger: Ledger) -> str:
         for r, name in shown:
             share = 100 * amounts[r] / ledger.total[r]
             cells += [_amount_cell(amounts[r], name), (f"{share:.1f}", share)]
+        if price is not None:
+            money = price * hours(amounts[MEMORY], ledger.resources[MEMORY])
+            cells.append((f"{money:,.2f}", money))
         rows.append(cells)
     inferred = any(line.inferred and any(line.amounts) for line in ledger.lines)
     note = "* inferred: the record does not say which stages hold containers early. " if inferred else ""

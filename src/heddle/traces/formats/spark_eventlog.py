@@ -55,11 +55,16 @@ class _App:
     peak_heap: int = 0
 
 
-def _read(files: Files, given: Given) -> Imported:
+def applications(files: Files, given: Given, notes: list[str]) -> list[JobSpec]:
+    """A job for each log, named by its application; submissions are in ms since 1970."""
     unique = Unique()
-    notes: list[str] = []
     found = [_read_log(source, given, unique, notes) for source in files["log"]]
-    jobs = from_zero([job for job in found if job is not None])
+    return [job for job in found if job is not None]
+
+
+def _read(files: Files, given: Given) -> Imported:
+    notes: list[str] = []
+    jobs = from_zero(applications(files, given, notes))
     if not jobs:
         raise BadInput.of("spark-eventlog", "no application with a task that succeeded in these files")
     return Imported(build("spark", leaf_queues(jobs), about=about("spark-eventlog", files, given)), notes=notes)

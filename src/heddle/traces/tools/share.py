@@ -16,16 +16,26 @@ from heddle.model.workload import Workload
 _DIGITS: Final = 12
 
 
+def pseudonym(salt: bytes, kind: str, name: str) -> str:
+    """A keyed hash: equal names stay equal, and without the salt nobody can try names out."""
+    digest = hmac.new(salt, f"{kind}\0{name}".encode(), hashlib.sha256).hexdigest()
+    return f"{kind}-{digest[:_DIGITS]}"
+
+
+def anonymous_queue(salt: bytes, name: str) -> str:
+    """Part by part, so that the tree stays one."""
+    return ".".join(part if part == "root" else pseudonym(salt, "queue", part) for part in name.split("."))
+
+
 def anonymised(workload: Workload, salt: bytes, round_ms: int = 0) -> tuple[Workload, dict[str, Any]]:
     """(the workload without identities, a manifest of what was done to it).
 
-    Names are keyed hashes: equal names stay equal, and without the salt nobody can try names out. Submissions and
-    durations are rounded to multiples of `round_ms` where it is not 0. Where the trace comes from is left out.
+    Names are pseudonyms. Submissions and durations are rounded to multiples of `round_ms` where it is not 0. Where the
+    trace comes from is left out.
     """
 
     def hashed(kind: str, name: str) -> str:
-        digest = hmac.new(salt, f"{kind}\0{name}".encode(), hashlib.sha256).hexdigest()
-        return f"{kind}-{digest[:_DIGITS]}"
+        return pseudonym(salt, kind, name)
 
     def column(kind: str, names: pl.Series | None) -> pl.Series | None:
         if names is None:
@@ -35,9 +45,6 @@ def anonymised(workload: Workload, salt: bytes, round_ms: int = 0) -> tuple[Work
 
     def each(kind: str, names: Sequence[str]) -> tuple[str, ...]:
         return tuple(hashed(kind, name) if name else name for name in names)
-
-    def queue(name: str) -> str:
-        return ".".join(part if part == "root" else hashed("queue", part) for part in name.split("."))
 
     jobs, tasks = workload.jobs.copy(), workload.tasks.copy()
     if round_ms:
@@ -50,7 +57,7 @@ def anonymised(workload: Workload, salt: bytes, round_ms: int = 0) -> tuple[Work
         jobs=jobs,
         tasks=tasks,
         users=each("user", workload.users),
-        queues=tuple(queue(name) for name in workload.queues),
+        queues=tuple(anonymous_queue(salt, name) for name in workload.queues),
         labels=each("label", workload.labels),
         hosts=each("host", workload.hosts),
         job_names=column("job", workload.job_names),

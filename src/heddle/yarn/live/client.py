@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 from xml.sax.saxutils import escape
 
 from heddle.yarn.live.connection import HttpConnection
+from heddle.yarn.live.pace import Pace
 from heddle.yarn.live.wire import EXCERPT, Connect, Wire, YarnError
 
 ROOT: Final = "/ws/v1/cluster"
@@ -25,7 +26,8 @@ KEEP_CONTAINERS: Final = -1
 class RmClient:
     """Talks to one ResourceManager, or to whichever of several is active.
 
-    `user` is sent as user.name, which is all that simple authentication asks for.
+    `user` is sent as user.name, which is all that simple authentication asks for. `pace`: how often it may be asked;
+    without one there is no limit.
     """
 
     def __init__(
@@ -35,9 +37,11 @@ class RmClient:
         timeout_s: float = 10.0,
         user: str | None = None,
         connect: Connect = HttpConnection,
+        pace: Pace | None = None,
     ) -> None:
         self._connect, self._wire = connect, Wire(address, timeout_s, connect)
         self._user = user
+        self.pace = pace
 
     def elsewhere(self, address: str, timeout_s: float) -> RmClient:
         """A client of another daemon, reached in the same way, as nobody in particular."""
@@ -175,13 +179,15 @@ class RmClient:
         if xml is not None:
             headers = {"Content-Type": "application/xml"}
         sent = xml if body is None else json.dumps(body)
+        if self.pace is not None:
+            self.pace.turn(waits=method == "GET")
         url, text = self._wire.exchange(method, target, sent, headers)
         if xml is not None or (empty_answer and not text):  # what is told in XML is answered by a sentence
             return {}
         try:
             answer = json.loads(text)
         except ValueError:
-            raise YarnError(url, f"not JSON: {text[:EXCERPT]!r}", OK) from None
+            raise YarnError(url, f"not JSON: {text[:EXCERPT]!r}", OK, text) from None
         if not isinstance(answer, dict):
             raise YarnError(url, f"not a JSON object: {text[:EXCERPT]!r}", OK)
         return answer

@@ -24,9 +24,10 @@ Connect = Callable[[str, float], Connection]  # to an address, with seconds to w
 class YarnError(HeddleError):
     """The RM did not answer, refused, or answered with something that cannot be read. Carries URL and status."""
 
-    def __init__(self, url: str, what: str, status: int | None = None) -> None:
+    def __init__(self, url: str, what: str, status: int | None = None, text: str = "") -> None:
         self.url = url
         self.status = status  # None: there was no HTTP answer
+        self.text = text  # of an answer that cannot be read
         super().__init__(f"{url}: {what}" if status is None else f"{url}: HTTP {status}: {what}")
 
 

@@ -112,7 +112,7 @@ class History:
             sizes: dict[str, Size] = {}
             if any(attempt.container not in self._seen.containers for attempt in attempts):
                 yield None
-                sizes = _sizes(self._client.get(f"{job}/conf"))
+                sizes = sizes_of(self._client.get(f"{job}/conf"))
         yield JobTold(app, state, tuple(attempts), sizes, counters)
 
 
@@ -160,7 +160,7 @@ def _counters(answer: dict[str, Any]) -> dict[str, int]:
     }
 
 
-def _sizes(answer: dict[str, Any]) -> dict[str, Size]:
+def sizes_of(answer: dict[str, Any]) -> dict[str, Size]:
     settings = {str(row["name"]): row["value"] for row in rows_under(answer, "conf", "property")}
     return {
         # -1 means what MapReduce has for jobs that do not say.

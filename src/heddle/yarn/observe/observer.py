@@ -29,6 +29,7 @@ from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.seen import AppLife, ContainerLife, Seen
 
 ENDED_STATES: Final = "FINISHED,FAILED,KILLED"
+UNWANTED: Final = "resourceRequests,timeouts,resourceInfo"  # of applications that have ended
 NOTE_POLLS_MS: Final = 1000
 OVERLAP_MS: Final = 60_000  # applications that ended so long before the last poll are asked for again
 LINGERING_MS: Final = 5000  # no container is taken to outlive its application longer, unless it was seen to
@@ -64,7 +65,7 @@ class Observer:
         live, lives, shown_ms = read_apps(answer, where), _lives(answer, where), _shown_ms(answer, where)
         now_ms = shown_ms or self._clock_ms()
         since_ms = max(self.seen.began_ms, self._shown_ms) - OVERLAP_MS
-        answer = self._client.apps(states=ENDED_STATES, finishedTimeBegin=str(since_ms))
+        answer = self._client.apps(states=ENDED_STATES, finishedTimeBegin=str(since_ms), deSelects=UNWANTED)
         over = read_apps(answer, where)
         ended = {name: life for name, life in _lives(answer, where).items() if self._is_of_this(life)}
         held: set[str] = set()

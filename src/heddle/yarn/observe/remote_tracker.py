@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from random import Random
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -50,14 +51,26 @@ class RemoteTracker:
     """Call sample() once a second. `client` talks to the RM, which knows where the NodeManagers answer."""
 
     def __init__(
-        self, client: RmClient, journal: Journal, say: Callable[[str], None], *, user: str | None = None
+        self,
+        client: RmClient,
+        journal: Journal,
+        say: Callable[[str], None],
+        *,
+        user: str | None = None,
+        most_nodes: int | None = None,
     ) -> None:
-        self._client, self._say, self._user = client, say, user
+        """`most_nodes`: only so many are asked, drawn once at random; None: all."""
+        self._client, self._say, self._user, self._most_nodes = client, say, user, most_nodes
         self._tallies = Tallies(journal)
         self._workers: dict[str, Worker] = {}
         self._asked_s = -NODES_EVERY_S
         self._sampled_s = time.monotonic()
         self._pool = ThreadPoolExecutor(AT_ONCE)
+
+    @property
+    def telling(self) -> tuple[int, int]:
+        """How many of the NodeManagers that are asked tell what their containers use, and how many are asked."""
+        return sum(not worker.why_not for worker in self._workers.values()), len(self._workers)
 
     @property
     def containers(self) -> int:
@@ -105,6 +118,9 @@ class RemoteTracker:
         """Asks the RM for its nodes, and new ones, or those with which something was wrong, for their settings."""
         self._asked_s = time.monotonic()
         nodes = read_nodes(self._client.nodes(), self._client.address)
+        if self._most_nodes is not None and len(nodes) > self._most_nodes:
+            drawn = sorted(nodes, key=lambda name: Random(name).random())[: self._most_nodes]
+            nodes = {name: nodes[name] for name in drawn}
         scheme = urlsplit(self._client.address).scheme
         for name in self._workers.keys() - nodes.keys():
             self._workers.pop(name).client.close()

@@ -34,6 +34,7 @@ from heddle.yarn.testbed.run_jobs import GAVE_UP, JobRun, Workplace, run_jobs
 
 STOCK: Final = ("stock", "stock again")  # twice, to see how much two equal things differ
 READY_WITHIN_S: Final = 240.0  # the first time levers are compiled, which takes long on a busy machine
+OWN_CALLS_PER_S: Final = 1000  # the cluster of a trial serves nobody else
 DECISIONS: Final = "decisions.jsonl"
 SETTLE_S: Final = 5.0  # between runs: the last AMs go, the nodes report nothing in use
 
@@ -192,6 +193,7 @@ def _steered(policy: str, client: RmClient, folder: Path) -> Iterator[None]:
     decisions.unlink(missing_ok=True)
     command = [sys.executable, "-c", "from heddle.cli.main import main; main()", "yarn", "steer", "--mode", "live"]
     command += ["--rm", client.address, "--policy", policy, "--record", str(decisions)]
+    command += ["--max-calls-per-s", str(OWN_CALLS_PER_S)]
     with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output) as steering:
         try:
             _wait_for_decisions(steering, decisions, log)

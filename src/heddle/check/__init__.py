@@ -1,0 +1,1 @@
+"""`heddle check`: from the address of a ResourceManager to a verdict."""

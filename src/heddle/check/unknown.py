@@ -1,0 +1,67 @@
+"""What could not be known, and the one setting or option that would make it known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from heddle.check.checked import Checked
+from heddle.yarn.observe.remote_tracker import PERIOD
+
+
+@dataclass(frozen=True)
+class Unknown:
+    what: str
+    tells: str  # what to do to know it
+
+
+def unknown(checked: Checked, *, history: bool, spark: bool, conf: bool) -> list[Unknown]:
+    """`history`, `spark`, `conf`: whether they were given."""
+    return list(_unknown(checked, history, spark, conf))
+
+
+def _unknown(checked: Checked, history: bool, spark: bool, conf: bool) -> Iterator[Unknown]:
+    gathered = checked.gathered
+    if gathered.mapreduce and not history:
+        yield Unknown(f"what the tasks of {gathered.mapreduce:,} MapReduce jobs held and used", "--history URL")
+    if gathered.spark and not spark:
+        yield Unknown(
+            f"executors and tasks of {gathered.spark:,} Spark applications",
+            "--spark-history URL or FOLDER (with spark.eventLog.enabled=true in spark-defaults.conf)",
+        )
+    elif gathered.spark > gathered.spark_read and spark:
+        less = gathered.spark - gathered.spark_read
+        yield Unknown(f"{less:,} Spark applications without a log that was read", "spark.eventLog.enabled=true")
+    if not conf and gathered.present.policy == "fair":
+        yield Unknown("weights, maxima and AM shares of queues", "--conf FOLDER with the cluster's fair-scheduler.xml")
+    elif not conf and any(one.setting.startswith("resource calculator") for one in gathered.present.assumed):
+        yield Unknown(
+            "the resource calculator and assignments per heartbeat",
+            "--conf FOLDER with the cluster's capacity-scheduler.xml",
+        )
+    if gathered.now.silent:
+        yield Unknown(
+            f"what containers use on {gathered.now.silent:,} nodes",
+            "yarn.nodemanager.resource-monitor.interval-ms above 0 in their yarn-site.xml",
+        )
+    if checked.watched is None:
+        yield Unknown("what single containers used, and what became of them", "--for 30m")
+    elif checked.watched.telling[0] < checked.watched.telling[1] or not checked.watched.telling[1]:
+        yield Unknown("what single containers used on nodes that do not tell", f"{PERIOD}=1000 in their yarn-site.xml")
+    for trouble in gathered.troubles[:3]:
+        yield Unknown(trouble, "once it answers, the same command again")
+
+
+def use_told_by(checked: Checked) -> str:
+    """Where figures of use come from."""
+    if checked.watched is not None and checked.watched.run.manifest["use_known"]:
+        return "use is that of each container, as NodeManagers told it"
+    parts = []
+    if checked.gathered.sample:
+        parts.append(f"the counters of {len(checked.gathered.sample):,} MapReduce jobs")
+    if checked.gathered.spark_read:
+        parts.append(f"the event logs of {checked.gathered.spark_read:,} Spark applications")
+    share = checked.gathered.now.use.memory
+    if share is not None:
+        parts.append(f"for all others what nodes report now, {100 * share:.0f} % of what is reserved there")
+    return "use comes from " + ", ".join(parts) if parts else "nobody tells use: it is not known"
