@@ -414,6 +414,7 @@ ORDERINGS: tuple[Lever, ...] = (
     ("haste", {}),
     ("haste", {"urgency": "assigned", "initial": 0}),
     ("haste", {"progress": "finished"}),
+    ("haste", {"hold_reduces": 1}),
     ("haste-a", {}),
     ("haste-a", {"aggressiveness": 0.5, "fitness": 0, "urgency": "assigned"}),
 )
