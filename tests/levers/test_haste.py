@@ -97,11 +97,48 @@ def combined(made: HandMade, key: int, fit: int, term: int) -> int:
     return made.ask("combine", key, fit, term, 2, 0, 0, 0, 0, 10, 30, 100, 500)
 
 
-def test_preference_adds_fitness_between_its_extremes_and_urgency_from_0() -> None:
+def test_preference_adds_fitness_and_urgency_each_between_its_extremes() -> None:
     made = asked("haste", map_reduce())
     assert combined(made, -200, 25, 200) == 3 * ONE // 4 + 2 * ONE // 5
     assert combined(made, -500, 10, 500) == ONE
     assert made.ask("combine", 0, 7, 0, 1, 0, 0, 0, 0, 7, 7, 0, 0) == 0  # alone, and nothing is urgent
+    made.state.table["least_urgency"] = 100  # of all requests, of which the candidates are the most urgent of a size
+    assert combined(made, -200, 25, 200) == 3 * ONE // 4 + ONE // 4
+    assert combined(made, -100, 10, 100) == 0
+
+
+def least_of(made: HandMade, waiting: dict[int, int]) -> int:
+    """The least urgency when so many containers of these stages wait."""
+    made.view.stage["waiting"][:] = made.view.job["waiting"][:] = 0
+    for stage, count in waiting.items():
+        made.view.stage["waiting"][stage] = count
+        made.view.job["waiting"][made.view.stage_spec["job"][stage]] += count
+    made.ask("offer", 0)
+    return int(made.state.table["least_urgency"][0])
+
+
+def test_the_least_urgent_is_looked_for_among_all_requests_that_the_node_could_take() -> None:
+    made = asked("haste(initial=false)", map_reduce("a"), map_reduce("b"))
+    for job, held in ((0, 2), (1, 4)):
+        made.view.stage["held"][made.stage(job, MAP)] = held
+    # p = 2/8 and 4/8 of what they hold, 2 and 4 maps of 2: 1 and 4.
+    maps = [made.stage(job, MAP) for job in (0, 1)]
+    assert least_of(made, {maps[0]: 3, maps[1]: 3}) == ONE // 64
+    assert least_of(made, {maps[1]: 3}) == 4 * ONE // 64
+    assert least_of(made, {maps[0]: 0, maps[1]: 3, made.stage(1, 0): 1}) == 4 * ONE // 64  # AMs do not count
+    made.view.node["allocated"][0] = (7168, 7000)  # room for a map, of 1 GB and 1 vcore, and for no reduce
+    assert least_of(made, {maps[1]: 3, made.stage(0, REDUCE): 1}) == 4 * ONE // 64
+    made.view.node["allocated"][0] = (8192, 8000)
+    assert least_of(made, {maps[1]: 3}) == 0
+    assert least_of(asked("haste(urgency=none)", map_reduce()), {MAP: 3}) == 0
+
+
+def test_held_back_reduces_are_not_urgent_while_maps_wait() -> None:
+    made = asked("haste(hold_reduces=true)", map_reduce())
+    made.view.stage["waiting"][MAP] = 1
+    assert progress(made, (2, 2), (1, 0)) == (4 * ONE // 64, 0)
+    made.view.stage["waiting"][MAP] = 0
+    assert progress(made, (2, 2), (1, 0)) == (4 * ONE // 64, 4 * ONE // 64)
 
 
 def test_ams_go_first_and_among_them_the_first() -> None:

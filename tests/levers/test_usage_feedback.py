@@ -10,9 +10,11 @@ from dataclasses import replace
 import pytest
 
 from heddle.model.cluster import Cluster, Node
-from heddle.model.view import EVENT_FINISHED, EVENT_NODE_LOST, EVENT_REPORTED
+from heddle.model.view import EVENT_FINISHED, EVENT_NODE_LOST, EVENT_REPORTED, EVENT_STOPPED
 from heddle.policy.lever import Question
+from heddle.policy.parse import parse_policy
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec
+from heddle.yarn.live.levers import unfit
 from levers.hand_made import HandMade
 
 MEMORY = 0
@@ -42,11 +44,17 @@ class OneNode(HandMade):
             self.ages[container] += times
         self.tell(EVENT_REPORTED, 0, value=times)
 
-    def end(self, container: int = 0) -> None:
+    def end(self, container: int = 0, kind: int = EVENT_FINISHED) -> None:
         """Of one container only: the last that began."""
         self.book(0, 0, -1)
-        self.tell(EVENT_FINISHED, 0, 0, container, self.ages.pop(container))
+        self.tell(kind, 0, 0, container, self.ages.pop(container))
         self.view.node["first_container"][0] = self.view.container["next"][container]
+
+    def come_and_go(self, times: int, kind: int = EVENT_FINISHED) -> None:
+        """Containers that begin and end between two reports: they leave nothing in E."""
+        for _ in range(times):
+            self.begin(8)
+            self.end(8, kind)
 
     def set_parameter(self, name: str, value: int) -> None:
         place = [parameter.name for parameter in self.lever.parameters].index(name)
@@ -191,3 +199,63 @@ def test_shortened_below_what_a_container_has_seen_it_is_charged_at_its_next_rep
     node.set_parameter("young_reports", 2)
     node.report(100, times=2)  # 500 after the first, 300 after the second
     assert node.available == 500
+
+
+def test_damping_rises_with_what_may_fail_and_falls_with_what_failed() -> None:
+    node = OneNode(damping=0.25, target_failures=5)
+    node.come_and_go(5)  # 5 * 5 % of a failure are a quarter of one: 0.25 * sqrt(2) = 0.354 from now on
+    assert node.state.node["step"][0] == 1
+    node.come_and_go(1, EVENT_STOPPED)  # owes 0.95 of a failure: four steps down to 0.25 / sqrt(8) = 0.088, 0.05 left
+    assert (node.state.node["step"][0], node.state.node["balance"][0]) == (-3, 5000)
+    node.begin()
+    node.report(0)
+    assert node.available == 800 - 364  # 400 * (1 - 0.0884)
+    node.end()
+    node.come_and_go(3)  # 0.05 + 4 * 0.05
+    assert node.state.node["step"][0] == -2
+
+
+@pytest.mark.parametrize("forget", ["false", "true"])
+def test_what_faded_by_the_old_damping_stays_faded(forget: str) -> None:
+    node = OneNode(target_failures=25, forget=forget)
+    node.begin()
+    node.report(100, times=2)  # E = 175: a quarter of 400, and 75 of use
+    node.come_and_go(1)  # damping 0.707 from now on
+    assert node.available == 800 - 175
+    node.report(100)
+    # 100 + 75 * 0.293 = 121; of the reservation are left 100 * 0.293 = 29, of its own use 100 - 25 * 0.293 = 93.
+    assert node.available == 800 - 121
+    node.end()
+    assert node.available == (800 - (121 - 29) if forget == "false" else 800)
+
+
+def test_damping_stays_between_a_sixteenth_and_1_and_what_lies_beyond_is_forgotten() -> None:
+    node = OneNode(damping=0.25, target_failures=25)
+    node.come_and_go(30)
+    assert node.state.node["step"][0] == 4  # 0.25 * 2^2 = 1
+    node.begin()
+    node.report(100)
+    assert node.available == 700
+    node.end()
+    node.come_and_go(9, EVENT_STOPPED)
+    assert node.state.node["step"][0] == -8
+    node.come_and_go(1)
+    assert node.state.node["step"][0] == -7
+
+
+def test_what_ends_with_its_node_is_no_failure() -> None:
+    node = OneNode(target_failures=1)
+    node.view.node["alive"][0] = 0
+    node.come_and_go(3, EVENT_STOPPED)
+    assert node.state.node["step"][0] == 0
+
+
+def test_without_a_budget_nothing_moves_the_damping() -> None:
+    node = OneNode()
+    node.come_and_go(9, EVENT_STOPPED)
+    assert node.state.node["step"][0] == 0
+
+
+def test_a_live_cluster_does_not_tell_failures() -> None:
+    assert unfit(parse_policy("usage-feedback")) == []
+    assert "counts containers that failed" in unfit(parse_policy("usage-feedback(target_failures=0.5)"))[0]

@@ -31,9 +31,16 @@ class Haste(Ordering):
     packs = True
 
     def __init__(
-        self, urgency: str = "running", fitness: int = 1, initial: int = 1, progress: str = "assigned"
+        self,
+        urgency: str = "running",
+        fitness: int = 1,
+        initial: int = 1,
+        progress: str = "assigned",
+        hold_reduces: int = 0,
     ) -> None:
         self.form, self.fitness, self.initial, self.progress = urgency, bool(fitness), bool(initial), progress
+        self.holds = bool(hold_reduces)
+        self.least = 0  # urgency of all requests that fit the node
         self.round = 1
         self.had_plan: dict[Node, int] = {}  # the round of its plan
         self.plan_of: Node | None = None
@@ -57,6 +64,8 @@ class Haste(Ordering):
         of_map = p * (ever if self.form == "assigned" else holds) // ONE
         if not stage.is_early:
             return min(of_map, 2**40 - 1)
+        if self.holds and any(s.waiting() for s in maps):
+            return 0
         of_reduce = of_map * (p * holds // ONE) // max(1, of_reduces, self._part(world, stage.shape))
         return min(of_reduce, 2**40 - 1)
 
@@ -91,12 +100,16 @@ class Haste(Ordering):
             else:
                 alignments = [self.alignment(world, other) for other in stages]
                 aligned = self.weight(world) * position(self.alignment(world, stage), alignments) // 1000
-                scores.append(position(fit, fits) + position(urgency, [0, *urgencies]) + aligned)
+                scores.append(position(fit, fits) + position(urgency, [self.least, max(urgencies)]) + aligned)
         return scores
 
     # The initial assignment
 
     def before_comparing(self, world: World, node: Node, free: Vector) -> None:
+        those = [s for s in world.stages if s.kind in (TASKS, EXECUTORS) and s.waiting()]
+        those = [s for s in those if s.label in ("", node.spec.label)]
+        those = [s for s in those if all(s.shape[r] <= free[r] for r in world.counting)]
+        self.least = min((self.urgency(world, stage) for stage in those), default=0)
         if not self.initial:
             return
         if self.plan_of is not node:
@@ -174,9 +187,10 @@ class HasteA(Haste):
         fitness: int = 1,
         initial: int = 1,
         progress: str = "assigned",
+        hold_reduces: int = 0,
         aggressiveness: str | float = "auto",
     ) -> None:
-        super().__init__(urgency, fitness, initial, progress)
+        super().__init__(urgency, fitness, initial, progress, hold_reduces)
         self.aggressiveness = aggressiveness
 
     @staticmethod

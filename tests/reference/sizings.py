@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from heddle.model.reasons import Outcome
 from heddle.model.resources import ONE
 from heddle.model.workload import AM, EXECUTORS
 
@@ -70,7 +71,12 @@ class UsageFeedback(Sizing):
         side: str = "master",
         young_reports: int = 0,
         forget: int = 0,
+        target_failures: float = 0.0,
     ) -> None:
+        self.target = round(1000 * target_failures)
+        self.steps: dict[Node, int] = {}  # of the damping of a node
+        self.balances: dict[Node, int] = {}
+        self.kept: dict[Run, tuple[int, int]] = {}  # what is left of 2^30, since how many reports of the node
         self.damping, self.prototype, self.by_worker = damping, headroom == "prototype", side == "worker"
         self.young, self.forget = young_reports, bool(forget)
         self.states: dict[tuple[Node, int], tuple[int, int, int]] = {}  # (E0, U, k) of a node's resource
@@ -78,13 +84,14 @@ class UsageFeedback(Sizing):
         self.said: dict[Node, list[tuple[int, Vector]]] = {}  # of each report: losses of the node so far, available
         self.given: dict[Node, list[tuple[int, Vector]]] = {}  # of each allocation: reports of the node so far, shape
 
-    def power(self, world: World, k: int) -> int:
+    def power(self, world: World, node: Node, k: int) -> int:
         interval = world.cluster.timing.usage_report_ms
-        return round(float(2**30 * (1 - self.damping) ** (k * interval / 1000)))
+        damping = min(1.0, self.damping * 2 ** (self.steps.get(node, 0) / 2))
+        return round(float(2**30 * (1 - damping) ** (k * interval / 1000)))
 
     def _estimate(self, world: World, node: Node, r: int) -> int:
         start, used, k = self.states.get((node, r), (0, 0, 0))
-        return start if k == 0 else used + (max(0, start - used) * self.power(world, k) >> 30)
+        return start if k == 0 else used + (max(0, start - used) * self.power(world, node, k) >> 30)
 
     def _set(self, node: Node, r: int, estimate: int) -> None:
         _, used, _ = self.states.get((node, r), (0, 0, 0))
@@ -136,11 +143,42 @@ class UsageFeedback(Sizing):
             self._set(run.node, r, self._estimate(world, run.node, r) + reserved)
 
     def on_end(self, world: World, run: Run) -> None:
-        age = run.node.reports - run.reports_before - self.young
+        left, since = self._left(run)
         for r, reserved in enumerate(run.task.stage.shape):
-            rest = reserved * self.power(world, age) >> 30 if age >= 0 else 0
+            whole = reserved * left >> 30
+            rest = 0 if self._is_young(run) else whole * self.power(world, run.node, run.node.reports - since) >> 30
             rest += self._own(world, run, r)
             self._set(run.node, r, max(0, self._estimate(world, run.node, r) - rest))
+        if self.target:
+            self._count(world, run)
+
+    def _left(self, run: Run) -> tuple[int, int]:
+        return self.kept.get(run, (2**30, run.reports_before + self.young))
+
+    def _count(self, world: World, run: Run) -> None:
+        node = run.node
+        failed = run.record.outcome != Outcome.FINISHED and node.alive
+        balance = self.balances.get(node, 0) + self.target - 100_000 * failed
+        moved, self.balances[node] = divmod(balance, 25_000)
+        highest = 0
+        while 0 < self.damping * 2 ** (highest / 2) < 1:
+            highest += 1
+        step = self.steps.get(node, 0)
+        new = max(-8, min(highest, step + moved))
+        if new != step and self.damping > 0:
+            self._retune(world, node, new)
+
+    def _retune(self, world: World, node: Node, step: int) -> None:
+        for r in range(world.n_resources):
+            self._set(node, r, self._estimate(world, node, r))
+        for run in world.containers(node):
+            for r in range(world.n_resources if self.forget else 0):
+                _, used, _ = self.smoothed.get((run, r), (0, 0, 0))
+                self.smoothed[run, r] = (self._own(world, run, r), used, 0)
+            if not self._is_young(run):
+                left, since = self._left(run)
+                self.kept[run] = (left * self.power(world, node, node.reports - since) >> 30, node.reports)
+        self.steps[node] = step
 
     def on_report(self, world: World, node: Node) -> None:
         use = add(containers_use(world, node), node.reported_background)
@@ -160,7 +198,7 @@ class UsageFeedback(Sizing):
     def _own(self, world: World, run: Run, r: int) -> int:
         """The container's smoothed use."""
         start, used, k = self.smoothed.get((run, r), (0, 0, 0))
-        rest = abs(start - used) * self.power(world, k) >> 30
+        rest = abs(start - used) * self.power(world, run.node, k) >> 30
         return used + rest if start > used else used - rest
 
     def _smooth(self, world: World, run: Run) -> None:

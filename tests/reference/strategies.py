@@ -390,6 +390,8 @@ SIZINGS: tuple[Lever, ...] = (
     ("usage-feedback", {"damping": 0.25, "headroom": "prototype", "young_reports": 2}),
     ("usage-feedback", {"damping": 0.5, "side": "worker", "forget": 1}),
     ("usage-feedback", {"side": "worker", "young_reports": 3, "headroom": "prototype", "forget": 1}),
+    ("usage-feedback", {"damping": 0.25, "target_failures": 20.0}),
+    ("usage-feedback", {"target_failures": 40.0, "young_reports": 2, "forget": 1}),
     ("n-sigma", {"n": 2, "samples": 3}),
     ("percentile", {"percent": 80, "samples": 3}),
     ("max-predictor", {"n": 1, "percent": 50, "samples": 2, "every": 2}),
@@ -412,6 +414,7 @@ ORDERINGS: tuple[Lever, ...] = (
     ("haste", {}),
     ("haste", {"urgency": "assigned", "initial": 0}),
     ("haste", {"progress": "finished"}),
+    ("haste", {"hold_reduces": 1}),
     ("haste-a", {}),
     ("haste-a", {"aggressiveness": 0.5, "fitness": 0, "urgency": "assigned"}),
 )

@@ -14,13 +14,17 @@ from heddle.reproduce.dress.compared import small_jobs
 from heddle.reproduce.dress.jobs import paper_cluster, twenty
 from heddle.reproduce.dress.release import release_of
 from heddle.reproduce.haste.batches import Batch, JobKind
+from heddle.reproduce.haste.four_gb import Tasks
 from heddle.reproduce.haste.measures import Measured, idle_reduces_gb_h, makespan
+from heddle.reproduce.haste.recorded import RecordedBatch
 from heddle.reproduce.haste.settings import ITERATIVE, SAME, SMALL, Settings, relative
+from heddle.reproduce.haste.trajectories import seen_by
 from heddle.reproduce.haste.why import changes_of
-from heddle.reproduce.job_times import JobResults
+from heddle.reproduce.job_times import JobResults, job_results
 from heddle.reproduce.lab import Lab
 from heddle.run import simulate
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
+from heddle.traces.parquet import write_parquet
 
 
 @pytest.fixture(scope="module")
@@ -30,18 +34,18 @@ def haste() -> Settings:
 
 def test_batches_of_the_five_settings(haste: Settings) -> None:
     batches = haste.batches()
-    same, cluster = batches[SAME, "cpu"]
+    same, cluster = batches[SAME, "cpu, reduces as given"]
     workload = same.jobs(0)
     assert workload.n_jobs == 4
     assert workload.n_tasks == 4 * 46
     assert cluster.total_allowance() == (8 * 8192, 64_000)
-    iterative = batches[ITERATIVE, "third"][0].jobs(0)
+    iterative = batches[ITERATIVE, "third, reduces as given"][0].jobs(0)
     assert sorted(iterative.jobs["iterative"].tolist()) == [0, 0, 0, 0, 1, 1]
     assert iterative.stages["iteration"].max() == 5
 
 
 def test_a_job_asks_for_reduces_before_maps_as_mapreduce_does(haste: Settings) -> None:
-    batch, cluster = haste.batches()[SAME, "cpu"]
+    batch, cluster = haste.batches()[SAME, "cpu, reduces as given"]
     assert batch.jobs(0).stage_names.to_list()[:3] == ["am", "reduce-0", "map-0"]
 
     def first_reduce_at_ms(asking: Batch) -> int:
@@ -53,16 +57,25 @@ def test_a_job_asks_for_reduces_before_maps_as_mapreduce_does(haste: Settings) -
 
 
 def test_every_change_of_the_why_table_changes_something(haste: Settings) -> None:
-    case = haste.batches()[SAME, "memory"]
+    case = haste.batches()[SAME, "memory, reduces as given"]
     changes = changes_of(haste)
     changed = {name for name, change in changes.items() if change(case) != case}
     assert changed == set(changes) - {"nothing"}
-    batch, _ = changes["reduces of 2 times a map's memory, and its vcores"](case)
-    assert {(kind.map_mb, kind.reduce_mb, kind.reduce_vcores) for _, kind in batch.kinds} == {(3072, 6144, 1)}
+
+
+@pytest.mark.parametrize(
+    ("name", "reduce"),
+    [("reduces as given", (2048, 1)), ("reduces of 1 maps", (3072, 1)), ("reduces of 2 maps", (6144, 1))],
+)
+def test_every_batch_is_run_with_reduces_of_three_sizes(haste: Settings, name: str, reduce: tuple[int, int]) -> None:
+    batches = haste.batches()
+    batch, _ = batches[SAME, f"memory, {name}"]
+    assert {(kind.reduce_mb, kind.reduce_vcores) for _, kind in batch.kinds} == {reduce}
+    assert sum(of.endswith(name) for _, of in batches) * 3 == len(batches) == 33
 
 
 def test_demands_are_cut_to_what_small_nodes_hold(haste: Settings) -> None:
-    batch, cluster = haste.batches()[SMALL, "mixed"]
+    batch, cluster = haste.batches()[SMALL, "mixed, reduces of 2 maps"]
     assert (batch.jobs(0).shapes <= np.array(cluster.nodes[0].allowance)).all()
     kind = JobKind(1, 1, 3072, 3, 1024, 1, 1.0, 1.0, 0).cut_to(2048, 2)
     assert (kind.map_mb, kind.map_vcores, kind.reduce_mb, kind.reduce_vcores) == (2048, 2, 1024, 1)
@@ -138,3 +151,42 @@ def test_a_staggered_phase_is_predicted_second_by_second() -> None:
 
 def test_the_cluster_of_dress_holds_a_hundred_containers() -> None:
     assert paper_cluster(read_constants("dress")).total_allowance()[1] == 100_000
+
+
+def test_first_fit_decreasing_pairs_what_fifo_does_not(haste: Settings) -> None:
+    tasks = Tasks((1024, 3072), 2, 10)
+    node = Cluster((Node("node", (4096, 64_000), (4096, 64_000)),))
+    by_seed = {
+        seed: [job_results(tasks, node, policy, seed).makespan_s for policy in ("fifo", "ffd-dp")] for seed in range(8)
+    }
+    assert {packed for _, packed in by_seed.values()} == {20.0}  # 3 + 1 and 3 + 1
+    assert {fifo for fifo, _ in by_seed.values()} == {20.0, 30.0}  # 1 + 1, 3, 3 in some orders
+
+
+def test_terms_of_a_run_are_those_of_the_lever(haste: Settings) -> None:
+    batch, cluster = haste.batches()[ITERATIVE, "third, reduces as given"]
+    found = {
+        name.partition("-")[0]: seen for name, seen in seen_by(batch, cluster, "haste-a(urgency=assigned)", 0).items()
+    }
+    assert set(found) == {name for name, _ in batch.kinds}
+    for seen in found.values():
+        assert len(seen.at_s) == len(seen.terms) == len(seen.raw_urgency)
+        assert all(0 <= value <= 1 for terms in seen.terms for value in terms)
+    assert found["terasort"].mean("alignment") == 0
+    assert found["kmeans"].mean("alignment") > 0
+    # Nothing is assigned at first; the last map that is looked at has 23 of 24 before it.
+    assert found["scan"].raw_urgency[0] == 0
+    assert found["scan"].urgency_grows_by > 0
+
+
+def test_recorded_batches_have_maps_and_reduces_of_a_trace(tmp_path: Path) -> None:
+    stages = [StageSpec("map", (1024, 1000), [TaskSpec(7000)] * 3), StageSpec("reduce", (2048, 1000), [TaskSpec(9000)])]
+    large = [StageSpec("map", (1024, 1000), [TaskSpec(7000)] * 9), stages[1]]
+    write_parquet(
+        build("t", [JobSpec("a", 0, stages), JobSpec("b", 0, large), JobSpec("c", 0, stages[:1])]), tmp_path / "t"
+    )
+    batch = RecordedBatch(str(tmp_path / "t"), 5, 8, 8, 10_000, (1024, 1000), 50, 3000)
+    drawn = batch.jobs(0)
+    assert drawn.n_jobs == 5
+    assert drawn.stages["n_tasks"].reshape(5, 3)[:, 1:].tolist() == [[1, 3]] * 5
+    assert sorted(set(drawn.tasks["duration_ms"].tolist())) == [0, 7000, 9000]

@@ -14,7 +14,7 @@ from heddle.reproduce.haste.batches import JobKind
 from heddle.reproduce.haste.reasons import heads_that_block, sizes_of_reduces, who_is_ahead
 from heddle.reproduce.network_aware.reasons import same_work, what_there_is_to_gain, where_slower
 from heddle.reproduce.usage_feedback.extreme_fit import what_decides, what_forms_say
-from heddle.reproduce.usage_feedback.over_reserved import what_sizes_say
+from heddle.reproduce.usage_feedback.over_reserved import what_sizes_say, where_load_caps
 from heddle.reproduce.usage_feedback.surface import what_is_left
 
 
@@ -144,3 +144,13 @@ def test_the_size_of_containers_decides_the_bottleneck_or_not() -> None:
 def test_short_tasks_still_hold_more_than_they_leave_unused_or_less() -> None:
     assert what_is_left(2.0, 10, 0.125).endswith("more.")
     assert what_is_left(2.0, 60, 0.125).endswith("less.")
+
+
+def test_load_caps_the_gain_or_it_does_not() -> None:
+    most = {"small, load 1.2, 20 s": 17.0, "small, load 2, 20 s": 50.0}
+    said = where_load_caps(
+        {"small, load 1.2, 20 s": 16.0, "small, load 2, 20 s": 26.0, "small, all at once": 30.0}, most
+    )
+    assert "at load 1.2 at 17.0 % (16.0 reached; 1 of 1 days within 3 points)" in said
+    assert "at load 2 at 50.0 % (26.0 reached; 0 of 1 days" in said
+    assert said.endswith("30.0 %.")

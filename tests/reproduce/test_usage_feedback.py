@@ -9,8 +9,10 @@ import pytest
 
 from heddle.reproduce.constants import read_constants
 from heddle.reproduce.lab import Lab
-from heddle.reproduce.usage_feedback.damping import begins_there, first_failing, stops_falling
-from heddle.reproduce.usage_feedback.day import ALL_AT_ONCE, Day, published_facts
+from heddle.reproduce.usage_feedback.damping import begins_there, damping_factor, first_failing, stops_falling
+from heddle.reproduce.usage_feedback.day import ALL_AT_ONCE, Day, fitting, published_facts
+from heddle.reproduce.usage_feedback.prototype import how_many_fit, prototype_cluster
+from heddle.reproduce.usage_feedback.queries import Queries, query_times
 from heddle.reproduce.usage_feedback.settings import Settings
 from heddle.reproduce.usage_feedback.surface import Alike, expected_gain, expected_gain_forgetting
 from heddle.reproduce.verdicts import Verdict
@@ -95,27 +97,75 @@ def test_equal_tasks_are_equal_but_for_their_durations() -> None:
 
 def test_failures_begin_on_each_seed_where_some_task_fails_from_there_on() -> None:
     none, one, all_ = {0: 0.0, 1: 0.0}, {0: 0.0, 1: 0.1}, {0: 0.4, 1: 0.5}
-    assert first_failing({0.0: none, 0.1: one, 0.2: all_, 0.3: all_}) == {0: 0.2, 1: 0.1}
-    assert first_failing({0.0: none, 0.1: all_, 0.2: one, 0.3: all_}) == {0: 0.3, 1: 0.1}
-    assert first_failing({0.0: none, 0.1: one}) == {1: 0.1}
+    # One task is 0.1 %: of 4 that fail at 0.2 the first does a quarter of the way from 0.1.
+    assert first_failing({0.0: none, 0.1: one, 0.2: all_, 0.3: all_}, 0.1) == pytest.approx({0: 0.125, 1: 0.1})
+    assert first_failing({0.0: none, 0.1: all_, 0.2: one, 0.3: all_}, 0.1) == pytest.approx({0: 0.225, 1: 0.02})
+    assert first_failing({0.0: none, 0.1: one}, 0.1) == {1: 0.1}
 
 
 def test_failures_that_begin_elsewhere_are_not_the_papers() -> None:
-    fails, none = {0: 0.4, 1: 0.5}, {0: 0.0, 1: 0.0}
-    grid = [0.0, 0.05, 0.1, 0.175, 0.3]
+    fails, none = {0: 0.4, 1: 0.41}, {0: 0.0, 1: 0.0}
+    grid = [0.0, 0.05, 0.09, 0.1, 0.11, 0.175, 0.3]
 
-    def from_(first: float) -> dict[float, dict[int, float]]:
-        return {damping: fails if damping >= first else none for damping in grid}
+    def from_(first: float, *others: float) -> dict[str, dict[float, dict[int, float]]]:
+        return {
+            str(number): {damping: fails if damping >= begin else none for damping in grid}
+            for number, begin in enumerate((first, *others))
+        }
 
-    assert begins_there(from_(0.1), 0.1).verdict is Verdict.REPRODUCED
-    assert begins_there(from_(0.05), 0.175).verdict is Verdict.NOT_REPRODUCED
-    assert begins_there(from_(0.3), 0.1).verdict is Verdict.NOT_REPRODUCED
-    assert begins_there(from_(0.4), 0.1).verdict is Verdict.NOT_REPRODUCED  # never
-    assert begins_there(from_(0.05), 0.1).verdict is Verdict.NOT_REPRODUCED  # within half and twice, or far below
+    def verdict(forms: dict[str, dict[float, dict[int, float]]], paper: float) -> Verdict:
+        return begins_there(forms, paper, 0.4).verdict
+
+    assert verdict(from_(0.11), 0.1) is Verdict.REPRODUCED
+    assert verdict(from_(0.09), 0.1) is Verdict.NOT_REPRODUCED  # or at half of that, as far as the grid tells
+    assert verdict(from_(0.05), 0.175) is Verdict.NOT_REPRODUCED
+    assert verdict(from_(0.3), 0.1) is Verdict.NOT_REPRODUCED
+    assert verdict(from_(0.4), 0.1) is Verdict.NOT_REPRODUCED  # never
+    assert verdict(from_(0.11, 0.11, 0.4), 0.1) is Verdict.REPRODUCED
+    assert verdict(from_(0.11, 0.4), 0.1) is Verdict.NOT_REPRODUCED  # in half of the forms no task fails at all
     # Where the smallest damping that was tried is the paper's own, nothing else could have come out.
-    assert begins_there({0.0: none, 0.1: fails, 0.175: fails}, 0.1).verdict is Verdict.NOT_JUDGED
+    assert begins_there({"": {0.0: none, 0.1: fails, 0.175: fails}}, 0.1, 0.4).verdict is Verdict.NOT_JUDGED
 
 
 def test_falling_stops_on_each_seed_where_nothing_later_is_three_percent_shorter() -> None:
     points = {0.0: {0: 150.0, 1: 100.0}, 0.1: {0: 102.0, 1: 101.0}, 0.3: {0: 110.0, 1: 99.0}, 1.0: {0: 100.0, 1: 94.0}}
     assert stops_falling(points) == {0: 0.1, 1: 1.0}
+
+
+def test_v_a_and_v_c_run_every_form_of_use_that_the_constants_name(settings: Settings) -> None:
+    forms = set(settings.known.of("ensemble.profiles"))
+    assert all(set(by_form) == forms for by_form in settings.ensemble().values())
+    assert len(settings.members()) == 72
+    assert {form for _, form in {name for name, *_ in next(damping_factor(settings))}} == forms
+
+
+def test_reservations_that_fit_are_hardly_more_than_what_is_used(settings: Settings) -> None:
+    columns = day(settings).columns(0)
+    peak = np.stack([columns["peak_mb"], columns["vcores_milli"]], axis=1)
+    weight = columns["duration_ms"][:, None]
+    reserved = fitting(peak, settings.fit_steps)
+    assert ((reserved * weight).sum(axis=0) / (peak * weight).sum(axis=0) < 1.02).all()
+
+
+def queries_of(settings: Settings) -> Queries:
+    return Queries(tuple(settings.known.of("queries").items()), 3072, 1434, 15.0, ((2500, 0.5), (10000, 1.0)))
+
+
+def test_queries_are_chains_of_jobs_one_after_another(settings: Settings) -> None:
+    queries = queries_of(settings)
+    workload = queries.jobs(0)
+    assert [queries.is_small(query) for query in (0, 51, 52, 59)] == [False, False, True, True]
+    assert workload.job_names is not None
+    assert len({name.partition("-")[0] for name in workload.job_names}) == 60
+    times = query_times(queries, prototype_cluster(settings), "capacity", 0)
+    assert times is not None
+    assert len(times.seconds) == 60
+    assert min(times.seconds) > 0
+    # Twelve tasks of 3 GB at a time, and no query before the one before it has ended: at least their work in all.
+    work_s = workload.tasks["duration_ms"].sum() / 1000
+    assert sum(times.seconds) > work_s / 12
+
+
+def test_by_5_a_node_takes_more_the_less_is_used(settings: Settings) -> None:
+    # 7168 MB by reservation hold 2 of 3072; a third, while 7168 - 2 * 1434 = 4300 are left, no fourth: 2866 are left.
+    assert "of 3072 MB 2, and 4 at 1126 MB used, 3 at 1434 MB used" in how_many_fit(settings)

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from heddle.policy.declaration import Lever
 
 FIRST: Final = ("view", "state", "params")
-SWITCHED: Final = ("may_deadlock", "reserves", "blocking", "reads_containers", "young", "by_stage", "waits")
+SWITCHED: Final = (
+    "may_deadlock", "reserves", "blocking", "reads_containers", "reads_failures", "young", "by_stage", "waits",
+)  # fmt: skip
 
 
 def problems_of(lever: Lever) -> list[str]:

@@ -101,6 +101,7 @@ class Sizing(Lever):
     # the simulator never asks for it (stock YARN's own, and no other).
     depends_on: Literal["nothing", "allocations", "reports", "time"] = "reports"
     reads_containers: bool | str = False  # it looks at the use of single containers, which only a simulator tells
+    reads_failures: bool | str = False  # it counts containers that failed, which no ResourceManager tells
     # A parameter: for so many reports a new container counts in full. A live host may set it to what it measures.
     young: str = ""
 

@@ -7,17 +7,7 @@ AMs go first; a node of a cluster without tasks first gets what its knapsack hol
 
 Fitness is the dot product of what the request wants and what the node has free (FFD-DP).
 
-Urgency. Our copy of the paper lost the formula, not its three rules: more map progress makes maps more urgent (R1), so
-do more resources held by the job's reduces (R2), and reduces are more urgent than maps iff their part of what the
-job holds is below map progress (R3). With p = assigned / all maps, O_m and O_r what maps and reduces hold
-(demands as parts of the cluster, summed over resources), O_r not below one reduce:
-    U_m = p * (O_m + O_r)          U_r = U_m * p * (O_m + O_r) / O_r
-`urgency=assigned` has all that were ever assigned in U_m, in place of what is held now; `progress=finished` counts in p
-only maps that have finished. Reduces are the stages that may start early; maps are all others of the same iteration.
-
-The paper scales each term between its least and its most among all requests that fit. Here requests of one size are
-compared by the most urgent of them alone, and the least of these is not the least of all: so urgency is scaled from
-0, which a job has of which nothing is assigned yet.
+Urgency is in haste_urgency.py.
 
 Alignment, ours by the paper's description: 0 for jobs that are not iterative, 1 - 1 / (i + 2) in iteration i of
 the others, so that they go earlier from the start and more so the further they are. g is `aggressiveness`, or by
@@ -31,60 +21,24 @@ from dataclasses import replace
 from heddle.model.compilable import callable_too
 from heddle.model.resources import ONE
 from heddle.model.view import EVENT_ALLOCATED, EVENT_ARRIVED, EVENT_FINISHED, EVENT_STOPPED
-from heddle.model.workload import AM, INNER
+from heddle.model.workload import AM
 from heddle.policy.lever import Ordering, Parameter
-from heddle.policy.levers.haste_initial import PLANS, is_planned, plan_offer, room_for_plans, task_came, task_went
+from heddle.policy.levers.haste_initial import (
+    PLANS,
+    is_planned,
+    plan_offer,
+    room_for_plans,
+    task_came,
+    task_went,
+)
+from heddle.policy.levers.haste_urgency import ALIGNMENT_BITS, NO_URGENCY, least_urgency, urgency_of
 from heddle.policy.levers.packing import alignment as dot_product
 from heddle.policy.shares import submission_rank
 
-RUNNING, ASSIGNED, NO_URGENCY = 0, 1000, 2000
-FINISHED = 1000  # of `progress`
 NEARLY_ALL = 900  # iterative jobs per mille from which on alignment means nothing
 AM_FIRST = -(1 << 61)  # the keys of AMs lie around it, all others far above
 AMS_BELOW = -(3 << 59)
-ALIGNMENT_BITS = 40  # in a key, alignment stands above urgency
-MOST_URGENT = (1 << ALIGNMENT_BITS) - 1
 PLANNED = 1 << 40  # added to the fit of a request in the node's plan; no fit is so large
-
-
-@callable_too
-def normalised(view, stage):
-    """What one container of the stage wants, as parts of the cluster, summed over the resources that count."""
-    total = 0
-    shape = view.stage_spec["shape"][stage]
-    for r in range(view.shape["demand"].shape[1]):
-        if view.clock["counts"][0, r] and view.clock["allowance"][0, r] > 0:
-            total += view.shape["demand"][shape, r] * ONE // view.clock["allowance"][0, r]
-    return total
-
-
-@callable_too
-def urgency_of(view, stage, form, progress_of):
-    """U_m or U_r of the stage; 0 for AMs."""
-    if form == NO_URGENCY or view.stage_spec["kind"][stage] == AM:
-        return 0
-    job, iteration = view.stage_spec["job"][stage], view.stage_spec["iteration"][stage]
-    maps, maps_passed, of_maps, of_reduces, ever = 0, 0, 0, 0, 0
-    first = view.job_spec["first_stage"][job]
-    for other in range(first, first + view.job_spec["n_stages"][job]):
-        kind = view.stage_spec["kind"][other]
-        if kind in (AM, INNER) or view.stage_spec["iteration"][other] != iteration:
-            continue
-        held, done, one = view.stage["held"][other], view.stage["done"][other], normalised(view, other)
-        ever += (held + done) * one
-        if view.stage_spec["slow_start_permille"][other] < 0:
-            maps += view.stage_spec["n_tasks"][other]
-            maps_passed += done if progress_of == FINISHED else held + done
-            of_maps += held * one
-        else:
-            of_reduces += held * one
-    progress = maps_passed * ONE // max(1, maps)
-    due = progress * (of_maps + of_reduces) // ONE  # what reduces would hold if their part were the maps' progress
-    of_map = progress * ever // ONE if form == ASSIGNED else due  # U_m
-    if view.stage_spec["slow_start_permille"][stage] < 0:
-        return min(of_map, MOST_URGENT)
-    of_reduce = of_map * due // max(1, max(of_reduces, normalised(view, stage)))  # U_r
-    return min(of_reduce, MOST_URGENT)
 
 
 @callable_too
@@ -103,7 +57,7 @@ def alignment_of(view, state, stage):
 def urgency_key(view, state, params, stage):
     if view.stage_spec["kind"][stage] == AM:
         return AM_FIRST + submission_rank(view, stage)
-    return -urgency_of(view, stage, params.urgency, params.progress)
+    return -urgency_of(view, params, stage)
 
 
 def alignment_key(view, state, params, stage):
@@ -111,11 +65,11 @@ def alignment_key(view, state, params, stage):
     if view.stage_spec["kind"][stage] == AM:
         return AM_FIRST + submission_rank(view, stage)
     aligned = alignment_of(view, state, stage) if params.aggressiveness != 0 else 0
-    return -(aligned << ALIGNMENT_BITS) - urgency_of(view, stage, params.urgency, params.progress)
+    return -(aligned << ALIGNMENT_BITS) - urgency_of(view, params, stage)
 
 
 def urgency(view, state, params, stage):
-    return urgency_of(view, stage, params.urgency, params.progress)
+    return urgency_of(view, params, stage)
 
 
 def fit(view, state, params, node, stage):
@@ -124,6 +78,7 @@ def fit(view, state, params, node, stage):
 
 
 def offer(view, state, params, node):
+    state.table["least_urgency"][0] = least_urgency(view, state, params, node) if params.urgency != NO_URGENCY else 0
     if params.initial != 0:
         plan_offer(view, state, node)
     return 0
@@ -136,18 +91,18 @@ def between(value, least, most):
 
 
 @callable_too
-def preference(key, fit, term, min_fit, max_fit, max_term, aligned):
+def preference(state, key, fit, term, min_fit, max_fit, max_term, aligned):
     if key < AMS_BELOW:
         return -key
     if fit >= PLANNED:
         return PLANNED
-    return between(fit, min_fit, max_fit) + between(term, 0, max_term) + aligned
+    return between(fit, min_fit, max_fit) + between(term, state.table["least_urgency"][0], max_term) + aligned
 
 
 def fitness_and_urgency(
     view, state, params, key, fit, term, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit, min_term, max_term
 ):
-    return preference(key, fit, term, min_fit, max_fit, max_term, 0)
+    return preference(state, key, fit, term, min_fit, max_fit, max_term, 0)
 
 
 def with_alignment(
@@ -159,7 +114,7 @@ def with_alignment(
     # Alignment stands first in a key, so that the extremes of keys have the extremes of alignment (no AM among them).
     least, most = -max_key >> ALIGNMENT_BITS, -min_key >> ALIGNMENT_BITS
     aligned = milli * between(-key >> ALIGNMENT_BITS, least, most) // 1000
-    return preference(key, fit, term, min_fit, max_fit, max_term, aligned)
+    return preference(state, key, fit, term, min_fit, max_fit, max_term, aligned)
 
 
 def observe(view, state, params, kind, node, stage, container, value):
@@ -188,6 +143,7 @@ PARAMETERS = (
     Parameter("fitness", True, "false leaves out how well a request suits the node"),
     Parameter("initial", True, "false leaves out the knapsack of a cluster without tasks"),
     Parameter("progress", "assigned", "of maps: those assigned so far, or finished", choices=("assigned", "finished")),
+    Parameter("hold_reduces", False, "reduces are not urgent while maps of their job wait; not in the paper"),
 )
 
 HASTE = Ordering(
@@ -195,7 +151,7 @@ HASTE = Ordering(
     summary="the request that suits the node best and that its job needs most: idle reduces make maps urgent",
     key=urgency_key, term=urgency, fit=fit, combine=fitness_and_urgency, offer=offer, on_event=observe,
     parameters=PARAMETERS,
-    state=replace(PLANS, table=(*PLANS.table, "jobs", "iterative")),
+    state=replace(PLANS, table=(*PLANS.table, "jobs", "iterative", "least_urgency")),
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED),
     prepare=room_for_plans,
     depends_on="allocations",

@@ -44,13 +44,20 @@ def room_for_plans(setup: Setup) -> dict[str, Any]:
 
 
 @callable_too
+def skip_ended(view, state):
+    """The first job that has not ended."""
+    table = state.table
+    while table["first_job"][0] <= table["last_job"][0] and view.job["state"][table["first_job"][0]] >= JOB_FINISHED:
+        table["first_job"][0] += 1
+
+
+@callable_too
 def count_waiting_shapes(view, state, node):
     """How many tasks of each shape wait that may go to this node and need nothing but memory and vcores."""
     table, waiting = state.table, state.waiting
     for shape in range(waiting.shape[0]):
         waiting[shape] = 0
-    while table["first_job"][0] <= table["last_job"][0] and view.job["state"][table["first_job"][0]] >= JOB_FINISHED:
-        table["first_job"][0] += 1
+    skip_ended(view, state)
     for job in range(table["first_job"][0], table["last_job"][0] + 1):
         if view.job["waiting"][job] > 0:
             first = view.job_spec["first_stage"][job]

@@ -5,8 +5,7 @@ Per node and resource an estimate E of what is in use, on each report of utilisa
     E += R                       (2)  when a request R is allocated
     E = U if E < U               (3)
     E -= (1-a)^n R               (4)  when a container that saw n reports ends
-While reports say the same, (1) and (3) have the closed form E = U + max(0, E0 - U) (1-a)^k, so that any number of equal
-reports is one step. Powers are read from a table by age and never multiplied up: skipping idle time changes nothing.
+The arithmetic is in usage_estimate.py.
 
 What is available is allowance - E in the paper's simulator (`headroom=allowance`), and in its prototype the smaller of
     allowance - use of all containers      (5)
@@ -15,64 +14,30 @@ total = allocated + available. With `side=worker` the node estimates, and the ma
 one said was available, less what it allocated there since: one to two reports late. An end makes nothing available
 before a report has told of it: the master does not know how much of the reservation was still counted.
 
-Two improvements that are not in the paper. `young_reports=y`: a container counts in full, beside E, for its first y
+Three improvements that are not in the paper. `young_reports=y`: a container counts in full, beside E, for its first y
 reports, and (2) takes place then: one that has just been launched uses nothing yet. What it does use by then is in E
 too, so never more is expected than what is in use and all that is reserved beyond it: a node promises no less than by
 reservation. On a live cluster y follows how long containers take to start, so what matters is when each was charged,
 not what y is by now. `forget`: at the end of a container its own smoothed use goes with what (4) takes; the paper
-leaves it in E, where it decays.
+leaves it in E, where it decays. `target_failures`: each node tunes its damping (failure_budget.py).
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from heddle.model.compilable import callable_too
 from heddle.model.view import EVENT_ALLOCATED, EVENT_FINISHED, EVENT_NODE_LOST, EVENT_REPORTED, EVENT_STOPPED
 from heddle.model.workload import INNER
 from heddle.policy.lever import Parameter, Sizing, State, per_resource
-from heddle.policy.policy import Setup
-
-POWER_BITS = 30
-MAX_AGE = 4096  # reports after which a reservation has decayed to nothing at any sensible damping
-SMOOTHED = per_resource("anchor", "used", "age")  # E0, U and k of the closed form
-
-
-def prepare(setup: Setup) -> dict[str, Any]:
-    """The table of (1-a)^k in fixed point; a is per second, reports come every report_ms."""
-    keep = 1.0 - float(setup.lever.parameter("damping"))
-    per_report = setup.view.clock["report_ms"][0] / 1000
-    return {"powers": [round((1 << POWER_BITS) * keep ** (k * per_report)) for k in range(MAX_AGE)]}
-
-
-@callable_too
-def faded(state, amount, age):
-    """amount * (1-a)^age."""
-    return amount * state.powers[min(age, MAX_AGE - 1)] >> POWER_BITS
-
-
-@callable_too
-def estimate(state, node, r):
-    kept = state.node
-    anchor, used, age = kept["anchor"][node, r], kept["used"][node, r], kept["age"][node, r]
-    return anchor if age == 0 else used + faded(state, max(0, anchor - used), age)
-
-
-@callable_too
-def smoothed_use(state, container, r):
-    """(1) of a container's own use."""
-    kept = state.container
-    anchor, used = kept["anchor"][container, r], kept["used"][container, r]
-    rest = faded(state, abs(anchor - used), kept["age"][container, r])
-    return used + rest if anchor > used else used - rest
-
-
-@callable_too
-def follow(rows, row, r, smoothed, used, count):
-    """So many equal reports of this use come; what was smoothed up to now is this."""
-    if used != rows["used"][row, r]:
-        rows["anchor"][row, r], rows["used"][row, r], rows["age"][row, r] = smoothed, used, 0
-    rows["age"][row, r] += count
+from heddle.policy.levers.failure_budget import count_end
+from heddle.policy.levers.usage_estimate import (
+    SMOOTHED,
+    estimate,
+    follow,
+    left_of,
+    prepare,
+    set_estimate,
+    smoothed_use,
+)
 
 
 @callable_too
@@ -81,11 +46,6 @@ def is_young(view, state, params, row):
     if params.young_reports == 0 or state.container["grew_up_at"][row] > 0:
         return False
     return view.stage_spec["kind"][view.container["stage"][row]] != INNER
-
-
-@callable_too
-def set_estimate(state, node, r, amount):
-    state.node["anchor"][node, r], state.node["age"][node, r] = amount, 0
 
 
 @callable_too
@@ -104,6 +64,7 @@ def available_now(view, state, params, node, r):
 @callable_too
 def take_reports(view, state, params, node, count):
     """(1) and (3), for so many equal reports."""
+    state.node["told"][node] += count
     for r in range(view.shape["demand"].shape[1]):
         follow(state.node, node, r, estimate(state, node, r), view.node["used"][node, r], count)
     container = view.node["first_container"][node] if params.young_reports + params.forget > 0 else -1
@@ -119,7 +80,7 @@ def take_reports(view, state, params, node, count):
                 state.node["young"][node, r] -= demand
                 set_estimate(state, node, r, estimate(state, node, r) + demand)
             if params.forget != 0:
-                smoothed, used = smoothed_use(state, container, r), view.container["used"][container, r]
+                smoothed, used = smoothed_use(state, node, container, r), view.container["used"][container, r]
                 follow(state.container, container, r, smoothed, used, count)
         container = view.container["next"][container]
 
@@ -165,6 +126,8 @@ def observe(view, state, params, kind, node, stage, container, value):
     if kind == EVENT_NODE_LOST:
         state.node["reports"][node] = 0
         return 0
+    if kind == EVENT_ALLOCATED:
+        state.container["born_at"][container] = state.node["told"][node]
     for r in range(view.shape["demand"].shape[1]):
         demand = view.shape["demand"][view.stage_spec["shape"][stage], r]
         if kind == EVENT_ALLOCATED:
@@ -179,10 +142,12 @@ def observe(view, state, params, kind, node, stage, container, value):
             if is_young(view, state, params, container):
                 state.node["young"][node, r] -= demand
             else:
-                rest = faded(state, demand, value - state.container["grew_up_at"][container])  # (4)
+                rest = left_of(state, node, container, demand, value)  # (4)
             if params.forget != 0:
-                rest += smoothed_use(state, container, r)
+                rest += smoothed_use(state, node, container, r)
             set_estimate(state, node, r, max(0, estimate(state, node, r) - rest))
+    if kind != EVENT_ALLOCATED:
+        count_end(view, state, params, node, kind == EVENT_STOPPED and view.node["alive"][node] != 0)
     return 0
 
 
@@ -225,15 +190,35 @@ USAGE_FEEDBACK = Sizing(
         ),
         Parameter("young_reports", 0, "for so many reports a container counts in full; not in the paper", low=0),
         Parameter("forget", False, "take a container's smoothed use out when it ends; not in the paper"),
+        Parameter(
+            "target_failures",
+            0.0,
+            "percent of containers that may fail: each node tunes its damping to that, from the one given; "
+            "0 keeps it; not in the paper",
+            low=0,
+            high=100,
+        ),
     ),
-    # said: what the last report said is available; since: what was allocated after it; the same of the report before.
     state=State(
-        node=("reports", SMOOTHED, per_resource("young", "said", "said_before", "since", "since_before")),
-        container=("seen", "grew_up_at", SMOOTHED),  # reports: that it saw, and had seen when it was young no more
+        # said: what the last report said is available; since: what was allocated after it; the same of the report
+        # before. told: reports so far. balance: what of a failure may still be spent. step: of the node's damping.
+        node=(
+            "reports",
+            "told",
+            "balance",
+            "step",
+            SMOOTHED,
+            per_resource("young", "said", "said_before", "since", "since_before"),
+        ),
+        # Reports that it saw, and had seen when it was young no more; that its node had made at its allocation. gone:
+        # what of its reservation had faded, in parts of WHOLE, when it had seen `retuned_at` reports.
+        container=("seen", "grew_up_at", "born_at", "gone", "retuned_at", SMOOTHED),
+        table=("start",),  # the place of the damping that was asked for among those in `powers`
         lists=("powers",),
     ),
     listens=(EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_REPORTED, EVENT_NODE_LOST),
     prepare=prepare,
     reads_containers="forget",
+    reads_failures="target_failures",
     young="young_reports",
 )

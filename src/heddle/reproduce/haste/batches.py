@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +24,12 @@ class JobKind:
     map_s: float
     reduce_s: float
     iterations: int
+
+    def with_reduces_of(self, times: float) -> JobKind:
+        """With reduces of so many times a map's memory, and its vcores; 0: as they are."""
+        if not times:
+            return self
+        return replace(self, reduce_mb=round(times * self.map_mb), reduce_vcores=self.map_vcores)
 
     def cut_to(self, memory_mb: int, vcores: int) -> JobKind:
         """With demands that a node of this size holds."""

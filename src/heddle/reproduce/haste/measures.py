@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from heddle.analysis.measures.metrics import run_metrics
+from heddle.experiments.compare import Jobs
 from heddle.model.cluster import Cluster
 from heddle.model.resources import MEMORY_MB
 from heddle.record.run import Run
-from heddle.reproduce.haste.batches import Batch
 from heddle.run import simulate
 
 
@@ -42,7 +42,7 @@ def idle(measured: Measured) -> float:
     return max(measured.idle_gb_h, 1e-3)
 
 
-def measure(batch: Batch, cluster: Cluster, policy: str, seed: int) -> Measured | None:
+def measure(batch: Jobs, cluster: Cluster, policy: str, seed: int) -> Measured | None:
     """None where the run stalled."""
     run = simulate(batch.jobs(seed), cluster, policy, seed=seed)
     metrics = run_metrics(run)

@@ -23,6 +23,7 @@ SAME, MIXED, ITERATIVE, ARRIVALS, SMALL, CONTROL = (
     "small nodes",
     "jobs of the small nodes on usual ones",  # not in the paper: so that the nodes are all that differs
 )
+FIVE = {SAME: "A", MIXED: "B", ITERATIVE: "C", ARRIVALS: "D", SMALL: "E"}  # what claims about them are called
 Results = Mapping[tuple[str, str, str, int], Measured | None]  # of setting, batch, policy, seed
 
 
@@ -31,10 +32,15 @@ class Settings(Scope):
     """What is run, and where."""
 
     def batches(self) -> dict[tuple[str, str], tuple[Batch, Cluster]]:
-        """By setting and name of the batch."""
+        """By setting and name of the batch; each with reduces of every size."""
         known = self.known
         usual, small = self._cluster(""), self._cluster("small_")
         made: dict[tuple[str, str], tuple[Batch, Cluster]] = {}
+
+        def add(setting: str, name: str, kinds: Iterable[str], gap_s: float, cluster: Cluster) -> None:
+            for times in known["settings.reduce_memory"]:
+                made[setting, f"{name}, {reduces_text(times)}"] = self._batch(kinds, gap_s, cluster, times), cluster
+
         at_once = {
             SAME: known.of("settings.same_job"),
             MIXED: known.of("settings.mixed"),
@@ -42,13 +48,13 @@ class Settings(Scope):
         }
         for setting, batches in at_once.items():
             for name, kinds in batches.items():
-                made[setting, name] = self._batch(kinds, 0.0, usual), usual
+                add(setting, name, kinds, 0.0, usual)
         for name, kinds in known.of("settings.arrivals").items():
             for gap_s in known["settings.arrivals_mean_s"]:
-                made[ARRIVALS, f"{name}, every {gap_s:g} s"] = self._batch(kinds, gap_s, usual), usual
+                add(ARRIVALS, f"{name}, {gap_text(gap_s)}", kinds, gap_s, usual)
         for name, kinds in known.of("settings.small_nodes").items():
-            made[SMALL, name] = self._batch(kinds, 0.0, small), small
-            made[CONTROL, name] = self._batch(kinds, 0.0, usual), usual
+            add(SMALL, name, kinds, 0.0, small)
+            add(CONTROL, name, kinds, 0.0, usual)
         return made
 
     def runs(self, policies: Iterable[str], seeds: Iterable[int]) -> dict[Hashable, Work]:
@@ -60,26 +66,39 @@ class Settings(Scope):
             for seed in seeds
         }
 
+    @property
+    def usual_cluster(self) -> Cluster:
+        return self._cluster("")
+
     def _cluster(self, size: str) -> Cluster:
         given = self.known.of("cluster")
         vcores = given[f"{size}vcores"] * MILLI
         return yarn_cluster(self.known, given[f"{size}nodes"], given[f"{size}memory_mb"], vcores)
 
-    def _batch(self, kinds: Iterable[str], mean_gap_s: float, cluster: Cluster) -> Batch:
+    def _batch(self, kinds: Iterable[str], mean_gap_s: float, cluster: Cluster, reduces: float) -> Batch:
         memory_mb, vcores_milli = cluster.nodes[0].allowance
         known = self.known
-        made = tuple(
-            (kind, JobKind(*known.of("kinds")[kind]).cut_to(memory_mb, vcores_milli // MILLI)) for kind in kinds
-        )
+        wanted = {kind: JobKind(*known.of("kinds")[kind]).with_reduces_of(reduces) for kind in kinds}
+        made = tuple((kind, wanted[kind].cut_to(memory_mb, vcores_milli // MILLI)) for kind in kinds)
         am = (known["cluster.am_mb"], known["cluster.am_vcores"] * MILLI)
         shuffle_ms = round(1000 * known["jobs.shuffle_s"])
         slow_start, reduces_first = known["jobs.slow_start_permille"], known["jobs.reduces_first"]
         return Batch(made, mean_gap_s, am, known["jobs.sigma"], slow_start, shuffle_ms, reduces_first)
 
 
-def relative(results: Results, setting: str, policy: str, to: str, of: Callable[[Measured], float]) -> dict[int, float]:
-    """A measure over that of another policy, mean over the setting's batches, for each seed on which all ended."""
-    batches = sorted({name for where, name, *_ in results if where == setting})
+def relative(
+    results: Results,
+    setting: str,
+    policy: str,
+    to: str,
+    of: Callable[[Measured], float],
+    only: str = "",
+) -> dict[int, float]:
+    """A measure over that of another policy, mean over the setting's batches, for each seed on which all ended.
+
+    `only`: of the batches in whose name this stands.
+    """
+    batches = sorted({name for where, name, *_ in results if where == setting and only in name})
     seeds = sorted({seed for where, _, under, seed in results if (where, under) == (setting, policy)})
     found = {}
     for seed in seeds:
@@ -88,3 +107,12 @@ def relative(results: Results, setting: str, policy: str, to: str, of: Callable[
         if len(ratios) == len(batches):
             found[seed] = float(np.mean(ratios))
     return found
+
+
+def reduces_text(times: float) -> str:
+    """Of what size reduces are."""
+    return f"reduces of {times:g} maps" if times else "reduces as given"
+
+
+def gap_text(gap_s: float) -> str:
+    return f"every {gap_s:g} s"

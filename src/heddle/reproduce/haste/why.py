@@ -14,7 +14,7 @@ from heddle.model.cluster import Cluster, Timing
 from heddle.reproduce.claims import Table, mean_text
 from heddle.reproduce.haste.batches import Batch, JobKind
 from heddle.reproduce.haste.measures import idle, makespan, measure
-from heddle.reproduce.haste.settings import MIXED, SAME, Settings, relative
+from heddle.reproduce.haste.settings import MIXED, SAME, Settings, reduces_text, relative
 from heddle.reproduce.lab import Findings, Part, Work
 
 Case = tuple[Batch, Cluster]
@@ -30,7 +30,7 @@ def why(settings: Settings) -> Part:
     plan: dict[Hashable, Work] = {
         (f"{setting}: {change}", name, policy, seed): partial(measure, *made(given), policy, seed)
         for (setting, name), given in settings.batches().items()
-        if setting in (SAME, MIXED)
+        if setting in (SAME, MIXED) and name.endswith(reduces_text(0.0))
         for change, made in changes.items()
         for policy in (reference, *policies)
         for seed in seeds
@@ -68,8 +68,6 @@ def changes_of(settings: Settings) -> dict[str, Change]:
         "no heartbeats, no time to launch": _at_once,
         "no AMs": partial(_batch, am=None),
     }
-    for times in known["why.reduce_memory"]:
-        changes[f"reduces of {times:g} times a map's memory, and its vcores"] = partial(_kinds, partial(_sized, times))
     for count in known["why.reduces"]:
         changes[f"{count} reduces to a job"] = partial(_kinds, partial(_counted, count))
     return changes
@@ -87,15 +85,10 @@ def _at_once(case: Case) -> Case:
     return case[0], replace(case[1], timing=Timing())
 
 
-def _kinds(change: Callable[[JobKind, Cluster], JobKind], case: Case) -> Case:
+def _kinds(change: Callable[[JobKind], JobKind], case: Case) -> Case:
     batch, cluster = case
-    return replace(batch, kinds=tuple((name, change(kind, cluster)) for name, kind in batch.kinds)), cluster
+    return replace(batch, kinds=tuple((name, change(kind)) for name, kind in batch.kinds)), cluster
 
 
-def _sized(times: float, kind: JobKind, cluster: Cluster) -> JobKind:
-    memory_mb = min(round(times * kind.map_mb), cluster.nodes[0].allowance[0])
-    return replace(kind, reduce_mb=memory_mb, reduce_vcores=kind.map_vcores)
-
-
-def _counted(count: int, kind: JobKind, cluster: Cluster) -> JobKind:
+def _counted(count: int, kind: JobKind) -> JobKind:
     return replace(kind, reduces=count)

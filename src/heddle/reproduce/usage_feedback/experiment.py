@@ -8,6 +8,7 @@ from heddle.reproduce.usage_feedback.beyond import beyond
 from heddle.reproduce.usage_feedback.damping import damping_factor
 from heddle.reproduce.usage_feedback.extreme_fit import extreme_fit
 from heddle.reproduce.usage_feedback.over_reserved import over_reserved
+from heddle.reproduce.usage_feedback.prototype import prototype
 from heddle.reproduce.usage_feedback.recorded import recorded
 from heddle.reproduce.usage_feedback.settings import Settings
 from heddle.reproduce.usage_feedback.surface import surface
@@ -17,6 +18,7 @@ from heddle.reproduce.usage_feedback.variants import variants
 def experiment(lab: Lab, constants: Constants) -> Findings:
     settings = Settings(lab, constants)
     parts = [
-        part(settings) for part in (over_reserved, surface, recorded, extreme_fit, damping_factor, variants, beyond)
+        part(settings)
+        for part in (over_reserved, surface, recorded, extreme_fit, damping_factor, prototype, variants, beyond)
     ]
     return lab.together(parts)

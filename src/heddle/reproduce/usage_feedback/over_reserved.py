@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from functools import partial
 
 import numpy as np
 
 from heddle.reproduce import verdicts
-from heddle.reproduce.claims import Claim, Table, mean_text
+from heddle.reproduce.claims import Claim
 from heddle.reproduce.lab import Findings, Part, Scores, Work, runs_of, whole_run
-from heddle.reproduce.usage_feedback.day import ALL_AT_ONCE, Day, published_facts
+from heddle.reproduce.usage_feedback.day import ALL_AT_ONCE, Day
+from heddle.reproduce.usage_feedback.day_tables import Gains, Member, every_day, facts, mean, mean_of, why_failed
 from heddle.reproduce.usage_feedback.figures import efficiency_figure, use_over_time
 from heddle.reproduce.usage_feedback.settings import Settings
 
@@ -18,56 +20,100 @@ SHOWN = "medium containers, all at once, median 35 s"  # the figures over time s
 
 def over_reserved(settings: Settings) -> Part:
     days, cluster = settings.ensemble(), settings.cluster("cluster_a")
+    form: str = settings.known["v_a.profile"]
     reservation, feedback = settings.reservation, settings.feedback
     plan: dict[Hashable, Work] = {}
-    for name, day in days.items():
-        for policy in (reservation, feedback):
-            plan.update(runs_of(name, day, cluster, policy, settings.seeds))
+    for name, by_form in days.items():
+        # What tasks use does not matter under reservation: one form stands for all.
+        plan.update(runs_of(name, by_form[form], cluster, reservation, settings.seeds))
+        for each, day in by_form.items():
+            plan.update(runs_of((name, each), day, cluster, feedback, settings.seeds))
     shown: dict[str, Work] = {
-        policy: whole_run(days[SHOWN], cluster, policy, settings.seeds[0]) for policy in (reservation, feedback)
+        policy: whole_run(days[SHOWN][form], cluster, policy, settings.seeds[0]) for policy in (reservation, feedback)
     }
     plan.update(shown.items())
-    for name, day in _forms(settings).items():
-        plan.update(runs_of(name, day, cluster, feedback, settings.seeds))
+    arrivals: dict[tuple[str, str, int], Work] = {
+        ("last arrival", name, seed): partial(last_arrival_s, by_form[form], seed)
+        for name, by_form in days.items()
+        if by_form[form].load != ALL_AT_ONCE
+        for seed in settings.seeds
+    }
+    plan.update(arrivals.items())
     runs = yield plan
     over_time = {policy: runs[policy] for policy in shown}
-    scores = Scores({name: result for name, result in runs.items() if name not in shown})
+    scores = Scores({name: result for name, result in runs.items() if name not in shown and name not in arrivals})
+    last: dict[str, dict[int, float]] = {}
+    for key in arrivals:
+        last.setdefault(key[1], {})[key[2]] = runs[key]
+    gains = {member: _gain(settings, scores, member) for member in settings.members()}
+    most = _most_by_arrivals(settings, scores, last)
     return Findings(
-        claims=[_sooner(settings, scores), _bottleneck(settings, scores), _none_failed(settings, scores)],
+        claims=[_sooner(settings, gains, most), _bottleneck(settings, scores), _none_failed(settings, scores)],
         drawings=[
-            *efficiency_figure(days[SHOWN], settings.seeds[0]),
+            *efficiency_figure(days[SHOWN][form], settings.seeds[0]),
             *(
                 drawing
                 for policy, run in over_time.items()
-                for drawing in use_over_time("Fig. 2", policy, run, f"{SHOWN.capitalize()}, one seed.")
+                for drawing in use_over_time("Fig. 2", policy, run, f"{SHOWN.capitalize()}, {form}, one seed.")
             ),
         ],
-        tables=[_facts(settings), _members(settings, scores), _why_failed(settings, scores)],
+        tables=[facts(settings), every_day(settings, scores, gains, most), why_failed(settings, scores)],
     )
 
 
-def _sooner(settings: Settings, scores: Scores) -> Claim:
-    sooner = {
-        name: verdicts.sooner_pct(
-            scores.metric(name, settings.reservation, "makespan_s"),
-            scores.metric(name, settings.feedback, "makespan_s"),
-        )
-        for name in settings.ensemble()
+def last_arrival_s(day: Day, seed: int) -> float:
+    return float(day.jobs(seed).jobs["submit_at_ms"].max()) / 1000
+
+
+def _gain(settings: Settings, scores: Scores, member: Member) -> dict[int, float]:
+    return verdicts.sooner_pct(
+        scores.metric(member[0], settings.reservation, "makespan_s"),
+        scores.metric(member, settings.feedback, "makespan_s"),
+    )
+
+
+def _most_by_arrivals(settings: Settings, scores: Scores, last: verdicts.Ensemble) -> dict[str, dict[int, float]]:
+    """By how much anything could be sooner that cannot end before the last arrival, on days with arrivals."""
+    return {
+        name: verdicts.sooner_pct(scores.metric(name, settings.reservation, "makespan_s"), at)
+        for name, at in last.items()
     }
+
+
+def _sooner(settings: Settings, sooner: Gains, caps: verdicts.Ensemble) -> Claim:
+    named = {f"{name}, {form}": seeds for (name, form), seeds in sooner.items()}
     paper = settings.known["v_a.sooner_pct"]
-    judged = verdicts.effect(sooner, paper)
-    means = {name: float(np.mean(list(seeds.values()))) for name, seeds in sooner.items()}
-    enough = sum(verdicts.like_the_effect(seeds, paper) for seeds in sooner.values())
+    means = {name: mean(seeds) for name, seeds in named.items()}
+    enough = [name for name, seeds in named.items() if verdicts.like_the_effect(seeds, paper)]
     low, high = min(means, key=lambda name: means[name]), max(means, key=lambda name: means[name])
+    most = {name: mean(seeds) for name, seeds in caps.items()}
+    gains = {name: mean_of({form: sooner[name, form] for form in by}) for name, by in settings.ensemble().items()}
     return Claim(
         "V-A.1",
         "All tasks complete sooner than under reservation",
         f"{paper:g} % sooner",
         "%",
-        judged,
+        verdicts.effect(named, paper),
         f"Mean over {len(means)} stand-in days that the published facts allow; from half to twice the paper's effect "
-        f"in {enough} of them. From {means[low]:.1f} % ({low}) to {means[high]:.1f} % ({high}).",
+        f"in {len(enough)} of them. From {means[low]:.1f} % ({low}) to {means[high]:.1f} % ({high}). "
+        + where_load_caps(gains, most),
     )
+
+
+def where_load_caps(gains: Mapping[str, float], most: Mapping[str, float]) -> str:
+    """Whether a gain is as much as arrivals allow; by load, which is the second part of a day's name."""
+    said, free = [], [gain for name, gain in gains.items() if name not in most]
+    loads = dict.fromkeys(name.split(", ")[1] for name in most)
+    for load in loads:
+        names = [name for name in most if name.split(", ")[1] == load]
+        capped = [name for name in names if gains[name] >= most[name] - verdicts.SAME_PCT]
+        reached, allowed = (np.mean([of[name] for name in names]) for of in (gains, most))
+        said.append(
+            f"at {load} at {allowed:.1f} % ({reached:.1f} reached; {len(capped)} of {len(names)} days within "
+            f"{verdicts.SAME_PCT:g} points)"
+        )
+    at_once = f" With everything at once nothing of the kind holds: {np.mean(free):.1f} %." if free else ""
+    return f"Nothing can end before the last arrival, which caps the gain {', '.join(said)}.{at_once}"
 
 
 def _bottleneck(settings: Settings, scores: Scores) -> Claim:
@@ -76,20 +122,20 @@ def _bottleneck(settings: Settings, scores: Scores) -> Claim:
     memory = given["capacity_mb"] / given["allowance_mb"]
     vcores = given["capacity_vcores"] / given["allowance_vcores"]
 
-    def ahead(policy: str, what: str) -> dict[str, dict[int, float]]:
-        found = {}
-        for name in settings.ensemble():
-            by_memory = scores.metric(name, policy, f"utilisation.memory.{what}")
-            by_cpu = scores.metric(name, policy, f"utilisation.vcores.{what}")
-            found[name] = {seed: 100 * (by_cpu[seed] * vcores - by_memory[seed] * memory) for seed in by_memory}
-        return found
+    def ahead(name: Hashable, policy: str, what: str) -> dict[int, float]:
+        by_memory = scores.metric(name, policy, f"utilisation.memory.{what}")
+        by_cpu = scores.metric(name, policy, f"utilisation.vcores.{what}")
+        return {seed: 100 * (by_cpu[seed] * vcores - by_memory[seed] * memory) for seed in by_memory}
 
-    before = ahead(settings.reservation, "reserved")
-    memory_first = {name: {seed: -value for seed, value in seeds.items()} for name, seeds in before.items()}
-    cpu_first = ahead(settings.feedback, "used")
+    memory_first = {
+        name: {seed: -value for seed, value in ahead(name, settings.reservation, "reserved").items()}
+        for name in settings.ensemble()
+    }
+    cpu_first = {", ".join(member): ahead(member, settings.feedback, "used") for member in settings.members()}
     to_a_core = {
-        name: _ratio(scores, name, settings.feedback) * given["capacity_mb"] / given["capacity_vcores"] / 1024
-        for name in cpu_first
+        ", ".join(member): _ratio(scores, member, settings.feedback)
+        * (given["capacity_mb"] / given["capacity_vcores"] / 1024)
+        for member in settings.members()
     }
     return Claim(
         "V-A.2",
@@ -104,7 +150,7 @@ def _bottleneck(settings: Settings, scores: Scores) -> Claim:
     )
 
 
-def _ratio(scores: Scores, name: str, policy: str) -> float:
+def _ratio(scores: Scores, name: Hashable, policy: str) -> float:
     """Used memory over used CPU, each in parts of the capacity."""
     memory, cpu = (scores.metric(name, policy, f"utilisation.{one}.used") for one in ("memory", "vcores"))
     return float(np.mean([memory[seed] / cpu[seed] for seed in memory]))
@@ -130,105 +176,21 @@ def what_sizes_say(cpu_ahead: verdicts.Ensemble, to_a_core: Mapping[str, float],
 
 
 def _none_failed(settings: Settings, scores: Scores) -> Claim:
-    crashed = {name: scores.metric(name, settings.feedback, "crashed_tasks") for name in settings.ensemble()}
+    crashed = {member: scores.metric(member, settings.feedback, "crashed_tasks") for member in settings.members()}
     seeds = set.intersection(*(set(one) for one in crashed.values()))
     per_day = {seed: float(np.mean([one[seed] for one in crashed.values()])) for seed in seeds}
-    clean = [name for name, one in crashed.items() if not any(one.values())]
+    forms = settings.known.of("ensemble.profiles")
+    by_form = {form: [one for (_, of), one in crashed.items() if of == form] for form in forms}
+    said = ", ".join(
+        f"{form} {np.mean([count for one in days for count in one.values()]):.1f} a day "
+        f"({sum(not any(one.values()) for one in days)} of {len(days)} days without)"
+        for form, days in by_form.items()
+    )
     return Claim(
         "V-A.3",
         "No task fails for want of memory",
         "0 failed tasks",
         "tasks a day",
         verdicts.limit(per_day, 1.0, 1.0 / len(crashed)),
-        f"Limit: fewer than one a day. No task failed on any seed in {len(clean)} of {len(crashed)} days, all of form "
-        f"`{settings.known['v_a.profile']}`. Failures by form of use: {_by_form(settings, scores)}.",
+        f"Limit: fewer than one a day. Failures by form of use over a task's life: {said}.",
     )
-
-
-def _by_form(settings: Settings, scores: Scores) -> str:
-    found: dict[str, list[float]] = {}
-    for name in _forms(settings):
-        form = name.rpartition(", ")[2]
-        found.setdefault(form, []).extend(scores.failed_pct(name, settings.feedback).values())
-    return ", ".join(f"{form} {np.mean(rates):.3f} %" for form, rates in found.items())
-
-
-def _forms(settings: Settings) -> dict[str, Day]:
-    """Why tasks fail: the same days, with other forms of use over a task's life."""
-    known = settings.known
-    return {
-        f"{size} containers, {form}": settings.day(size, ALL_AT_ONCE, known["v_b.median_s"], form)
-        for size in known.of("ensemble.sizes")
-        for form in known.of("ensemble.profiles")
-    }
-
-
-def _why_failed(settings: Settings, scores: Scores) -> Table:
-    rows = tuple((name, mean_text(scores.failed_pct(name, settings.feedback), 3)) for name in _forms(settings))
-    return Table(
-        "V-A: failures by the form of use over a task's life",
-        ("day", "failed (%)"),
-        rows,
-        f"Everything at once, usage feedback. Parts of its peak that a task uses: {_levels(settings)}.",
-    )
-
-
-def _levels(settings: Settings) -> str:
-    """The forms of use in words: so much of the peak until so much of the task's life."""
-    said = []
-    for form, levels in settings.known.of("ensemble.profiles").items():
-        steps = ", ".join(f"{part:g} until {until / 100:g} % of its life" for until, part in levels)
-        said.append(f"`{form}` {steps}")
-    return "; ".join(said)
-
-
-def _facts(settings: Settings) -> Table:
-    """The stand-in beside what was published."""
-    days = {name: day for name, day in settings.ensemble().items() if "all at once" in name}
-    found = [published_facts(day.columns(seed)) for day in days.values() for seed in settings.seeds]
-    mean = {fact: float(np.mean([one[fact] for one in found])) for fact in found[0]}
-    rows = (
-        ("containers a day", "about 18,000", f"{mean['containers']:,.0f}"),
-        ("containers to a job", "110,000 / 8,000 = 13.75", f"{mean['containers_per_job']:.1f}"),
-        ("memory used, 90th percentile of containers", "50 %", f"{100 * mean['containers_p90']:.0f} %"),
-        ("memory used, 90th percentile of jobs", "24 %", f"{100 * mean['jobs_p90']:.0f} %"),
-        ("users below 35 %", "90 %", f"{100 * mean['users_below_35']:.0f} %"),
-        ("memory used by AMs, at most", "35 %", f"{100 * mean['am_most']:.0f} %"),
-        ("containers that use less CPU than allocated", "60 %", f"{100 * mean['cpu_below_1']:.0f} %"),
-        ("CPU used, at most", "up to 2x", f"{mean['cpu_most']:.2f}x"),
-        ("used of reserved GB-hours", "about 50 % of available", f"{100 * mean['used_of_reserved']:.0f} %"),
-        ("durations", "seconds to 1000 s", f"{mean['shortest_s']:.0f} to {mean['longest_s']:,.0f} s"),
-        ("durations from 10 to 100 s", "the majority", f"{100 * mean['from_10_to_100_s']:.0f} %"),
-    )
-    return Table(
-        "The stand-in for the authors' day",
-        ("fact", "published", "stand-in"),
-        rows,
-        "Means over all stand-in days and seeds. With --quick the day has a fifth of the tasks.",
-    )
-
-
-def _members(settings: Settings, scores: Scores) -> Table:
-    given = settings.known.of("cluster_a")
-    memory = 100 * given["capacity_mb"] / given["allowance_mb"]
-    vcores = 100 * given["capacity_vcores"] / given["allowance_vcores"]
-
-    def used(name: str, policy: str, resource: str, factor: float) -> str:
-        seeds = scores.metric(name, policy, f"utilisation.{resource}.used")
-        return f"{factor * (verdicts.over_seeds({'': seeds})[0] or 0):.0f}"
-
-    rows = []
-    for name in settings.ensemble():
-        before = scores.metric(name, settings.reservation, "makespan_s")
-        rows.append(
-            (
-                name,
-                mean_text(verdicts.sooner_pct(before, scores.metric(name, settings.feedback, "makespan_s"))),
-                mean_text(scores.failed_pct(name, settings.feedback), 3),
-                *(used(name, policy, "memory", memory) for policy in (settings.reservation, settings.feedback)),
-                *(used(name, policy, "vcores", vcores) for policy in (settings.reservation, settings.feedback)),
-            )
-        )
-    heads = ("day", "sooner by (%)", "failed (%)", "memory used", "with feedback", "CPU used", "with feedback")
-    caption = "Use in percent of the allowance, over the whole makespan: under reservation, then with usage feedback."
-    return Table("V-A on every day of the ensemble", heads, tuple(rows), caption)

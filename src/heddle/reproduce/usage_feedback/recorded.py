@@ -21,6 +21,7 @@ from heddle.model.workload import NO_SEGMENTS, Workload
 from heddle.reproduce import verdicts
 from heddle.reproduce.claims import Claim, Source, Table, mean_text
 from heddle.reproduce.lab import Findings, Part, Scores, Work, runs_of
+from heddle.reproduce.usage_feedback.budget import budget
 from heddle.reproduce.usage_feedback.day import fitting
 from heddle.reproduce.usage_feedback.settings import Settings
 from heddle.traces.imports.importing import import_trace
@@ -98,7 +99,11 @@ def recorded(settings: Settings) -> Part:
     known, lab = settings.known, settings.lab
     if lab.traces is None or not all((lab.traces / folder).is_dir() for folder in FOLDERS):
         yield {}
-        return Findings(remarks=["The recorded traces are not here (--traces): their claims R.1 to R.4 were left out."])
+        return Findings(
+            remarks=[
+                "The recorded traces are not here (--traces): their claims R.1 to R.4 and budget-real were left out."
+            ]
+        )
     kinds: tuple[Literal["users", "extreme-fit"], ...] = ("users", "extreme-fit")
     plan: dict[Hashable, Work] = {}
     for folder in FOLDERS:
@@ -107,7 +112,8 @@ def recorded(settings: Settings) -> Part:
         for kind in kinds:
             tasks = lab.size(known["real.tasks"], known["real.tasks_quick"])
             drawn = Drawn(path, tasks, 1000 * known["real.longest_s"], kind, settings.fit_steps)
-            for policy in (settings.reservation, settings.feedback):
+            fixed = [settings.damped(damping) for damping in known["budget.dampings_real"]]
+            for policy in dict.fromkeys((settings.reservation, settings.feedback, settings.tuned, *fixed)):
                 plan.update(runs_of((folder, kind), drawn, _cluster(settings, kind), policy, settings.seeds))
     scores = Scores((yield plan))
     change = {
@@ -125,7 +131,7 @@ def recorded(settings: Settings) -> Part:
         {seed: failed["ksegments_eager", kind][seed] for seed in failed["ksegments_eager", kind]} for kind in kinds
     )
     one_task = 100.0 / tasks
-    return Findings(
+    found = Findings(
         claims=[
             Claim(
                 "R.1", "V-A on recorded traces: all tasks complete sooner than under reservation",
@@ -162,6 +168,9 @@ def recorded(settings: Settings) -> Part:
             )
         ],
     )  # fmt: skip
+    names = {f"{folder}, {kind}": (folder, kind) for folder, kind in change}
+    found.add(budget(settings, scores, names, known["budget.dampings_real"], "budget-real", "on recorded traces"))
+    return found
 
 
 def _cluster(settings: Settings, kind: str) -> Cluster:

@@ -74,17 +74,27 @@ class Settings(Scope):
     def fit_steps(self) -> tuple[int, int]:
         return self.known["v_b.fit_step_mb"], self.known["v_b.fit_step_vcores_milli"]
 
-    def ensemble(self) -> dict[str, Day]:
-        """V-A's: every size, load and median that the facts leave open."""
+    def ensemble(self) -> dict[str, dict[str, Day]]:
+        """V-A's, by name and form of use: every size, load, median and form that the facts leave open."""
         known = self.known
         return {
-            f"{size} containers, {load_text(load)}, median {median:g} s": self.day(
-                size, load, median, known["v_a.profile"]
-            )
+            f"{size} containers, {load_text(load)}, median {median:g} s": {
+                form: self.day(size, load, median, form) for form in known.of("ensemble.profiles")
+            }
             for size in known.of("ensemble.sizes")
             for load in known["ensemble.loads"]
             for median in known["ensemble.medians_s"]
         }
+
+    def members(self) -> list[tuple[str, str]]:
+        """Name and form of every day of the ensemble."""
+        return [(name, form) for name, by_form in self.ensemble().items() for form in by_form]
+
+    @property
+    def tuned(self) -> str:
+        """Usage feedback with a failure budget."""
+        budget = self.known["budget.failures_pct"]
+        return f"{self.reservation}+usage-feedback(damping={self.known['policy.damping']:g},target_failures={budget:g})"
 
 
 def load_text(load: float) -> str:

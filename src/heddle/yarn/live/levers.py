@@ -101,6 +101,8 @@ def unfit(policy: Policy) -> list[str]:
             why.append(f"{lever.name} waits for nodes near a request's input, which the controller does not read yet")
         elif isinstance(lever, Sizing) and lever.trait(lever.reads_containers):
             why.append(f"{lever} looks at the use of each container, which the ResourceManager does not report")
+        elif isinstance(lever, Sizing) and lever.trait(lever.reads_failures):
+            why.append(f"{lever} counts containers that failed, which the ResourceManager does not tell from others")
     return why
 
 
