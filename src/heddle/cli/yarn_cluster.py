@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import signal
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -36,6 +37,18 @@ def client_of(rm: str | None, name: str | None, timeout_s: float = 10.0) -> RmCl
     from heddle.yarn.live.client import RmClient
 
     return RmClient(address_of(rm, name), timeout_s=timeout_s, user=getpass.getuser())
+
+
+def secret_of(file: Path | None, rm: str | None, name: str | None) -> str:
+    """The bridge's secret: from a file, or a local cluster's own; "" where there is none."""
+    from heddle.yarn.live.bridge.endpoint import read_secret
+    from heddle.yarn.testbed.bridge.settings import SECRET_NAME
+    from heddle.yarn.testbed.local.cluster import find_cluster
+
+    if file is None and rm is None:
+        cluster = find_cluster(name or "local")
+        file = cluster.bridge / SECRET_NAME if cluster.layout.bridge else None
+    return read_secret(file) if file is not None else ""
 
 
 @contextmanager

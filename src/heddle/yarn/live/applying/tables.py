@@ -7,34 +7,18 @@ from collections.abc import Iterator, Mapping
 from heddle.model.plan import Plan
 from heddle.model.resources import MEMORY, VCORES
 from heddle.model.workload import AM
-from heddle.policy.declaration import is_ours
-from heddle.policy.form import BY_KEY, Form
-from heddle.policy.lever import Ordering
+from heddle.policy.form import Form
 from heddle.policy.policy import Policy
+from heddle.yarn.live.applying.form import form_of
 from heddle.yarn.live.bridge.table import RequestRow, Table
 from heddle.yarn.live.live_view import LiveView
 from heddle.yarn.live.things_seen import AppSeen, Size
 
 
-def form_of(ordering: Ordering) -> Form | None:
-    """How the bridge weighs the requests of this ordering; None: it cannot."""
-    if ordering.fit is None:
-        return BY_KEY
-    own_code = [hook for hook in (ordering.fit, ordering.combine) if hook is not None and not is_ours(hook)]
-    return None if own_code else ordering.form
-
-
-def not_for_the_bridge(policy: Policy) -> list[str]:
-    """Which levers the bridge cannot act for, in words."""
-    if form_of(policy.ordering) is None:
-        return [f"{policy.ordering.name} has code of its own for fit or combine, which no ResourceManager can run"]
-    return []
-
-
 def table_of(plan: Plan, live: LiveView, policy: Policy, apps: Mapping[str, AppSeen]) -> Table | None:
     """`apps`: as the ResourceManager tells of them, with the ids of their requests. None: nothing to say."""
     form, view = form_of(policy.ordering), live.view
-    if form is None or plan.request_keys is None:
+    if form is None or (plan.request_keys is None and plan.vetoes is None):
         return None
     size_of = {name: _size(view.node["allowance"][row]) for name, row in live.node_row.items()}
     counts = view.clock["counts"][0]
@@ -42,6 +26,7 @@ def table_of(plan: Plan, live: LiveView, policy: Policy, apps: Mapping[str, AppS
         form.kind,
         tuple(_requests(plan, live, form, apps)),
         size_of,
+        tuple(live.leaves()),
         fitness=form.kind != "key" and (not form.fitness or bool(policy.ordering.parameter(form.fitness))),
         alignment_milli=plan.alignment_milli,
         counts=(bool(counts[MEMORY]), bool(counts[VCORES])),
@@ -56,7 +41,9 @@ def table_of(plan: Plan, live: LiveView, policy: Policy, apps: Mapping[str, AppS
 
 
 def _requests(plan: Plan, live: LiveView, form: Form, apps: Mapping[str, AppSeen]) -> Iterator[RequestRow]:
-    view, keys, terms = live.view, plan.request_keys or {}, plan.request_terms or {}
+    view, terms = live.view, plan.request_terms or {}
+    # Vetoes alone leave the order to stages' numbers, which is the order of submission.
+    keys = plan.request_keys if plan.request_keys is not None else dict.fromkeys(live.waiting_stages().tolist(), 0)
     app_of = {job: app for app, job in live.job_row.items()}
     leaf_of = {row: name for name, row in live.leaves().items()}
     node_of = {row: name for name, row in live.node_row.items()}

@@ -6,7 +6,7 @@ The text is what TableReader.java reads. Amounts are the levers' own integers: M
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from heddle.policy.form import Kind
@@ -36,6 +36,7 @@ class Table:
     kind: Kind
     requests: tuple[RequestRow, ...]
     nodes: Mapping[str, Size]  # what each has without us
+    leaves: tuple[str, ...] = ()  # of which it speaks, also where nothing waits; all others are left to YARN
     fitness: bool = True
     alignment_milli: int = 0
     counts: tuple[bool, bool] = (True, True)  # memory, vcores
@@ -66,6 +67,7 @@ class Table:
                 sets[row.vetoed] = len(sets)
                 there = sorted(number_of[node] for node in row.vetoed if node in number_of)
                 yield " ".join(["set", str(sets[row.vetoed]), *map(str, there)])
+        yield from (f"leaf {leaf}" for leaf in self.leaves)
         ranked = sorted(enumerate(self.requests), key=lambda one: (one[1].leaf, one[1].size))
         leaf, size = "", None
         for rank, row in ranked:
@@ -78,6 +80,13 @@ class Table:
             vetoed = sets[row.vetoed] if row.vetoed else "-"
             asked = f"{row.app} {row.priority} {row.allocation}"
             yield f"request {asked} {row.key} {row.term} {rank} {row.ahead:d} {vetoed}"
+
+    def within(self, leaves: frozenset[str], nodes: frozenset[str] | None) -> Table:
+        """What it says of these leaves, with vetoes of these nodes alone; None: of all."""
+        rows = (row for row in self.requests if row.leaf in leaves)
+        if nodes is not None:
+            rows = (row._replace(vetoed=row.vetoed & nodes) for row in rows)
+        return replace(self, requests=tuple(rows), leaves=tuple(leaf for leaf in self.leaves if leaf in leaves))
 
     def _plans(self) -> Iterable[str]:
         for number, node in enumerate(self.nodes):

@@ -55,6 +55,10 @@ final class Table {
     return groups.getOrDefault(leaf, Collections.emptyList());
   }
 
+  boolean speaksOf(String leaf) {
+    return groups.containsKey(leaf);
+  }
+
   Request request(Ask ask) {
     return requests.get(ask);
   }
