@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from heddle.cli import (
+    yarn_bridge,
     yarn_fidelity,
     yarn_local,
     yarn_run,
@@ -43,3 +44,4 @@ app.command("fidelity")(yarn_fidelity.fidelity)
 app.command("workload")(yarn_workload.workload)
 app.command("sls")(yarn_sls.sls)
 app.command("storm")(yarn_storm.storm)
+app.add_typer(yarn_bridge.app, name="bridge")

@@ -6,6 +6,7 @@ import getpass
 import signal
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -73,6 +74,18 @@ class Stretched:
             f"a step took {took_s:.0f} s instead of {self._every_s:g} s: it needs {pace.calls - self._calls} calls, and"
             f" --max-calls-per-s allows {pace.calls_per_s} a second"
         )
+
+
+def secret_of(file: Path | None, rm: str | None, name: str | None) -> str:
+    """The bridge's secret: from a file, or a local cluster's own; "" where there is none."""
+    from heddle.yarn.live.bridge.endpoint import read_secret
+    from heddle.yarn.testbed.bridge.settings import SECRET_NAME
+    from heddle.yarn.testbed.local.cluster import find_cluster
+
+    if file is None and rm is None:
+        cluster = find_cluster(name or "local")
+        file = cluster.bridge / SECRET_NAME if cluster.layout.bridge else None
+    return read_secret(file) if file is not None else ""
 
 
 @contextmanager

@@ -36,6 +36,9 @@ def up(
     preemption: Annotated[
         bool, typer.Option("--preemption", help="Queues take back what they are due, within seconds (capacity).")
     ] = False,
+    bridge: Annotated[
+        bool, typer.Option("--bridge", help="Its ResourceManager lets `steer` decide request by request (capacity).")
+    ] = False,
     json: Json = False,
 ) -> int:
     """Start a real YARN on this machine and wait until it is healthy.
@@ -50,6 +53,7 @@ def up(
       heddle yarn up --name second --nodes 2 --node-memory-mb 2048 --port 9088
       heddle yarn up --queue pool-0=90 --queue pool-1=10
       heddle yarn up --hosts --link-mbit 100
+      heddle yarn up --bridge
     """
     from heddle.yarn.testbed.local.cluster import bring_up
     from heddle.yarn.testbed.local.layout import Layout
@@ -57,7 +61,7 @@ def up(
     queues = tuple(_queue(text) for text in queue) if queue else Layout.queues
     layout = Layout(
         nodes, node_memory_mb, node_vcores, hadoop, scheduler, am_share, port, queues, hosts, link_mbit,
-        preemption=preemption,
+        preemption=preemption, bridge=bridge,
     )  # fmt: skip
     cluster = bring_up(name, layout, say)
     _show([cluster], json)

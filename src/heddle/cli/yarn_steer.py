@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from heddle.cli.output import DONE, Json, is_quiet, print_json, say
-from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Name, Rm, Stretched, client_of, until_told
+from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Name, Rm, Stretched, client_of, secret_of, until_told
 from heddle.model.errors import BadInput, RunRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from heddle.cli.steer_view import SteerView
     from heddle.policy.policy import Policy
@@ -59,6 +59,12 @@ def steer(
     ] = None,
     best_effort: Annotated[bool, typer.Option("--best-effort", help="Live although parts cannot be acted on.")] = False,
     accept_sizes: Annotated[bool, typer.Option("--accept-sizes", help="Take nodes' sizes as they are now.")] = False,
+    use_bridge: Annotated[
+        bool, typer.Option("--bridge/--no-bridge", help="Decide request by request where the RM has the bridge.")
+    ] = True,
+    bridge_secret: Annotated[
+        Path | None, typer.Option(help="File with the bridge's secret [default: a local cluster's own].")
+    ] = None,
     pause: Annotated[bool, typer.Option("--pause", help="Tell a running controller to change nothing.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Tell it to go on.")] = False,
     record: Annotated[Path | None, typer.Option(help="Append every decision to this file, as JSON lines.")] = None,
@@ -72,7 +78,8 @@ def steer(
     """Steer a real YARN with a policy, until interrupted; or, in shadow mode, say what it would do.
 
     Sizing becomes sizes of nodes, admission AM shares of queues, partition shares of two queues, ordering priorities of
-    applications, all over REST; no container is ever killed. Live, everything is put back when it ends; a watchdog does
+    applications (or, where the ResourceManager has the bridge, the order of requests for each node), all over REST; no
+    container is ever killed. Live, everything is put back when it ends; a watchdog does
     so if it dies, and `heddle yarn restore` does so from any state. One controller per cluster. On a terminal it shows
     nodes and decisions as they are.
 
@@ -81,14 +88,18 @@ def steer(
       heddle yarn steer --policy usage-feedback
       heddle yarn steer --policy usage-feedback --mode live --lease 30 --node worker7:8041
       heddle yarn steer --policy admission-control --mode live --metrics-port 9464
+      heddle yarn steer --policy haste --mode live --bridge-secret /etc/heddle/bridge/secret
       heddle yarn steer --pause
     """
     from heddle.model.resources import MILLI
     from heddle.policy.parse import parse_policy
     from heddle.yarn.live.applying.seen import Limits
+    from heddle.yarn.live.applying.table_knob import BridgeKnob
     from heddle.yarn.live.applying.wanted import without_knob
+    from heddle.yarn.live.bridge.endpoint import BridgeEndpoint
     from heddle.yarn.live.controller import Settings
     from heddle.yarn.live.levers import charging_young
+    from heddle.yarn.live.steering.bridging import leaves_to_decide
     from heddle.yarn.live.steering.decisions import decision_of
     from heddle.yarn.live.steering.desk import desk_of
     from heddle.yarn.live.steering.metrics_page import SteeringMetrics
@@ -103,7 +114,11 @@ def steer(
                 raise BadInput.of("--pause", "say either --pause or --resume")
             desk.pause(pause)
             return DONE
-        if missing := without_knob(chosen):
+        secret = secret_of(bridge_secret, rm, name)
+        endpoint = BridgeEndpoint(client, secret)
+        decided = leaves_to_decide(client, endpoint, chosen, bool(secret), say) if use_bridge else frozenset()
+        bridge = BridgeKnob.for_steps(endpoint, decided, every_s, lease_s) if decided else None
+        if missing := without_knob(chosen, bridge is not None):
             said = f"not acted on: {'; '.join(missing)}"
             if mode == "live" and not best_effort:
                 raise RunRefused(f"{said}. --best-effort goes on nevertheless")
@@ -126,8 +141,8 @@ def steer(
         metrics = SteeringMetrics(str(chosen), mode) if metrics_port is not None else None
         about = f"{mode}: {chosen} on {client.address}; Ctrl-C ends it" + (", all is put back" * (mode == "live"))
         with until_told() as told, _watched(about, json, journal, metrics, (metrics_host, metrics_port or 0)) as teller:
-            session = Session(client, chosen, settings, desk, terms, teller.say)
-            with session.at_work():
+            session = Session(client, chosen, settings, desk, terms, teller.say, bridge)
+            with session.at_work(), _pausing(rm, name, bridge is not None) as wait:
                 teller.begin(about)
                 began_s = time.monotonic()
                 stretched = Stretched(client, every_s, teller.say)
@@ -137,8 +152,29 @@ def steer(
                     step = session.step()
                     stretched.end()
                     teller.tell(decision_of(step, chosen.name, mode, time.time()) if step is not None else None)
-                    time.sleep(max(0.0, step_began_s + every_s - time.monotonic()))
+                    wait(step_began_s + every_s - time.monotonic())
     return DONE
+
+
+@contextmanager
+def _pausing(rm: str | None, name: str | None, bridge: bool) -> Iterator[Callable[[float], None]]:
+    """How to wait for the next step: with the bridge no longer than until a request comes."""
+    if not bridge:
+        yield lambda left_s: time.sleep(max(0.0, left_s))
+        return
+    from heddle.yarn.live.bridge.endpoint import BridgeEndpoint
+    from heddle.yarn.live.bridge.listening import POLL_S, Listening
+    from heddle.yarn.live.steering.bridging import SMALLEST_GAP_S
+
+    with client_of(rm, name, timeout_s=2 * POLL_S) as client:
+        listening = Listening(BridgeEndpoint(client))
+
+        def wait(left_s: float) -> None:
+            time.sleep(SMALLEST_GAP_S)
+            listening.wait(left_s - SMALLEST_GAP_S)
+
+        with listening.at_work():
+            yield wait
 
 
 def _leaves(queue: list[str] | None, policy: Policy) -> frozenset[str] | None:

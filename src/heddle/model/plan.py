@@ -8,7 +8,7 @@ What a policy's levers do not answer is None, so that an executor can tell "no o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,11 @@ class Plan:
     pool_limits: npt.NDArray[np.int64] | None = None  # partition: [pools, resources]
     request_keys: Mapping[int, int] | None = None  # ordering: stages that wait; the smaller key goes first
     vetoes: Mapping[tuple[int, int], Reason] | None = None  # placement: (stage, node) that is refused, and why
+    # For executors that decide request by request, at each offer of a node:
+    request_terms: Mapping[int, int] | None = None  # ordering: what counts beside fit
+    alignment_milli: int = 0  # ordering: how much alignment counts, where keys have it
+    # ordering: node -> shape -> how many go there before anything else
+    node_plans: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
 
     def admitted(self) -> frozenset[int]:
         """Jobs that may start now, of those that have not."""

@@ -33,15 +33,16 @@ from typing import Any, ClassVar, Literal, TypeVar
 from heddle.model.errors import BadInput, Problem
 from heddle.model.suggestion import did_you_mean
 from heddle.policy.declaration import Hook, Lever
+from heddle.policy.form import Form
 from heddle.policy.parameter import Parameter, Value
 from heddle.policy.question import HOOKS, Question
 from heddle.policy.refused import refused
 from heddle.policy.state import Column, State, per_resource, several
 
 __all__ = [
-    "Admission", "Column", "Hook", "Lever", "Ordering", "Parameter", "Partition", "Placement", "Question", "Queues",
-    "Sizing", "State", "Value", "admission", "ordering", "partition", "per_resource", "placement", "queues", "several",
-    "sizing",
+    "Admission", "Column", "Form", "Hook", "Lever", "Ordering", "Parameter", "Partition", "Placement", "Question",
+    "Queues", "Sizing", "State", "Value", "admission", "ordering", "partition", "per_resource", "placement", "queues",
+    "several", "sizing",
 ]  # fmt: skip
 
 
@@ -79,6 +80,7 @@ class Ordering(Lever):
     blocking: bool | str = False  # in a leaf, the first request that does not fit stops those behind (or: a parameter)
     # When the host asks for a key again: never; when its job asks for, gets or loses a container; then and every_ms.
     depends_on: Literal["nothing", "allocations", "time"] = "nothing"
+    form: Form | None = None  # what the bridge needs to know of fit and combine: only heddle's own can be named here
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,15 +22,8 @@ from heddle.model.compilable import callable_too
 from heddle.model.resources import ONE
 from heddle.model.view import EVENT_ALLOCATED, EVENT_ARRIVED, EVENT_FINISHED, EVENT_STOPPED
 from heddle.model.workload import AM
-from heddle.policy.lever import Ordering, Parameter
-from heddle.policy.levers.haste_initial import (
-    PLANS,
-    is_planned,
-    plan_offer,
-    room_for_plans,
-    task_came,
-    task_went,
-)
+from heddle.policy.lever import Form, Ordering, Parameter
+from heddle.policy.levers.haste_initial import PLANS, is_planned, plan_offer, room_for_plans, task_came, task_went
 from heddle.policy.levers.haste_urgency import ALIGNMENT_BITS, NO_URGENCY, least_urgency, urgency_of
 from heddle.policy.levers.packing import alignment as dot_product
 from heddle.policy.shares import submission_rank
@@ -99,6 +92,14 @@ def preference(state, key, fit, term, min_fit, max_fit, max_term, aligned):
     return between(fit, min_fit, max_fit) + between(term, state.table["least_urgency"][0], max_term) + aligned
 
 
+@callable_too
+def alignment_weight(state, params):
+    """In thousandths; by itself the part of jobs that are not iterative."""
+    if params.aggressiveness >= 0:
+        return params.aggressiveness
+    return 1000 - 1000 * state.table["iterative"][0] // max(1, state.table["jobs"][0])
+
+
 def fitness_and_urgency(
     view, state, params, key, fit, term, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit, min_term, max_term
 ):
@@ -108,9 +109,7 @@ def fitness_and_urgency(
 def with_alignment(
     view, state, params, key, fit, term, n, sum_key, sum_fit, min_key, max_key, min_fit, max_fit, min_term, max_term
 ):
-    milli = params.aggressiveness
-    if milli < 0:
-        milli = 1000 - 1000 * state.table["iterative"][0] // max(1, state.table["jobs"][0])
+    milli = alignment_weight(state, params)
     # Alignment stands first in a key, so that the extremes of keys have the extremes of alignment (no AM among them).
     least, most = -max_key >> ALIGNMENT_BITS, -min_key >> ALIGNMENT_BITS
     aligned = milli * between(-key >> ALIGNMENT_BITS, least, most) // 1000
@@ -155,6 +154,7 @@ HASTE = Ordering(
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED),
     prepare=room_for_plans,
     depends_on="allocations",
+    form=Form("scaled", fitness="fitness", ahead_below=AMS_BELOW),
 )  # fmt: skip
 
 HASTE_A = replace(
@@ -163,6 +163,7 @@ HASTE_A = replace(
     summary="haste, and iterative jobs earlier, the more so the further they are",
     key=alignment_key,
     combine=with_alignment,
+    form=Form("aligned", fitness="fitness", ahead_below=AMS_BELOW, weight=alignment_weight),
     parameters=(
         *PARAMETERS,
         Parameter(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heddle.model.compilable import callable_too
 from heddle.model.resources import MEMORY, ONE
 from heddle.model.view import EVENT_FINISHED, EVENT_INNER_FINISHED
-from heddle.policy.lever import Ordering, Parameter, State
+from heddle.policy.lever import Form, Ordering, Parameter, State
 from heddle.policy.levers.remaining_work import finished, prepare, total_work
 from heddle.policy.shares import submission_rank
 
@@ -51,6 +51,7 @@ FFD_DP = Ordering(
     key=tie_break,
     fit=alignment,
     combine=fit_alone,
+    form=Form("fit"),
     parameters=(
         Parameter(
             "ties",

@@ -160,6 +160,10 @@ class RmClient:
         if "memory" not in answer.get("resourceInfo", answer):
             raise YarnError(self.address + ROOT + path, f"no size in the answer {answer}")
 
+    def send(self, method: str, path: str, text: str, headers: dict[str, str]) -> dict[str, Any]:
+        """Sends plain text to a page that answers with JSON, outside /ws/v1/cluster."""
+        return self._call(method, path, root="", text=text, headers=headers)
+
     def _call(
         self,
         method: str,
@@ -168,26 +172,30 @@ class RmClient:
         query: dict[str, str] | None = None,
         body: dict[str, Any] | None = None,
         xml: str | None = None,
+        text: str | None = None,
+        headers: dict[str, str] | None = None,
         root: str = ROOT,
         empty_answer: bool = False,
     ) -> dict[str, Any]:
         asked = {**(query or {}), **({"user.name": self._user} if self._user else {})}
         target = root + path + (f"?{urlencode(asked, safe=',')}" if asked else "")
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": "application/json", **(headers or {})}
         if body is not None:
             headers["Content-Type"] = "application/json"
         if xml is not None:
             headers = {"Content-Type": "application/xml"}
-        sent = xml if body is None else json.dumps(body)
+        if text is not None:
+            headers["Content-Type"] = "text/plain; charset=utf-8"
+        sent = json.dumps(body) if body is not None else xml if xml is not None else text
         if self.pace is not None:
             self.pace.turn(waits=method == "GET")
-        url, text = self._wire.exchange(method, target, sent, headers)
-        if xml is not None or (empty_answer and not text):  # what is told in XML is answered by a sentence
+        url, answered = self._wire.exchange(method, target, sent, headers)
+        if xml is not None or (empty_answer and not answered):  # what is told in XML is answered by a sentence
             return {}
         try:
-            answer = json.loads(text)
+            answer = json.loads(answered)
         except ValueError:
-            raise YarnError(url, f"not JSON: {text[:EXCERPT]!r}", OK, text) from None
+            raise YarnError(url, f"not JSON: {answered[:EXCERPT]!r}", OK, answered) from None
         if not isinstance(answer, dict):
-            raise YarnError(url, f"not a JSON object: {text[:EXCERPT]!r}", OK)
+            raise YarnError(url, f"not a JSON object: {answered[:EXCERPT]!r}", OK)
         return answer

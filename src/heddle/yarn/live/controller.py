@@ -20,8 +20,10 @@ from heddle.yarn.live.applying.ownership import Ownership
 from heddle.yarn.live.applying.rm_knobs import RmKnobs, may_preempt, shown_by
 from heddle.yarn.live.applying.seen import Limits, Seen
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
+from heddle.yarn.live.applying.tables import table_of
 from heddle.yarn.live.applying.turn import Turn
 from heddle.yarn.live.applying.wanted import DEAD_BAND, WHOLE, from_outside, wanted_by
+from heddle.yarn.live.bridge.table import Table
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.columns import NOT_TOLD, Rows
 from heddle.yarn.live.decider import Decider
@@ -103,7 +105,8 @@ class Controller:
             calculator=settings.calculator,
             own_size_of=own_size_of,
         )
-        self._levers = LiveLevers(from_outside(policy), settings.increment)
+        self._policy, self._bridged = from_outside(policy), self._applier.bridge is not None
+        self._levers = LiveLevers(self._policy, settings.increment, per_request=self._bridged)
         self._decider = Decider(self._levers, self.live, settings.report_ms)
         self._starts = StartDelay(settings.in_full_ms) if settings.in_full_ms else None
 
@@ -118,7 +121,8 @@ class Controller:
         in_full_ms = self._learn_starts(snapshot, changes)
         decided_s = self._clock.monotonic()
         ages_ms = self._ages.look(snapshot.nodes.values(), snapshot.at_ms)
-        turns = self._act(wanted_by(plan, self.live), seen, ages_ms)
+        table = table_of(plan, self.live, self._policy, seen.apps) if self._bridged else None
+        turns = self._act(wanted_by(plan, self.live, self._bridged), table, seen, ages_ms)
         spans_s = observed_s - began_s, decided_s - observed_s, self._clock.monotonic() - decided_s
         return Step(snapshot, changes, plan, turns, *spans_s, metrics_age_ms=ages_ms, in_full_ms=in_full_ms)
 
@@ -146,7 +150,7 @@ class Controller:
                 _as_found(queues, row, settings)
         return replace(seen, columns=seen.columns._replace(apps=apps, queues=queues))
 
-    def _act(self, wanted: Standing, snapshot: Snapshot, ages_ms: dict[str, int]) -> list[Turn]:
+    def _act(self, wanted: Standing, table: Table | None, snapshot: Snapshot, ages_ms: dict[str, int]) -> list[Turn]:
         own, shown = self._own_sizes(), shown_by(snapshot)
         ownership = self._applier.ownership
         ownership.find(Standing(sizes=own))
@@ -160,7 +164,10 @@ class Controller:
             queues=snapshot.queues,
             may_preempt=lambda: may_preempt(self._client),
         )
-        return self._applier.apply(wanted, seen, shown, self.settings.shadow)
+        turns = self._applier.apply(wanted, seen, shown, self.settings.shadow)
+        if table is not None:
+            turns.append(self._applier.put_table(table, seen, self.settings.shadow))
+        return turns
 
     def _queue_of(self) -> dict[str, str]:
         name_of = {row: name for name, row in self.live.leaves().items()}

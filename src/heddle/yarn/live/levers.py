@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -171,9 +172,10 @@ class _Memory:
 class LiveLevers:
     """Holds what the levers remember, tells them what happened and asks them what to do."""
 
-    def __init__(self, policy: Policy, increment: tuple[int, int]) -> None:
+    def __init__(self, policy: Policy, increment: tuple[int, int], *, per_request: bool = False) -> None:
+        """`per_request`: whoever acts on plans decides about single requests, and is told what counts for that."""
         refuse_unfit(policy)
-        self.policy = policy
+        self.policy, self._per_request = policy, per_request
         self._levers = policy.by_question
         self._compiled = hooks_of(policy.levers, N_RESOURCES)
         self._address_of = {hook: compiled.address for hook, compiled in self._compiled.items()}
@@ -270,6 +272,8 @@ class LiveLevers:
             stages = live.waiting_stages()
             keys = self.each(Question.ORDERING, "key", view, stages)
             answers["request_keys"] = dict(zip(stages.tolist(), keys.tolist(), strict=True))
+            if self._per_request:
+                answers |= self._beside_keys(view, stages)
         if self._has(Question.PLACEMENT, "allows"):
             there, stages = np.flatnonzero(view.node["alive"]), live.waiting_stages()
             refused = self.pairs(Question.PLACEMENT, "allows", view, there, stages)
@@ -278,6 +282,18 @@ class LiveLevers:
             }
         raise_what_levers_raised(self._compiled)
         return Plan(int(view.clock["now_ms"][0]), **answers)
+
+    def _beside_keys(self, view: View, stages: Rows) -> dict[str, Any]:
+        """What an ordering weighs requests by, apart from their keys and from what is free when they are weighed."""
+        answers: dict[str, Any] = {}
+        ordering, memory = self.policy.ordering, self._memory[Question.ORDERING]
+        if self._has(Question.ORDERING, "term"):
+            terms = self.each(Question.ORDERING, "term", view, stages)
+            answers["request_terms"] = dict(zip(stages.tolist(), terms.tolist(), strict=True))
+        if ordering.form is not None and ordering.form.weight is not None:
+            params = dict(zip(ordering.parameter_names, memory.params.params.tolist(), strict=False))
+            answers["alignment_milli"] = int(ordering.form.weight(memory.state(), SimpleNamespace(**params)))
+        return answers
 
     def _admission(self, live: LiveView, jobs: Rows) -> dict[int, Reason]:
         """Asks about the jobs that have not started, first to go first; each that may start counts for those behind."""

@@ -114,6 +114,10 @@ class LiveView:
         found = np.empty(int(self._memory.counts[STAGES]), np.int64)
         return found[: apps.waiting_stages(self._memory.address, found)]
 
+    def priority_of(self, stage: int) -> int:
+        """Of a kind of request, in its application; an AM's is not known."""
+        return int(self._memory["stage_priority"][stage])
+
     def leaves(self) -> dict[str, int]:
         """Leaf queues: name -> row."""
         return self._queues.leaves()

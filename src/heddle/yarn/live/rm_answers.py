@@ -15,6 +15,7 @@ from heddle.yarn.live.things_seen import AppSeen, Ask, ContainerSeen, NodeSeen, 
 from heddle.yarn.live.wire import YarnError
 
 ANY_NODE: Final = "*"
+NO_ALLOCATION_ID: Final = -1  # what YARN has where an application gave none
 _CONTAINER: Final = re.compile(r"container_(?:e\d+_)?(?P<cluster>\d+)_(?P<app>\d+)_(?P<attempt>\d+)_(?P<number>\d+)")
 
 
@@ -114,11 +115,14 @@ def _node(row: Any) -> NodeSeen:
 
 def _app(row: Any) -> AppSeen:
     asks: dict[tuple[int, Size], int] = {}
+    ids: dict[tuple[int, Size], set[int]] = {}
     for request in rows_under(row, "resourceRequests"):
         # The same containers are also listed by host and rack; "*" (or no name: a SchedulingRequest) is their number.
         if request.get("resourceName") in (ANY_NODE, None):
             kind = int(request["priority"]), _size(request["capability"])
             asks[kind] = asks.get(kind, 0) + int(request["numContainers"])
+            if int(request["numContainers"]) > 0:
+                ids.setdefault(kind, set()).add(int(request.get("allocationRequestId", NO_ALLOCATION_ID)))
     return AppSeen(
         id=str(row["id"]),
         queue=str(row["queue"]),
@@ -128,7 +132,9 @@ def _app(row: Any) -> AppSeen:
         started_at_ms=int(row.get("startedTime") or 0),
         has_am=not row.get("unmanagedApplication", False),
         attempt=_attempt(row),
-        asks=tuple(Ask(priority, size, containers) for (priority, size), containers in asks.items() if containers > 0),
+        asks=tuple(
+            Ask(*kind, containers, tuple(sorted(ids[kind]))) for kind, containers in asks.items() if containers > 0
+        ),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from heddle.model.resources import MILLI
@@ -53,6 +53,8 @@ class Ask:
     priority: int
     size: Size
     containers: int
+    # YARN's allocationRequestIds: each is a request of its own. Only the bridge asks for them.
+    allocations: tuple[int, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)

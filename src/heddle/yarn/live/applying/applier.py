@@ -11,9 +11,11 @@ from heddle.yarn.live.applying.guards import GUARDS, Guard
 from heddle.yarn.live.applying.knobs import Knobs
 from heddle.yarn.live.applying.ownership import Ownership
 from heddle.yarn.live.applying.seen import Seen
-from heddle.yarn.live.applying.standing import IN_TURN, QUEUES, SIZES, Knob, Standing, same
+from heddle.yarn.live.applying.standing import IN_TURN, QUEUES, SIZES, TABLE, Knob, Standing, same
+from heddle.yarn.live.applying.table_knob import TableKnob
 from heddle.yarn.live.applying.turn import Cause, Turn, Turns, Verdict
 from heddle.yarn.live.applying.wanted import DEAD_BAND
+from heddle.yarn.live.bridge.table import Table
 from heddle.yarn.live.things_seen import Size
 from heddle.yarn.live.wire import YarnError
 
@@ -34,10 +36,13 @@ class Applier:
         remember: Callable[[], None] = lambda: None,
         forget: Callable[[Standing], None] = lambda _: None,
         guards: tuple[Guard, ...] = GUARDS,
+        bridge: TableKnob | None = None,
     ) -> None:
         self._knobs, self._dead_band, self._guards = knobs, dead_band, guards
         self._remember, self._forget = remember, forget
         self.ownership = ownership
+        self.bridge = bridge
+        self._tabled = 0  # the version that was accepted last
         self._said = Standing()  # in shadow mode, where settings cannot be read: what was last decided
 
     def apply(
@@ -55,6 +60,23 @@ class Applier:
         settled = [turn if turn.verdict is not None else self._settled(turn, shadow) for turn in turns]
         ready = [turn for turn in settled if turn.verdict is None]
         return self._posted(settled, ready) if ready else settled
+
+    def put_table(self, table: Table, seen: Seen, shadow: bool = False) -> Turn:
+        """A table for the bridge, within the limits that hold for all that is steered. Each begins a lease anew."""
+        assert self.bridge is not None
+        limits = seen.limits
+        if limits.queues is not None or limits.only is not None:
+            inside = frozenset(table.leaves if limits.queues is None else limits.queues)
+            table = table.within(inside, limits.only)
+        turn = Turn(TABLE, "bridge", self._tabled, len(table.requests))
+        if shadow:
+            return _done(turn, Verdict.SHADOW)
+        self._remember()
+        try:
+            self._tabled = self.bridge.put(table)
+        except YarnError as error:
+            return _done(turn, Verdict.FAILED, str(error))
+        return _done(turn, Verdict.POSTED)
 
     def _read(self, wanted: Standing, shown: Mapping[str, Mapping[str, Any]], shadow: bool) -> Standing:
         """As the RM says. One that does not let us read settings of queues (no mutable store, no right to) is no

@@ -92,8 +92,11 @@ def may_preempt(client: RmClient) -> bool:
     return any(value != "false" for value in (*told, live))
 
 
-def missing_knobs(client: RmClient, policy: Policy, queues: tuple[QueueSeen, ...]) -> str:
-    """Which knobs that the policy turns this YARN does not have, and what would give it them; empty: it has them."""
+def missing_knobs(client: RmClient, policy: Policy, queues: tuple[QueueSeen, ...], bridge: bool = False) -> str:
+    """Which knobs that the policy turns this YARN does not have, and what would give it them; empty: it has them.
+
+    `bridge`: it has that, which needs no priorities.
+    """
     levers = policy.by_question
     missing = []
     if has_opinion(levers[Question.ADMISSION]) or has_opinion(levers[Question.PARTITION]):
@@ -104,7 +107,7 @@ def missing_knobs(client: RmClient, policy: Policy, queues: tuple[QueueSeen, ...
                 f"queues cannot be changed live ({error}): it needs the Capacity scheduler and, in yarn-site.xml,"
                 f" {_STORE}=memory"
             )
-    if has_opinion(levers[Question.ORDERING]) and not _most_priority(client):
+    if has_opinion(levers[Question.ORDERING]) and not bridge and not _most_priority(client):
         missing.append(f"applications have no priorities: set {_PRIORITIES} to {HIGHEST_PRIORITY} in yarn-site.xml")
     pools = pool_leaves(policy)
     below_root = {queue.name for queue in queues if queue.name.count(".") == 1}

@@ -12,6 +12,7 @@ from typing import Any, Final
 from heddle.yarn.live.things_seen import Size
 
 SIZES, QUEUES, LEAVES, PRIORITIES = "sizes", "queues", "leaves", "priorities"
+TABLE: Final = "table"  # of the bridge: no knob, since it goes away by itself and there is nothing to put back
 # The order in which they are turned: an application is moved after its queue has room for it, and nodes come last,
 # when the queues that share them out are as they should be.
 IN_TURN: Final = (QUEUES, LEAVES, PRIORITIES, SIZES)

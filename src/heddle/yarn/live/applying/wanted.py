@@ -17,6 +17,7 @@ from heddle.policy.declaration import Lever
 from heddle.policy.levers.admission import ADMIT_ALL
 from heddle.policy.levers.admission import AM_SHARE as AM_SHARE_LEVER
 from heddle.policy.policy import Policy
+from heddle.yarn.live.applying.form import form_of
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
 from heddle.yarn.live.live_view import LiveView
 from heddle.yarn.live.things_seen import Size
@@ -39,12 +40,14 @@ def from_outside(policy: Policy) -> Policy:
     return replace(policy, levers=tuple(levers.values()))
 
 
-def without_knob(policy: Policy) -> list[str]:
-    """What of the policy no knob of YARN can bring about, in words."""
+def without_knob(policy: Policy, bridge: bool = False) -> list[str]:
+    """What of the policy no knob of YARN can bring about, in words. `bridge`: the ResourceManager has it."""
     queues, ordering, placement = policy.queues, policy.ordering, policy.placement
     missing = []
-    if ordering.fit is not None:
+    if ordering.fit is not None and not bridge:
         missing.append(f"{ordering.name} chooses a request for each node, which YARN lets nobody outside do")
+    if bridge and form_of(ordering) is None:
+        missing.append(f"{ordering.name} has code of its own for fit or combine, which no ResourceManager can run")
     if queues.by_queue and not queues.of_yarn:
         missing.append(f"{queues.name} orders queues, which YARN's own scheduler does")
     if queues.settings_fixed:
@@ -53,7 +56,11 @@ def without_knob(policy: Policy) -> list[str]:
             for lever in (ordering, policy.admission, policy.partition)
             if has_opinion(lever)
         ]
-    if not placement.of_yarn:
+    if bridge and placement.score is not None and not placement.of_yarn:
+        missing.append(
+            f"{placement.name} ranks nodes, of which the bridge is shown one at a time: only its vetoes count"
+        )
+    if not placement.of_yarn and not bridge:
         missing.append(f"{placement.name} chooses nodes, which YARN lets nobody outside do")
     return missing
 
@@ -74,12 +81,15 @@ def has_opinion(lever: Lever) -> bool:
     return bool(lever.hooks) and not lever.of_yarn
 
 
-def wanted_by(plan: Plan, live: LiveView) -> Standing:
-    """Where a plan wants the knobs, given the view that it was made of. What it has no opinion about is empty."""
+def wanted_by(plan: Plan, live: LiveView, bridge: bool = False) -> Standing:
+    """Where a plan wants the knobs, given the view that it was made of. What it has no opinion about is empty.
+
+    `bridge`: it orders requests, which says more than priorities of applications could.
+    """
     leaves, shares = _pools(plan, live)
     leaves = _keeping_an_am(plan, live, leaves)
     queues = _settings(shares, _am_shares(plan, live, leaves))
-    return Standing(_sizes(plan, live), queues, _priorities(plan, live), leaves)
+    return Standing(_sizes(plan, live), queues, {} if bridge else _priorities(plan, live), leaves)
 
 
 def _settings(shares: Mapping[str, tuple[int, int]], am_shares: Mapping[str, int]) -> dict[str, QueueSettings]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from heddle.model.resources import MEMORY
-from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES
+from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, TABLE
 from heddle.yarn.live.applying.turn import Turn, Verdict
 from heddle.yarn.live.controller import Step
 from heddle.yarn.live.things_seen import NodeSeen
@@ -30,6 +30,7 @@ def decision_of(step: Step, policy: str, mode: str, at_s: float) -> dict[str, An
         "containers": len(step.snapshot.containers),
         "nodes": nodes,
         "in_full_s": None if step.in_full_ms is None else round(step.in_full_ms / 1000, 1),
+        "table": _table(step),
         "knobs": [{**turn._asdict(), "verdict": str(turn.verdict), "cause": str(turn.cause)} for turn in knobs],
         "observe_ms": round(1000 * step.observe_s, 1),
         "decide_ms": round(1000 * step.decide_s, 1),
@@ -45,6 +46,9 @@ def changes_in_words(decision: dict[str, Any]) -> list[str]:
         for turn in decision["knobs"]
         if turn["verdict"] in ACTED
     ]
+    table = decision["table"]
+    if table is not None and table["verdict"] == Verdict.FAILED:
+        words.append(f"the bridge took no table: {table['problem']}")
     words += [
         f"{node['node']}: {node['verdict']} {node['before'][MEMORY]} -> {node['wanted'][MEMORY]} MB"
         f" ({node['cause']}); reserved {node['reserved_mb']}, used {node['used_mb']} MB {node['problem']}".rstrip()
@@ -52,6 +56,13 @@ def changes_in_words(decision: dict[str, Any]) -> list[str]:
         if node["verdict"] in ACTED
     ]
     return words
+
+
+def _table(step: Step) -> dict[str, Any] | None:
+    """What the bridge was told; None: nothing."""
+    for turn in step.of(TABLE):
+        return {"requests": turn.wanted, "verdict": str(turn.verdict), "problem": turn.problem}
+    return None
 
 
 def _plain(value: Any) -> str:

@@ -23,7 +23,7 @@ _SMALL: Final[Size] = (1024, 1000)
 _QUEUES: Final = (QueueSeen("root", 1000, 1000), QueueSeen("root.default", 1000, 1000))
 
 
-def rehearse(policy: Policy, settings: Settings) -> None:
+def rehearse(policy: Policy, settings: Settings, bridge: bool = False) -> None:
     """As many looks as it takes for all to happen that polling can see. RunRefused as a controller would."""
     live = LiveView(
         lambda node: node.total,
@@ -31,7 +31,8 @@ def rehearse(policy: Policy, settings: Settings) -> None:
         n_pools=policy.partition.n_pools,
         calculator=settings.calculator,
     )
-    decider = Decider(LiveLevers(from_outside(policy), settings.increment), live, settings.report_ms)
+    levers = LiveLevers(from_outside(policy), settings.increment, per_request=bridge)
+    decider = Decider(levers, live, settings.report_ms)
     for look in _looks(Names(), settings.report_ms):
         decider.decide(look)
 

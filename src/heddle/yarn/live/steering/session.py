@@ -20,6 +20,7 @@ from heddle.yarn.live.applying.ownership import Ownership
 from heddle.yarn.live.applying.putting_back import PutBack, in_words, put_ours_back, still_owed
 from heddle.yarn.live.applying.rm_knobs import RmKnobs, missing_knobs
 from heddle.yarn.live.applying.standing import Standing
+from heddle.yarn.live.applying.table_knob import TableKnob
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Controller, Settings, Step
 from heddle.yarn.live.metrics_age import MetricsAge
@@ -50,7 +51,14 @@ class Session:
     """Use it in a `with`; call step() in a loop."""
 
     def __init__(
-        self, client: RmClient, policy: Policy, settings: Settings, desk: Desk, terms: Terms, say: Say
+        self,
+        client: RmClient,
+        policy: Policy,
+        settings: Settings,
+        desk: Desk,
+        terms: Terms,
+        say: Say,
+        bridge: TableKnob | None = None,
     ) -> None:
         self._client, self._policy, self._settings = client, policy, settings
         self._desk, self._terms, self._say = desk, terms, say
@@ -60,7 +68,9 @@ class Session:
         self._saved: Baseline | None = None  # as it is on disk
         self._owed = Standing()  # to be put back as soon as it can be
         self._knobs = RmKnobs(client)
-        self._applier = Applier(self._knobs, self._ownership, settings.dead_band, self._remember, self._release)
+        self._applier = Applier(
+            self._knobs, self._ownership, settings.dead_band, self._remember, self._release, bridge=bridge
+        )
         self._controller: Controller | None = None  # None: the RM was away for too long
         self._beat_s = self._answered_s = self._now_s()
         self._paused = False
@@ -69,7 +79,7 @@ class Session:
     @contextmanager
     def at_work(self) -> Iterator[Session]:
         """Holds the cluster's lock if live, and leaves everything as it was."""
-        rehearse(self._policy, self._settings)
+        rehearse(self._policy, self._settings, self._applier.bridge is not None)
         if not self._live:
             self._begin()
             yield self
@@ -152,7 +162,7 @@ class Session:
     def _check_knobs(self) -> None:
         """Live, a YARN without the knobs that the policy turns is refused; in shadow mode it is said."""
         queues = read_queues(self._client.scheduler(), self._client.address)
-        if missing := missing_knobs(self._client, self._policy, queues):
+        if missing := missing_knobs(self._client, self._policy, queues, self._applier.bridge is not None):
             if self._live:
                 raise RunRefused(missing)
             self._say(f"note: live, this would be refused: {missing}")
@@ -170,7 +180,16 @@ class Session:
                 + ". `heddle yarn restore --from-nodes` puts them back; --accept-sizes takes them as they are"
             )  # fmt: skip
 
+    def _drop_table(self) -> None:
+        """Now, rather than when its lease is over; if nobody answers, then."""
+        if self._applier.bridge is not None:
+            try:
+                self._applier.bridge.drop()
+            except YarnError as error:
+                self._say(f"the bridge's table could not be taken away ({error}): it ends with its lease")
+
     def _end(self) -> None:
+        self._drop_table()
         for _ in range(LAST_TRIES):
             try:
                 done = self._put_ours_back()
@@ -234,6 +253,7 @@ class Session:
             return
         self._paused = not self._paused
         if self._paused and self._live:
+            self._drop_table()
             self._put_ours_back()
         controller.settings = self._settings_now()
         self._say("paused: all is put back, nothing is changed" if self._paused else "resumed")

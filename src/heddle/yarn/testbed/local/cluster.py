@@ -16,6 +16,8 @@ from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.files import DISK, state_folder
 from heddle.yarn.live.wire import YarnError
+from heddle.yarn.testbed.bridge.jar import bridge_jar
+from heddle.yarn.testbed.bridge.settings import JAR_NAME, lay_out, rm_settings
 from heddle.yarn.testbed.local.configuration import conf_folder, java_options, node_conf_folder, write_configuration
 from heddle.yarn.testbed.local.folders import cluster_folder, cluster_names
 from heddle.yarn.testbed.local.jars import announce_fetching, hadoop_home, lib_of
@@ -25,6 +27,7 @@ from heddle.yarn.testbed.local.namespaces import free_subnet, inside, join_nodes
 from heddle.yarn.testbed.local.processes import Process, processes_of, refuse_without_proc, start, stop
 
 STATE_FILE: Final = "cluster.json"
+BRIDGE_FOLDER: Final = "bridge"
 READY_FILE: Final = "ready"  # there once everything was healthy
 HEALTHY_WITHIN_S: Final = 120.0
 LOOK_EVERY_S: Final = 0.3
@@ -81,7 +84,7 @@ class LocalCluster:
             *(inside(self.folder, int(number)) if number and self.layout.hosts else ()),
             java, *JVM_FLAGS, f"-Xmx{_HEAP_MB[kind]}m", f"-XX:ErrorFile={self.folder}/logs/{role}-crash.log",
             "-Djava.net.preferIPv4Stack=true", f"-Djava.io.tmpdir={self.folder}/tmp",
-            "-cp", f"{conf}:{lib_of(self.home)}/*", _CLASS[kind],
+            "-cp", f"{conf}:{self._bridge_path(kind)}{lib_of(self.home)}/*", _CLASS[kind], *self._bridge_settings(kind),
         ]  # fmt: skip
         environment = {
             "PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "HOME": os.environ.get("HOME", "/"),
@@ -90,6 +93,20 @@ class LocalCluster:
             **java_options(conf, self.layout),
         }  # fmt: skip
         start(command, role, self.folder, environment, self.log(role))
+
+    @property
+    def bridge(self) -> Path:
+        """The folder with the bridge's jar and secret, where it has one."""
+        return self.folder / BRIDGE_FOLDER
+
+    def _bridge_path(self, kind: str) -> str:
+        return f"{self.bridge / JAR_NAME}:" if self.layout.bridge and kind == RM else ""
+
+    def _bridge_settings(self, kind: str) -> list[str]:
+        """Of the ResourceManager alone: a daemon without the jar that has them does not start."""
+        if not self.layout.bridge or kind != RM:
+            return []
+        return [word for name, value in rm_settings(self.bridge).items() for word in ("-D", f"{name}={value}")]
 
     def health(self) -> dict[str, Any]:
         """Which daemons live, and what the masters answer; null where they do not."""
@@ -199,6 +216,8 @@ def _write(name: str, folder: Path, layout: Layout) -> LocalCluster:
         (folder / needed).mkdir()
     (folder / STATE_FILE).write_text(json.dumps(layout.as_json(), indent=1) + "\n")
     write_configuration(folder, layout)
+    if layout.bridge:
+        lay_out(folder / BRIDGE_FOLDER, bridge_jar(layout.hadoop))
     return LocalCluster(name, folder, layout)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 from xml.sax.saxutils import escape
 
+from heddle.yarn.live.bridge.leaves import ORDERING
 from heddle.yarn.testbed.local.java import JVM_FLAGS
 from heddle.yarn.testbed.local.layout import HOST, Layout
 
@@ -195,6 +196,7 @@ def _capacity(layout: Layout) -> dict[str, str]:
         **{f"{root}.root.{name}.capacity": str(percent) for name, percent in layout.queues},
         **{f"{root}.root.{name}.maximum-capacity": "100" for name, _ in layout.queues},
         **{f"{root}.root.{name}.user-limit-factor": "100" for name, _ in layout.queues},
+        **({f"{root}.root.{name}.ordering-policy": ORDERING for name, _ in layout.queues} if layout.bridge else {}),
         f"{root}.node-locality-delay": "-1",
         # By default one container that may run anywhere for each heartbeat of a node: 1 a second.
         f"{root}.per-node-heartbeat.maximum-offswitch-assignments": "100",

@@ -35,6 +35,12 @@ _ARTIFACTS: Final = (
     "hadoop-mapreduce-client-jobclient:tests",  # the sleep job
     "hadoop-mapreduce-examples",
 )
+# What our own code for the ResourceManager is compiled against; Hadoop's servlet API is the same in all of them.
+_RM_API: Final = (
+    "hadoop-annotations", "hadoop-auth", "hadoop-common", "hadoop-yarn-api", "hadoop-yarn-common",
+    "hadoop-yarn-server-common", "hadoop-yarn-server-resourcemanager",
+)  # fmt: skip
+_ALONE: Final = ("-DexcludeTransitive=true",)
 _LOAD_SIMULATOR: Final = ("hadoop-sls", "hadoop-rumen")  # the rest of what it needs is above
 
 
@@ -59,8 +65,13 @@ def hadoop_home(version: str) -> Path:
 def load_simulator_jars(version: str) -> Path:
     """The folder with the jars of Hadoop's scheduler load simulator, fetched first: 2 MB beside Hadoop's own."""
     folder = _home(version).with_name(f"{version}-sls")
-    alone = ("-DexcludeTransitive=true",)
-    return _fetched(folder, version, lambda fresh: _fetch(version, _LOAD_SIMULATOR, fresh, alone))
+    return _fetched(folder, version, lambda fresh: _fetch(version, _LOAD_SIMULATOR, fresh, _ALONE))
+
+
+def rm_api_jars(version: str) -> Path:
+    """The folder with what a ResourceManager's plug-ins of this Hadoop are compiled against, fetched first: 12 MB."""
+    folder = _home(version).with_name(f"{version}-rm-api")
+    return _fetched(folder, version, lambda fresh: _fetch(version, _RM_API, fresh, _ALONE))
 
 
 def _fetched(folder: Path, version: str, fetch: Callable[[Path], None]) -> Path:

@@ -41,6 +41,7 @@ class Layout:
     link_mbit: int = 0  # of each node's link, each way; 0 = as fast as it goes
     subnet: str = ""  # of the namespaces; set when they are made
     preemption: bool = False  # a queue that is due more takes it from one that holds more than it is due
+    bridge: bool = False  # the ResourceManager lets a process outside decide request by request (docs/bridge.md)
 
     def check(self) -> None:
         wrong = []
@@ -64,6 +65,14 @@ class Layout:
             wrong.append(Problem("--queue", "the Fair scheduler makes its queues itself"))
         if self.scheduler == "fair" and self.preemption:
             wrong.append(Problem("--preemption", "only with the Capacity scheduler"))
+        if self.scheduler == "fair" and self.bridge:
+            wrong.append(Problem("--bridge", "only with the Capacity scheduler: the Fair one never asks our classes"))
+        if self.bridge and self.hadoop.split(".")[:2] < ["3", "4"]:
+            wrong.append(
+                Problem(
+                    "--bridge", f"needs Hadoop 3.4, which asks our classes for every application, not {self.hadoop}"
+                )
+            )
         if wrong:
             raise BadInput(wrong)
 

@@ -1,0 +1,1 @@
+"""The bridge as seen from outside: tables of what is wanted, and the endpoint inside the ResourceManager."""

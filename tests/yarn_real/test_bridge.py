@@ -1,0 +1,155 @@
+"""The bridge on a real YARN: a policy outside decides request by request inside a stock ResourceManager."""
+
+from __future__ import annotations
+
+import getpass
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heddle.yarn.live.bridge.endpoint import PATH, BridgeEndpoint, read_secret
+from heddle.yarn.live.bridge.table import MOST_BYTES, Table
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.wire import YarnError
+from heddle.yarn.testbed.bridge.jar import build_id
+from heddle.yarn.testbed.bridge.settings import SECRET_NAME
+from heddle.yarn.testbed.local.cluster import LocalCluster, bring_up, take_down
+from heddle.yarn.testbed.local.layout import Layout
+from heddle.yarn.testbed.replay.master_jar import master_jar
+from heddle.yarn.testbed.replay.plan import ReplayJob
+from heddle.yarn.testbed.replay.submit import Submitter
+from yarn_steering.watching import wait_for
+
+from .conftest import NODE_MB, NODE_VCORES, free_port
+from .live import STARTS_S, application, containers_of, steering
+
+LEAF = "root.default"
+EMPTY = Table("key", (), {}, (LEAF,))
+TABLE_LEASE_S = 3  # of three steps
+
+
+@pytest.fixture(scope="module")
+def bridged(hadoop: None, own_state: Path) -> Iterator[LocalCluster]:
+    layout = Layout(nodes=2, node_memory_mb=NODE_MB, node_vcores=NODE_VCORES, port=free_port(), bridge=True)
+    made = bring_up("bridged", layout, print)
+    try:
+        yield made
+    finally:
+        take_down("bridged")
+        assert made.processes() == []
+
+
+@pytest.fixture
+def rm(bridged: LocalCluster) -> Iterator[RmClient]:
+    with RmClient(bridged.layout.rm, timeout_s=60, user=getpass.getuser()) as client:
+        yield client
+
+
+@pytest.fixture
+def endpoint(bridged: LocalCluster, rm: RmClient) -> BridgeEndpoint:
+    return BridgeEndpoint(rm, read_secret(bridged.bridge / SECRET_NAME))
+
+
+def status_of(doing: Callable[[], Any]) -> tuple[int | None, str]:
+    with pytest.raises(YarnError) as caught:
+        doing()
+    time.sleep(0.25)  # no more than five tables a second
+    return caught.value.status, str(caught.value)
+
+
+def test_only_signed_whole_and_new_tables_are_taken(rm: RmClient, endpoint: BridgeEndpoint) -> None:
+    state = endpoint.state()
+    assert state is not None
+    assert (state.build, state.active, state.needs_secret, state.table) == (build_id(), True, True, None)
+    unsigned, guessed = BridgeEndpoint(rm), BridgeEndpoint(rm, "0" * 64)
+    for other, why in ((unsigned, "it is not signed"), (guessed, "the signature is wrong")):
+        status, said = status_of(lambda other=other: other.put(EMPTY, 1000))  # type: ignore[misc]
+        assert (status, why in said) == (403, True)
+    late = BridgeEndpoint(rm, endpoint._secret, lambda: time.time() - 120)
+    assert status_of(lambda: late.put(EMPTY, 1000))[0] == 403
+    assert endpoint.state().table is None  # type: ignore[union-attr]
+
+    version = endpoint.put(EMPTY, 1500)
+    assert endpoint.state().table == version  # type: ignore[union-attr]
+    text = EMPTY.text(version + 1, 60_000)
+    headers = endpoint.signed("PUT", "", version + 1, text)
+
+    def send(body: str, signed: dict[str, str] = headers) -> dict[str, Any]:
+        return rm.send("PUT", PATH, body, signed)
+
+    assert status_of(lambda: send(text.replace("60000", "50000")))[0] == 403  # not what was signed
+    send(text)
+    assert status_of(lambda: send(text))[0] == 409  # replayed
+    cut = text[:-4]
+    assert status_of(lambda: send(cut, endpoint.signed("PUT", "", version + 2, cut)))[0] == 400
+    large = "x" * (MOST_BYTES + 1)
+    assert status_of(lambda: send(large, endpoint.signed("PUT", "", version + 3, large)))[0] == 413
+    assert endpoint.state().table == version + 1  # type: ignore[union-attr]
+    time.sleep(1)
+    statuses = []
+    for number in range(7):
+        text = EMPTY.text(version + 4 + number, 1000)
+        try:
+            send(text, endpoint.signed("PUT", "", version + 4 + number, text))
+            statuses.append(200)
+        except YarnError as error:
+            statuses.append(error.status or 0)
+    assert statuses[:2] == [200, 200]
+    assert statuses[-1] == 429
+    time.sleep(1)
+    endpoint.state()
+    endpoint.drop()
+    assert endpoint.state().table is None  # type: ignore[union-attr]
+
+
+def requests_named(endpoint: BridgeEndpoint) -> int:
+    state = endpoint.state()
+    assert state is not None
+    return int((state.told["table"] or {"requests": 0})["requests"])
+
+
+def job(name: str, tasks: int, size: tuple[int, int], task_s: float) -> ReplayJob:
+    line = f"task 0 {round(1000 * task_s)} 40:10:10000"
+    return ReplayJob(name, 0, LEAF, 0, (256, 1), (), tasks, (f"stage {size[0]} {size[1]} -", *tasks * (line,)))
+
+
+def test_haste_decides_and_stock_order_returns_after_kill_9(
+    bridged: LocalCluster, rm: RmClient, endpoint: BridgeEndpoint, tmp_path: Path
+) -> None:
+    """A small and a large job wait behind one that fills both nodes. Stock gives the first, small one all there is."""
+    submitter = Submitter(rm, tmp_path / "staging", master_jar(bridged.layout.hadoop))
+    decisions = tmp_path / "decisions.jsonl"
+    apps = [submitter.submit(job("blocker", 2, (1536, 1), 600), 0)]
+    try:
+        wait_for(lambda: len(containers_of(rm, apps[0])) == 3, STARTS_S)
+        secret = str(bridged.bridge / SECRET_NAME)
+        with steering(bridged.layout.rm, decisions, "haste", "--bridge-secret", secret) as controller:
+            small = submitter.submit(job("small", 8, (768, 1), 6), 1)
+            large = submitter.submit(job("large", 6, (1024, 3), 6), 2)
+            apps += [small, large]
+
+            def given() -> list[dict[str, Any]]:
+                return [one for one in endpoint.allocations_after(0) if one["app"] != apps[0] and one["priority"] > 0]
+
+            wait_for(lambda: requests_named(endpoint) == 2, STARTS_S)
+            rm.kill(apps[0])
+            wait_for(lambda: len({one["node"] for one in given()}) == 2, STARTS_S)
+            killed_s = time.monotonic()
+            controller.send_signal(signal.SIGKILL)
+            wait_for(lambda: endpoint.state().table is None, TABLE_LEASE_S + 1)  # type: ignore[union-attr]
+            assert time.monotonic() - killed_s <= TABLE_LEASE_S + 1
+        first_on = {one["node"]: one for one in reversed(given())}
+        assert [(one["app"], one["table"] > 0) for one in first_on.values()] == [(large, True)] * 2
+        wait_for(lambda: len([one for one in given() if one["table"] == 0]) >= 3, STARTS_S)
+        assert [one["app"] for one in given() if one["table"] == 0][:3] == [small] * 3
+        assert all(application(rm, app)["state"] in ("RUNNING", "FINISHED") for app in apps[1:])
+        state = endpoint.state()
+        assert state is not None
+        assert (state.told["errors"], state.off) == (0, "")
+    finally:
+        for app in apps:
+            rm.kill(app)
