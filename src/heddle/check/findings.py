@@ -138,7 +138,7 @@ def _requests(checked: Checked) -> Iterator[Finding]:
         return
     best = checked.advice[0]
     said = (
-        f"Requests are too large: {hours(saved, MEMORY_MB):,.1f} GB-h less would have been enough for jobs that recur; "
+        f"Requests are too large: jobs that recur would have done with {100 * saved / reserved:.0f} % less memory; "
         f"most of all {best.kind}: {best.request_mb:,} MB instead of {best.reserved_mb:,} MB."
     )
     rests = (
