@@ -56,7 +56,6 @@ class Jobs:
     exact: Workload | None  # those of them that are known in detail: only their use is measured
     mean_s: float  # from submission to end, as it really was
     known: Mapping[str, int]  # how -> how many jobs
-    left_out: Mapping[str, int]  # why -> how many jobs
 
 
 def kind_of(name: str) -> str:
@@ -70,10 +69,10 @@ def past_workload(
     sample: Mapping[str, PastJob],
     present: Present,
     use: UseShare,
-) -> Jobs | None:
-    """`details`: jobs known from elsewhere, by application; `sample`: MapReduce jobs read from the history server.
+) -> tuple[Jobs | None, Mapping[str, int]]:
+    """(the jobs, or None if nothing is known of any; why others are left out -> how many).
 
-    None: not a single job is known.
+    `details`: jobs known from elsewhere, by application; `sample`: MapReduce jobs read from the history server.
     """
     donors = _Donors(outlines, {app: _of_past_job(job, present) for app, job in sample.items()})
     known, left_out = Counter[str](), Counter[str]()
@@ -113,7 +112,7 @@ def past_workload(
         made.append(_fitted(replace(own, name=unique(own.name)), largest))
         exact += made[-1:] if how == EXACT else []
     whole, part = (build(_NAME, from_zero(some), about={"source": "check"}) if some else None for some in (made, exact))
-    return None if whole is None else Jobs(whole, part, taken_ms / 1000 / len(made), known, left_out)
+    return None if whole is None else Jobs(whole, part, taken_ms / 1000 / len(made), known), left_out
 
 
 class _Donors:
