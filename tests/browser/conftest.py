@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
+from check.fake_past import MadeUpHistory, add_past, busy
 from heddle.cli import main
+from yarn_live.fake_rm import FakeRm
 
 POLICIES = [part for name in ("fifo", "capacity", "fifo+usage-feedback") for part in ("--policy", name)]
 CSV = "job,user,submit_ms,duration_ms,vcores,memory_mb,used_vcores,used_memory_mb\n"
@@ -66,7 +69,24 @@ def sweep_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "sweep.html"
 
 
-@pytest.fixture(params=["report", "waste_report", "explained_report", "sweep_report"])
+@pytest.fixture(scope="session")
+def check_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a check with findings, somebody who waits, and another check before it."""
+    folder = tmp_path_factory.mktemp("check")
+    path, earlier = folder / "check.html", folder / "earlier.json"
+    earlier.write_text(json.dumps({"findings": [{"key": "idle-reservations", "value": 0.5, "says": "half was idle"}]}))
+    with FakeRm() as rm, MadeUpHistory(40, minutes=50) as history:
+        for number in range(3):
+            rm.add_node(f"n{number}:1", 16384, 16)
+            rm.nodes[f"n{number}:1"].containers_memory_mb, rm.nodes[f"n{number}:1"].containers_vcores = 2300, 0.5
+        add_past(rm, 60, minutes=50)
+        busy(rm, nodes=3)
+        arguments = ["check", rm.address, "--history", history.address, "--max-calls-per-s", "1000", "--price", "0.01"]
+        assert run([*arguments, "--since", str(earlier), "--report", str(path)]) == 1
+    return path
+
+
+@pytest.fixture(params=["report", "waste_report", "explained_report", "sweep_report", "check_report"])
 def any_report(request: pytest.FixtureRequest) -> Path:
     """Each report once."""
     found: Path = request.getfixturevalue(request.param)

@@ -15,6 +15,8 @@ from yarn_live.serving import Served
 
 MB = 1 << 20
 MINUTE_MS = 60_000
+# What the Capacity scheduler writes down.
+AM_LIMIT = "not yet activated. Queue's AM resource limit exceeded.  Details : AM Partition = <DEFAULT_PARTITION>"
 
 
 def add_past(
@@ -38,6 +40,19 @@ def add_past(
         app.vcore_seconds = (containers + 1) * (took_ms - 2000) // 1000
         made.append(app)
     return made
+
+
+def busy(rm: FakeCluster, nodes: int = 6) -> None:
+    """An application that runs everywhere, and one that waits for ten minutes to start."""
+    running = rm.add_app()
+    rm.start_am(running, "n0:1", 1024, 1)
+    running.submitted_at_ms = rm.now_ms - 10 * MINUTE_MS
+    for number in range(nodes):
+        for _ in range(4):
+            rm.allocate(running, f"n{number}:1", 2048, 1)
+    waiting = rm.add_app("batch")
+    waiting.submitted_at_ms, waiting.diagnostics = rm.now_ms - 10 * MINUTE_MS, AM_LIMIT
+    waiting.asks = [(0, 1024, 1, 1)]
 
 
 class MadeUpHistory(Served):

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from cli.test_cluster_import import FAIR
 from heddle.cli.main import run
 from yarn_live.fake_rm import FakeRm
 
-from .fake_past import MINUTE_MS, MadeUpHistory, add_past
+from .fake_past import MadeUpHistory, add_past, busy
 
-AM_LIMIT = "not yet activated. Queue's AM resource limit exceeded.  Details : AM Partition = <DEFAULT_PARTITION>"
 Capture = pytest.CaptureFixture[str]
 
 
@@ -28,18 +28,6 @@ def rm() -> Iterator[FakeRm]:
             fake.nodes[f"n{number}:1"].containers_memory_mb = 2300
             fake.nodes[f"n{number}:1"].containers_vcores = 0.5
         yield fake
-
-
-def busy(rm: FakeRm) -> None:
-    running = rm.add_app()
-    rm.start_am(running, "n0:1", 1024, 1)
-    running.submitted_at_ms = rm.now_ms - 10 * MINUTE_MS
-    for number in range(6):
-        for _ in range(4):
-            rm.allocate(running, f"n{number}:1", 2048, 1)
-    waiting = rm.add_app("batch")
-    waiting.submitted_at_ms, waiting.diagnostics = rm.now_ms - 10 * MINUTE_MS, AM_LIMIT
-    waiting.asks = [(0, 1024, 1, 1)]
 
 
 def document(capsys: Capture, *arguments: str, code: int = 1) -> dict[str, Any]:
@@ -217,3 +205,24 @@ def test_what_is_watched_refines_the_verdict(rm: FakeRm, capsys: Capture) -> Non
     told = document(capsys, rm.address, "--for", "2s", code=0)
     assert told["ledger"]["of"] == "what was watched"
     assert "container-metrics.period-ms" in json.dumps(told["could_not_be_known"])
+
+
+def test_a_fair_cluster_is_compared_with_itself(rm: FakeRm, capsys: Capture) -> None:
+    """Also with queues that it made when jobs named them, and dropped when these had ended."""
+    rm.instead["/scheduler"] = 200, json.dumps({"scheduler": {"schedulerInfo": FAIR}})
+    for app in add_past(rm, 20, minutes=100):
+        app.queue = "root.made-for-ann"
+    told = document(capsys, rm.address, code=0)
+    assert told["cluster"]["policy"] == told["policies"]["baseline"] == "fair"
+    assert "root.made-for-ann" in told["cluster"]["queues"]
+    assert told["jobs"]["known"] == {"by YARN's accounts alone": 20}
+    assert told["policies"]["refused"].keys() == {"admission-control(backlog=0.75)", "smallest-first"}
+    assert "--conf FOLDER with the cluster's fair-scheduler.xml" in json.dumps(told["could_not_be_known"])
+
+
+def test_jobs_of_queues_that_are_gone_are_counted(rm: FakeRm, capsys: Capture) -> None:
+    for app in add_past(rm, 20, minutes=100):
+        app.queue = "root.gone"
+    told = document(capsys, rm.address, code=0)
+    assert told["jobs"]["left_out"] == {"their queue is no leaf queue any more": 20}
+    assert "none of 20 applications can be simulated (20: their queue is no leaf queue any more)" in told["verdict"]

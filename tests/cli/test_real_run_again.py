@@ -10,12 +10,13 @@ import pytest
 
 from cli.documents import document
 from heddle.cli.main import run
+from heddle.experiments.replaying import STOCK, overheads_of, replay_of
 from heddle.model.cluster import YARN
-from heddle.record.files import cluster_beside_record, write_record
+from heddle.record.files import cluster_beside_record, read_record, write_record
 from heddle.record.manifest import LIVE_SOURCE
 from heddle.run import simulate
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
-from heddle.traces.clusters import uniform_cluster
+from heddle.traces.clusters import load_cluster, uniform_cluster
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +80,19 @@ def test_queues_beside_the_record_are_taken(observed: str, tmp_path: Path, capsy
     )
     found = document(capsys, "explain", str(copied), "--versus", "usage-feedback")["sums"]["makespan"][1]
     assert found > 1.3 * free
+
+
+def test_the_policy_that_it_ran_is_the_baseline(
+    observed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A Fair cluster is simulated as one, and others are compared with that."""
+    copied, out = copytree(observed, tmp_path / "record"), tmp_path / "monday.parquet"
+    nodes = "nodes: [{count: 3, capacity: {memory_mb: 4096, vcores: 16}}]\nqueues: {default: {}}\n"
+    cluster_beside_record(copied).write_text(f"policy: fair\n{nodes}")
+    document(capsys, "yarn", "workload", str(copied), "-o", str(out))
+    found = document(capsys, "compare", str(out), "-p", "capacity", "--seeds", "1")
+    assert (found["baseline"], found["baseline_is_present"]) == ("fair", True)
+    replay = replay_of(
+        read_record(copied), overheads_of(read_record(copied)), load_cluster(str(out.with_suffix(".cluster.yaml")))
+    )
+    assert replay.under(STOCK).manifest["policy"] == "fair"

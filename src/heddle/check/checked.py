@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from heddle.analysis.comparison.compare import ComparedRun
 from heddle.analysis.trace_contents.advice import Advice, Rule, advise_requests
-from heddle.analysis.waste.efficiency import Efficiency, containers_of_run, containers_of_workload, efficiency
+from heddle.analysis.waste.efficiency import Efficiency, containers_of_run, efficiency
 from heddle.analysis.waste.run_waste import Waste, run_waste
 from heddle.check.deadlock import AmRisk, am_risk
 from heddle.check.gathering import Gathered
@@ -40,6 +41,7 @@ class Checked:
     accounts: Accounts
     watched: Watched | None
     jobs: Jobs | None
+    left_out: Mapping[str, int]  # why -> how many jobs
     tried: Tried | None
     risk: AmRisk | None
     advice: Sequence[Advice]
@@ -72,34 +74,36 @@ def checked(
     price: float | None,
 ) -> Checked:
     present = gathered.present
-    jobs = past_workload(gathered.outlines, gathered.details, gathered.sample, present, gathered.now.use)
+    jobs, left_out = past_workload(gathered.outlines, gathered.details, gathered.sample, present, gathered.now.use)
     tried = None if jobs is None else try_policies(jobs, present, folder, command, run)
     rule = Rule()
-    advice, left = ([], 0) if jobs is None or jobs.exact is None else advise_requests(jobs.exact, rule)
+    advice, no_advice = ([], 0) if jobs is None or jobs.exact is None else advise_requests(jobs.exact, rule)
     real = watched.run if watched is not None and watched.run.attempts.height else None
-    waste = run_waste(real) if real is not None else None if tried is None else _simulated_waste(tried)
-    containers = containers_of_run(real) if real is not None and real.manifest["use_known"] else None
-    if containers is None and jobs is not None:
-        containers = containers_of_workload(jobs.workload)
+    simulated = None if tried is None else _present_run(tried)
+    waste = run_waste(real) if real is not None else None if simulated is None else simulated.waste
+    use = None if simulated is None else simulated.efficiency["job"][MEMORY]
+    if real is not None and real.manifest["use_known"]:
+        use = efficiency(containers_of_run(real), "job")[MEMORY]
     return Checked(
         gathered=gathered,
         accounts=_accounts(gathered, window_ms),
         watched=watched,
         jobs=jobs,
+        left_out=left_out,
         tried=tried,
         risk=None if jobs is None else am_risk(jobs.workload, present),
         advice=advice,
-        no_advice=left,
+        no_advice=no_advice,
         rule=rule,
         waste=waste,
-        use=None if containers is None else efficiency(containers, "job")[MEMORY],
+        use=use,
         price=price,
     )
 
 
-def _simulated_waste(tried: Tried) -> Waste | None:
-    """Of the present policy on these jobs."""
-    return next((run.waste for run in tried.comparison.runs if run.policy == tried.comparison.baseline), None)
+def _present_run(tried: Tried) -> ComparedRun:
+    """These jobs as they were, under the present policy."""
+    return next(run for run in tried.comparison.runs if run.policy == tried.comparison.baseline)
 
 
 def _accounts(gathered: Gathered, window_ms: tuple[int, int]) -> Accounts:

@@ -22,7 +22,7 @@ from heddle.run import simulate
 MOST_JOBS: Final = 2000  # that are submitted at once in the trial
 _MORE: Final = 1.2  # AMs differ in size
 _PERMILLE: Final = 1000
-_YARNS_SHARE: Final = 100  # permille, where a leaf's is not known: YARN's default
+DEFAULT_SHARE: Final = {"capacity": 100, "fair": 500}  # permille, where a leaf's is not known: YARN's own
 
 
 @dataclass(frozen=True)
@@ -62,17 +62,15 @@ def am_risk(workload: Workload, present: Present) -> AmRisk:
 
 def _am_share(present: Present) -> tuple[float, tuple[str, ...]]:
     """The sum over leaves of the largest share of the cluster that a leaf may have, times its AM share; and guesses."""
-    if present.policy != "capacity":
-        return 1.0, ()  # the Fair scheduler has no limit for AMs unless a queue sets one, which the RM does not tell
     by_name = {queue.name: queue for queue in present.cluster.queues}
-    found, assumed = 0.0, []
-    for leaf in present.leaves:
-        permille = by_name[leaf].am_share_permille
-        if permille < 0:
-            assumed.append(leaf)
-            permille = _YARNS_SHARE
-        found += permille / _PERMILLE * _largest(leaf, by_name)
-    return found, tuple(assumed)
+    assumed = tuple(leaf for leaf in present.leaves if by_name[leaf].am_share_permille < 0)
+    shares = {
+        leaf: (DEFAULT_SHARE[present.policy] if leaf in assumed else by_name[leaf].am_share_permille) / _PERMILLE
+        for leaf in present.leaves
+    }
+    if present.policy == "fair":  # of the fair share, which of all leaves together is the cluster
+        return max(shares.values(), default=0.0), assumed
+    return sum(share * _largest(leaf, by_name) for leaf, share in shares.items()), assumed
 
 
 def _largest(name: str, by_name: dict[str, Queue]) -> float:

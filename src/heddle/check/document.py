@@ -46,7 +46,7 @@ def document(
             "spark_read": gathered.spark_read,
             "watched": len(gathered.watched),
             "known": {} if jobs is None else dict(jobs.known),
-            "left_out": {} if jobs is None else dict(jobs.left_out),
+            "left_out": dict(checked.left_out),
         },
         "use": {
             "from": use_told_by(checked),

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from heddle.check.checked import Checked
+from heddle.check.deadlock import DEFAULT_SHARE
 from heddle.check.jobs import ACCOUNTS, STANDS_IN
 from heddle.check.unknown import use_told_by
 from heddle.model.resources import MEMORY_MB
 from heddle.report.amounts import hours
-from heddle.report.wording import LEAD, pct, range_pct, write_s
+from heddle.report.wording import LEAD, number, pct, range_pct, write_s
 
 Severity = Literal["high", "medium", "low"]
 ORDER: Final = ("high", "medium", "low")
@@ -52,7 +53,8 @@ def verdict(checked: Checked, found: list[Finding]) -> str:
     if checked.jobs is None:
         if not accounts.applications:
             return f"No application has ended here lately: there is nothing to judge yet. {_WATCH}"
-        return f"Nothing is known of what the applications that ended here held: no verdict. {_WATCH}"
+        why = "; ".join(f"{count:,}: {why}" for why, count in checked.left_out.items())
+        return f"No verdict: none of {accounts.applications:,} applications can be simulated ({why}). {_WATCH}"
     seen = f"{accounts.applications:,} applications of the last {_hours(accounts.hours)}"
     if not found:
         return f"Nothing needs attention: {seen} were looked at; no policy that can be tried safely shows a gain."
@@ -90,18 +92,17 @@ def simulation_off(checked: Checked) -> str:
 
 def _deadlock(checked: Checked) -> Iterator[Finding]:
     risk = checked.risk
-    if risk is None or not risk.possible:
+    if risk is None or not risk.possible or (risk.tried and not risk.stalled):
         return
-    rests = tuple(f"the AM share of {leaf} is taken to be 10 %, YARN's default" for leaf in risk.assumed)
+    share = DEFAULT_SHARE[checked.gathered.present.policy] // 10
+    rests = tuple(f"the AM share of {leaf} is taken to be {share} %, YARN's default" for leaf in risk.assumed)
     said = (
         f"{risk.jobs:,} jobs submitted at once fill the cluster with application masters and leave no room for a task"
     )
     if risk.stalled:
         said += f": in a simulation with today's settings {risk.tried:,} of these jobs got stuck for good."
-    elif risk.tried:
-        said += f"; {risk.tried:,} of these jobs at once came through in a simulation."
     else:
-        said += "."
+        said += "; whether they then block each other was not tried: that is too many to be simulated here."
     yield Finding("am-deadlock", "high" if risk.stalled else "low", said, risk.share, "share of memory for AMs", rests)
 
 
@@ -128,7 +129,7 @@ def _idle(checked: Checked) -> Iterator[Finding]:
         return
     idle_h = hours(use.reserved - use.used, MEMORY_MB)
     money = f", {checked.price * idle_h:,.2f} at {checked.price:g} a GB-h" if checked.price is not None else ""
-    said = f"Of the memory that jobs reserved {100 * use.ratio:.0f} % was used; {idle_h:,.1f} GB-h lay idle{money}."
+    said = f"Of the memory that jobs reserved {100 * use.ratio:.0f} % was used; {number(idle_h)} GB-h lay idle{money}."
     yield Finding("idle-reservations", "medium", said, 1 - use.ratio, "share idle", (use_told_by(checked),))
 
 
@@ -138,7 +139,7 @@ def _requests(checked: Checked) -> Iterator[Finding]:
         return
     best = checked.advice[0]
     said = (
-        f"Requests are too large: {hours(saved, MEMORY_MB):,.1f} GB-h less would have been enough for jobs that recur; "
+        f"Requests are too large: jobs that recur would have done with {100 * saved / reserved:.0f} % less memory; "
         f"most of all {best.kind}: {best.request_mb:,} MB instead of {best.reserved_mb:,} MB."
     )
     rests = (

@@ -77,11 +77,14 @@ def gather(
         except YarnError as error:
             troubles.append(f"the history server: {error}")
     outlines = list(found.values())
+    present = present.with_queues_made_for(one.queue for one in outlines)
     of_mapreduce = [one.id for one in outlines if one.kind == MAPREDUCE]
     of_spark = [one.id for one in outlines if one.kind == SPARK]
     sample = dict(before.sample) if before else {}
-    if sources.history is not None and not troubles and not before:
-        sample = _read_sample(sources.history, of_mapreduce, say, troubles)
+    if sources.history is not None and not troubles:
+        sample |= _read_sample(
+            sources.history, [app for app in of_mapreduce if app not in details], sample, say, troubles
+        )
     from_logs: dict[str, JobSpec] = {}
     if sources.spark is not None and (of_spark or sources.spark.is_folder):
         from_logs = sources.spark.read(of_spark, troubles, say)
@@ -95,10 +98,15 @@ def gather(
 
 
 def _read_sample(
-    server: RmClient, apps: Sequence[str], say: Callable[[str], None], troubles: list[str]
+    server: RmClient,
+    apps: Sequence[str],
+    known: Mapping[str, PastJob],
+    say: Callable[[str], None],
+    troubles: list[str],
 ) -> dict[str, PastJob]:
-    """A random sample, the same one for the same jobs."""
-    wanted = random.Random(len(apps)).sample(sorted(apps), min(SAMPLE, len(apps)))
+    """A random sample, the same one for the same jobs; less what is known."""
+    unread = sorted(app for app in apps if app not in known)
+    wanted = random.Random(len(unread)).sample(unread, min(SAMPLE - len(known), len(unread)))
     if wanted:
         say(f"reading {len(wanted)} of {len(apps):,} MapReduce jobs in detail, drawn at random")
     found: dict[str, PastJob] = {}

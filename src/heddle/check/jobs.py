@@ -56,7 +56,6 @@ class Jobs:
     exact: Workload | None  # those of them that are known in detail: only their use is measured
     mean_s: float  # from submission to end, as it really was
     known: Mapping[str, int]  # how -> how many jobs
-    left_out: Mapping[str, int]  # why -> how many jobs
 
 
 def kind_of(name: str) -> str:
@@ -70,10 +69,10 @@ def past_workload(
     sample: Mapping[str, PastJob],
     present: Present,
     use: UseShare,
-) -> Jobs | None:
-    """`details`: jobs known from elsewhere, by application; `sample`: MapReduce jobs read from the history server.
+) -> tuple[Jobs | None, Mapping[str, int]]:
+    """(the jobs, or None if nothing is known of any; why others are left out -> how many).
 
-    None: not a single job is known.
+    `details`: jobs known from elsewhere, by application; `sample`: MapReduce jobs read from the history server.
     """
     donors = _Donors(outlines, {app: _of_past_job(job, present) for app, job in sample.items()})
     known, left_out = Counter[str](), Counter[str]()
@@ -82,6 +81,7 @@ def past_workload(
     exact: list[JobSpec] = []
     taken_ms = 0
     tasks = 0
+    largest = [max(node.allowance[r] for node in present.cluster.nodes) for r in range(2)]
     ordered = sorted(outlines, key=lambda one: (-one.ended_at_ms, one.id))
     stretch_ms = round(1000 * MOST_NODE_S / present.cluster.n_nodes)
     for outline in ordered:
@@ -109,10 +109,10 @@ def past_workload(
         known[how] += 1
         taken_ms += outline.ended_at_ms - outline.submitted_at_ms
         own = replace(spec, name=outline.name, submit_at_ms=outline.submitted_at_ms, queue=leaf, user=outline.user)
-        made.append(_fitted(replace(own, name=unique(own.name)), present))
+        made.append(_fitted(replace(own, name=unique(own.name)), largest))
         exact += made[-1:] if how == EXACT else []
     whole, part = (build(_NAME, from_zero(some), about={"source": "check"}) if some else None for some in (made, exact))
-    return None if whole is None else Jobs(whole, part, taken_ms / 1000 / len(made), known, left_out)
+    return None if whole is None else Jobs(whole, part, taken_ms / 1000 / len(made), known), left_out
 
 
 class _Donors:
@@ -207,9 +207,8 @@ def _rounded(size: Sequence[int], present: Present) -> tuple[int, int]:
     return -(-max(1, size[0]) // step) * step, max(MILLI, size[1])
 
 
-def _fitted(job: JobSpec, present: Present) -> JobSpec:
+def _fitted(job: JobSpec, largest: Sequence[int]) -> JobSpec:
     """No request larger than every node of today; nodes may have been larger when it ran."""
-    largest = [max(node.allowance[r] for node in present.cluster.nodes) for r in range(2)]
 
     def fit(size: Sequence[int]) -> tuple[int, ...]:
         return tuple(min(amount, most) for amount, most in zip(size, largest, strict=False))

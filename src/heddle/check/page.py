@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from heddle.check.checked import Checked
+from heddle.check.deadlock import DEFAULT_SHARE
 from heddle.check.findings import Finding, verdict
 from heddle.check.next_step import next_steps
 from heddle.check.policies import Tried
@@ -238,7 +239,8 @@ def _deadlock(checked: Checked) -> str:
             f"Not possible with the sizes seen: application masters may hold {100 * min(1.0, risk.share):.0f} % of the "
             f"memory together ({risk.jobs:,} of {risk.am_mb:,} MB each), and tasks fit beside them."
         )
-    assumed = f" The AM share of {', '.join(risk.assumed)} is taken to be 10 %." if risk.assumed else ""
+    share = DEFAULT_SHARE[checked.gathered.present.policy] // 10
+    assumed = f" The AM share of {', '.join(risk.assumed)} is taken to be {share} %." if risk.assumed else ""
     return f"<h2>Can application masters block each other?</h2><p>{escape(said + assumed)}</p>"
 
 
@@ -282,7 +284,7 @@ def _rests_on(checked: Checked) -> str:
         facts.append(f"{gathered.spark_read:,} of {gathered.spark:,} Spark applications were read in detail.")
     if jobs is not None:
         facts += [f"{count:,} jobs are known {how}." for how, count in jobs.known.items()]
-        facts += [f"{count:,} jobs are left out: {why}." for why, count in jobs.left_out.items()]
+    facts += [f"{count:,} jobs are left out: {why}." for why, count in checked.left_out.items()]
     rows: list[list[Cell]] = [
         [(one.setting, one.setting), (one.value, one.value), (one.why, one.why)] for one in gathered.present.assumed
     ]

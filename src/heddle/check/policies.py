@@ -6,7 +6,6 @@ Without danger: `heddle yarn steer` brings it about by knobs that YARN has, kill
 from __future__ import annotations
 
 import shlex
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from heddle.analysis.comparison.compare import ComparedRun, Comparison
 from heddle.check.jobs import Jobs
 from heddle.check.present import Present
 from heddle.experiments.compare import PlannedRun
-from heddle.experiments.plan import ComparisonPlan, plan_comparison
+from heddle.experiments.plan import plan_comparison
 from heddle.model.errors import RunRefused
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
@@ -25,8 +24,8 @@ from heddle.run import Executor, check_executor
 from heddle.traces.parquet import write_parquet
 from heddle.yarn.live.levers import YOUNG_MS, charging_young
 
-SEEDS: Final = (10, 5, 3)  # as many resamples as there is time for
-WITHIN_S: Final = 25.0  # for all runs together, judged by the first of each policy
+SEEDS: Final = {10: (5000, 5e6), 5: (15_000, 1e7)}  # up to so many tasks and node-seconds
+FEW: Final = 3
 MOST_LOOKS: Final = 1800  # in a run by knobs that still is quick
 NODES_IN_A_LOOK: Final = 500  # that make a look twice as long
 # What `steer` is told, and what a cluster needs for it (docs/yarn.md).
@@ -74,25 +73,35 @@ def try_policies(jobs: Jobs, present: Present, folder: Path, command: Sequence[s
     write_parquet(jobs.workload, path)
     policies = [parse_policy(present.policy), *(one.policy for one in candidates.values())]
     executor = executor_for(jobs, present)
-
-    def planned(seeds: int) -> ComparisonPlan:
-        return plan_comparison(
-            str(path), jobs.workload, policies, [present.cluster], seeds=seeds, complete=True, executor=executor
-        )
-
-    plan, began_s = planned(SEEDS[0]), time.monotonic()
-    done = dict(run(plan.runs[: len(policies)]))  # the jobs as they were, under each policy
-    took_s = time.monotonic() - began_s
-    seeds = next((n for n in SEEDS if n * took_s <= WITHIN_S), SEEDS[-1])
-    plan = plan if seeds == SEEDS[0] else planned(seeds)
-    done |= {number + len(policies): result for number, result in run(plan.runs[len(policies) :])}
-    return Tried(plan.comparison(done, shlex.join(command)), candidates, refused, executor == "yarn-knobs")
+    plan = plan_comparison(
+        str(path),
+        jobs.workload,
+        policies,
+        [present.cluster],
+        seeds=seeds_for(jobs, present, executor),
+        complete=True,
+        executor=executor,
+    )
+    comparison = plan.comparison(dict(run(plan.runs)), shlex.join(command))
+    return Tried(comparison, candidates, refused, executor == "yarn-knobs")
 
 
 def executor_for(jobs: Jobs, present: Present) -> Executor:
     """As `steer` would, where that is quick: it looks at every node once a second of the time simulated."""
-    span_s = int(jobs.workload.jobs["submit_at_ms"].max()) / 1000
-    return "yarn-knobs" if span_s * (1 + present.cluster.n_nodes / NODES_IN_A_LOOK) <= MOST_LOOKS else "native"
+    looks = _span_s(jobs) * (1 + present.cluster.n_nodes / NODES_IN_A_LOOK)
+    return "yarn-knobs" if looks <= MOST_LOOKS else "native"
+
+
+def seeds_for(jobs: Jobs, present: Present, executor: Executor) -> int:
+    """As many resamples as there is time for, judged by what there is to do: every machine gives the same intervals."""
+    node_s = _span_s(jobs) * present.cluster.n_nodes
+    if executor == "yarn-knobs":
+        return FEW
+    return next((n for n, (tasks, most_s) in SEEDS.items() if jobs.workload.n_tasks <= tasks and node_s <= most_s), FEW)
+
+
+def _span_s(jobs: Jobs) -> float:
+    return int(jobs.workload.jobs["submit_at_ms"].max()) / 1000
 
 
 def _candidates(jobs: Jobs, present: Present) -> tuple[dict[str, Candidate], dict[str, str]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from heddle.model.cluster import Cluster, Preemption
+from heddle.model.cluster import Cluster, Preemption, Queue
 from heddle.model.errors import BadInput
 from heddle.traces.cluster_import.imported import ImportedQueues, Left, with_queues
 from heddle.traces.cluster_import.scheduler_xml import read_queues_xml
@@ -39,11 +40,28 @@ class Present:
         parents = {queue.name.rpartition(".")[0] for queue in self.cluster.queues}
         return tuple(queue.name for queue in self.cluster.queues if queue.name not in parents)
 
+    def with_queues_made_for(self, queues: Iterable[str]) -> Present:
+        """The Fair scheduler makes a queue when a job names one, and drops it when it is empty: they belong to it."""
+        if self.policy != "fair":
+            return self
+        wanted = {_full(queue) for queue in queues}
+        known = {queue.name for queue in self.cluster.queues}
+        made = sorted(name for name in wanted - known if name.rpartition(".")[0] in known - set(self.leaves) | {"root"})
+        left = [
+            Left(f"queue {name}", "made on the fly", "taken with the weight that queues have unset") for name in made
+        ]
+        cluster = replace(self.cluster, queues=(*self.cluster.queues, *map(Queue, made)))
+        return replace(self, cluster=cluster, assumed=(*self.assumed, *left))
+
     def leaf(self, queue: str) -> str | None:
         """The leaf that an application's queue is, by its full name or its last part; None: there is none today."""
-        full = queue if queue.startswith("root") else f"root.{queue}"
+        full = _full(queue)
         same_end = [leaf for leaf in self.leaves if leaf.rpartition(".")[2] == queue.rpartition(".")[2]]
         return full if full in self.leaves else same_end[0] if len(same_end) == 1 else None
+
+
+def _full(queue: str) -> str:
+    return queue if queue.startswith("root.") else f"root.{queue}"
 
 
 def present_of(client: RmClient, conf: Path | None) -> Present:

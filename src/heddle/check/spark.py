@@ -77,7 +77,8 @@ class SparkLogs:
 
 
 def _jobs_in(folder: str, troubles: list[str]) -> dict[str, JobSpec]:
-    files, _ = sort_files(FORMAT, find_sources([folder]), asked=False)
+    empty = not any(path.is_file() for path in Path(folder).rglob("*"))
+    files, _ = ({}, ()) if empty else sort_files(FORMAT, find_sources([folder]), asked=False)
     if "log" not in files:
         troubles.append("no Spark event log was found")
         return {}

@@ -63,5 +63,6 @@ def use_told_by(checked: Checked) -> str:
         parts.append(f"the event logs of {checked.gathered.spark_read:,} Spark applications")
     share = checked.gathered.now.use.memory
     if share is not None:
-        parts.append(f"for all others what nodes report now, {100 * share:.0f} % of what is reserved there")
-    return "use comes from " + ", ".join(parts) if parts else "nobody tells use: it is not known"
+        others = "for all others " if parts else ""
+        parts.append(f"{others}what nodes report now: {100 * share:.0f} % of what is reserved there")
+    return "use is taken from " + ", ".join(parts) if parts else "nobody tells use: it is not known"
