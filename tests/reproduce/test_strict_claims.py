@@ -12,8 +12,15 @@ from heddle.reproduce.admission_control.score import Rounds
 from heddle.reproduce.admission_control.stock import stock
 from heddle.reproduce.claims import Claim, Source
 from heddle.reproduce.constants import read_constants
-from heddle.reproduce.lab import Findings, Lab, Part
+from heddle.reproduce.haste.held import held_reduces
+from heddle.reproduce.haste.measures import Measured
+from heddle.reproduce.haste.scored import Scored
+from heddle.reproduce.haste.settings import ITERATIVE, SAME
+from heddle.reproduce.haste.settings import Settings as HasteSettings
+from heddle.reproduce.haste.side import side_results
+from heddle.reproduce.lab import Findings, Lab, Part, Scores
 from heddle.reproduce.network_aware.bandwidths import Hosts, bandwidths
+from heddle.reproduce.usage_feedback.budget import budget
 from heddle.reproduce.usage_feedback.damping import FIT, USERS, damping_factor
 from heddle.reproduce.usage_feedback.settings import Settings
 from heddle.reproduce.verdicts import Verdict
@@ -113,3 +120,73 @@ def test_the_damping_factor_bends_where_the_paper_says_or_not(
     assert found["V-C.3"] is earlier
     assert found["V-C.4"] is stops
     assert found["V-C.5"] is stops
+
+
+@pytest.mark.parametrize(
+    ("span", "failed", "verdicts"),
+    [
+        (90.0, 3, [Verdict.REPRODUCED, Verdict.REPRODUCED, Verdict.REPRODUCED]),
+        (90.0, 9, [Verdict.NOT_REPRODUCED, Verdict.REPRODUCED, Verdict.REPRODUCED]),  # 0.9 % of tasks
+        (97.0, 3, [Verdict.REPRODUCED, Verdict.REPRODUCED, Verdict.NOT_REPRODUCED]),  # 8 % behind hindsight
+        (101.0, 3, [Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.NOT_REPRODUCED]),
+    ],
+)
+def test_a_failure_budget_must_keep_to_it_and_win(lab: Lab, span: float, failed: int, verdicts: list[Verdict]) -> None:
+    """Hindsight has 90 s, at a damping of 0.3; the fastest of all, 80 s at 1, fails too often."""
+    settings = Settings(lab, read_constants("usage-feedback"))
+    fixed = {0.05: (120.0, 0), 0.125: (100.0, 1), 0.3: (90.0, 3), 1.0: (80.0, 20)}
+    runs = {settings.damped(damping): one for damping, one in fixed.items()} | {settings.tuned: (span, failed)}
+    scores = Scores(
+        {
+            ("day", policy, seed): {
+                "outcome": "finished", "makespan_s": s * (1 + seed / 1000), "crashed_tasks": f, "tasks": 1000
+            }
+            for policy, (s, f) in runs.items()
+            for seed in range(4)
+        }
+    )  # fmt: skip
+    found = budget(settings, scores, {"day": "day"}, list(fixed), "budget", "here")
+    assert [claim.judgement.verdict for claim in found.claims] == verdicts
+    assert "0.3 (day)" in found.claims[2].note
+    assert all(claim.source is Source.OURS for claim in found.claims)
+
+
+def haste_runs(spans: Callable[[str, str, str], float]) -> dict[str, Claim]:
+    """HaSTE's side results and those beyond, if makespans are these by setting, batch and policy."""
+    settings = HasteSettings(Lab(lambda *_: iter(()), Path(), quick=True), read_constants("haste"))
+    form = "urgency=assigned"
+    held = [f"{name}({form},hold_reduces=true)" for name in ("haste", "haste-a")]
+    policies = [*settings.known["policy.baselines"], f"haste({form})", f"haste-a({form})", *held]
+    results: Any = {
+        (setting, name, policy, seed): Measured(spans(setting, name, policy) * (1 + seed / 1000), 1.0, 50.0, 50.0, 1.0)
+        for setting, name in settings.batches()
+        for policy in [*policies, *settings.known["policy.ablations"]]
+        for seed in range(3)
+    }
+    scored = Scored(settings, results, settings.known["policy.baselines"], f"haste({form})", f"haste-a({form})")
+    claims = [*side_results(scored), *held_reduces(scored, {}, *held).claims]
+    return {claim.id: claim for claim in claims}
+
+
+def test_haste_leads_less_with_iterative_jobs_and_long_intervals_or_not() -> None:
+    def spans(less: float) -> Callable[[str, str, str], float]:
+        def span(setting: str, name: str, policy: str) -> float:
+            far = setting == ITERATIVE or "every 60 s" in name
+            return 80.0 + less * far if policy.startswith("haste") else 90.0 if policy == "ffd-dp" else 100.0
+
+        return span
+
+    found = haste_runs(spans(5.0))
+    assert [found[name].judgement.verdict for name in ("side.7", "side.8", "side.10")] == [Verdict.REPRODUCED] * 3
+    found = haste_runs(spans(-5.0))
+    assert [found[name].judgement.verdict for name in ("side.8", "side.10")] == [Verdict.NOT_REPRODUCED] * 2
+
+
+@pytest.mark.parametrize(
+    ("held", "verdict", "behind"), [(75.0, Verdict.REPRODUCED, "nowhere"), (85.0, Verdict.NOT_REPRODUCED, SAME)]
+)
+def test_reduces_that_are_held_back_win_or_they_do_not(held: float, verdict: Verdict, behind: str) -> None:
+    found = haste_runs(lambda _, __, policy: held if "hold_reduces" in policy else 80.0)
+    assert found["beyond.1"].judgement.verdict is verdict
+    assert f"Surely behind: {behind}" in found["beyond.1"].note
+    assert found["side.9"].judgement.verdict is Verdict.NOT_REPRODUCED  # as good as HaSTE is not ahead of it
