@@ -11,12 +11,13 @@ import java.util.Set;
 
 /**
  * What decides, driven by lines: "table N" and N lines; "gone APP PRIORITY ALLOCATION"; "unserved APP PRIORITY ALLOCATION
- * MS"; "gave NODE MB MILLICORES"; "choose NODE LEAF MB MILLICORES HOW_MANY" (what is free), which is answered with so many requests.
+ * MS"; "gave NODE MB MILLICORES"; of the breaker "failed AT_MS", "took AT_MS US", "on" and "off?"; "choose NODE LEAF MB MILLICORES HOW_MANY" (what is free), which is answered with so many requests.
  */
 public final class CoreDriver implements Host {
   private final Set<Ask> gone = new HashSet<>();
   private final Map<Ask, Long> unserved = new HashMap<>();
   private final BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+  private final Breaker breaker = new Breaker();
   private Table table;
   private int asked;
 
@@ -52,6 +53,14 @@ public final class CoreDriver implements Host {
         asked++;
       } else if (w[0].equals("unserved")) {
         unserved.put(ask(w), Long.parseLong(w[4]));
+      } else if (w[0].equals("failed")) {
+        breaker.failed(new IllegalStateException("a test"), 1_000_000 * Long.parseLong(w[1]));
+      } else if (w[0].equals("took")) {
+        breaker.took(1000 * Long.parseLong(w[2]), 1_000_000 * Long.parseLong(w[1]));
+      } else if (w[0].equals("on")) {
+        breaker.turnOn();
+      } else if (w[0].equals("off?")) {
+        answers.append(breaker.isOff() ? breaker.why() : "no").append('\n');
       } else if (w[0].equals("gave")) {
         table.gave(w[1], size(w, 2));
       } else {

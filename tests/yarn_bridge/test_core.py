@@ -82,6 +82,16 @@ def test_what_a_node_has_planned_goes_first_and_is_used_up() -> None:
     assert choices(lines) == [[name(planned)], [name(first)], [name(first)]]
 
 
+def test_too_many_errors_or_slow_walks_within_a_minute_turn_it_off() -> None:
+    nine = [f"failed {1000 * n}" for n in range(9)]
+    assert run_core([*nine, "off?", "failed 60001", "off?"]) == ["no", "no"]  # the first of the ten was a minute ago
+    answers = run_core([*nine, "failed 60000", "off?", "on", "off?", "failed 60002", "off?"])
+    assert answers == ["10 within a minute: errors, the last: java.lang.IllegalStateException: a test", "no", "no"]
+    slow = [f"took {n} 5001" for n in range(10)]
+    fast = [f"took {n} 5000" for n in range(100)]
+    assert run_core([*fast, "off?", *slow, "off?"]) == ["no", "10 within a minute: walks took more than 5 ms"]
+
+
 GOOD = table(row(1, vetoed=frozenset({"a:1"}))).text(7, 1000)
 
 

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 CLUSTER_AT_MS = 1_700_000_000_000
 ROOT = "/ws/v1/cluster"
+ORDER_OF = "yarn.scheduler.capacity.root.{}.ordering-policy"
 AM_SHARE_OF = "yarn.scheduler.capacity.root.{}.maximum-am-resource-percent"
 
 
@@ -293,6 +294,7 @@ class FakeCluster:
                         "queueName": name,
                         "capacity": least,
                         "maxCapacity": most,
+                        "orderingPolicyInfo": self.settings.get(ORDER_OF.format(name), "fifo"),
                         "absoluteCapacity": least,
                         "absoluteMaxCapacity": most,
                         "resourcesUsed": self._held_in(name),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import getpass
+import os
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -11,23 +13,28 @@ from typing import Any
 
 import pytest
 
+from heddle.cli.main import run
 from heddle.yarn.live.bridge.endpoint import PATH, BridgeEndpoint, read_secret
+from heddle.yarn.live.bridge.leaves import bridged_leaves
 from heddle.yarn.live.bridge.table import MOST_BYTES, Table
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.wire import YarnError
-from heddle.yarn.testbed.bridge.jar import build_id
-from heddle.yarn.testbed.bridge.settings import SECRET_NAME
-from heddle.yarn.testbed.local.cluster import LocalCluster, bring_up, take_down
+from heddle.yarn.testbed.bridge.jar import RELEASE, build_id, sources
+from heddle.yarn.testbed.bridge.settings import JAR_NAME, SECRET_NAME
+from heddle.yarn.testbed.local.cluster import RM, LocalCluster, bring_up, take_down
+from heddle.yarn.testbed.local.jars import lib_of
 from heddle.yarn.testbed.local.layout import Layout
+from heddle.yarn.testbed.local.own_jar import jar_of
 from heddle.yarn.testbed.replay.master_jar import master_jar
 from heddle.yarn.testbed.replay.plan import ReplayJob
 from heddle.yarn.testbed.replay.submit import Submitter
 from yarn_steering.watching import wait_for
 
 from .conftest import NODE_MB, NODE_VCORES, free_port
-from .live import STARTS_S, application, containers_of, steering
+from .live import PATIENT_S, STARTS_S, application, containers_of, pid_of, steering
 
 LEAF = "root.default"
+THROWING = Path(__file__).parents[1] / "yarn_bridge" / "throwing" / "Yarn.java"
 EMPTY = Table("key", (), {}, (LEAF,))
 TABLE_LEASE_S = 3  # of three steps
 
@@ -106,6 +113,25 @@ def test_only_signed_whole_and_new_tables_are_taken(rm: RmClient, endpoint: Brid
     assert endpoint.state().table is None  # type: ignore[union-attr]
 
 
+def test_leaves_are_switched_live_and_the_jar_is_deleted_last(
+    bridged: LocalCluster, rm: RmClient, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = ["--rm", bridged.layout.rm]
+    assert run(["yarn", "bridge", "check", *at]) == 0
+    told = capsys.readouterr().out
+    assert "active, the jar is this heddle's" in told
+    assert f"leaves that ask it: {LEAF}" in told
+    assert "forgets over a restart" in told  # its store is in memory
+    assert run(["yarn", "bridge", "remove", *at]) == 0
+    assert bridged_leaves(rm.scheduler(), "") == frozenset()
+    assert run(["yarn", "bridge", "install", "--to", str(tmp_path)]) == 0
+    assert (tmp_path / SECRET_NAME).stat().st_mode & 0o777 == 0o600
+    assert run(["yarn", "bridge", "remove", "--from", str(tmp_path), *at]) == 2  # the ResourceManager still has it
+    assert (tmp_path / JAR_NAME).exists()
+    assert run(["yarn", "bridge", "install", "--leaf", LEAF, *at]) == 0
+    assert bridged_leaves(rm.scheduler(), "") == {LEAF}
+
+
 def requests_named(endpoint: BridgeEndpoint) -> int:
     state = endpoint.state()
     assert state is not None
@@ -153,3 +179,35 @@ def test_haste_decides_and_stock_order_returns_after_kill_9(
     finally:
         for app in apps:
             rm.kill(app)
+
+
+def test_whatever_the_bridge_throws_inside_yarn_jobs_go_on(
+    bridged: LocalCluster, rm: RmClient, endpoint: BridgeEndpoint, tmp_path: Path
+) -> None:
+    """The ResourceManager is killed, and started again with a bridge that throws wherever it has to do with YARN."""
+    submitter = Submitter(rm, tmp_path / "staging", master_jar(bridged.layout.hadoop))
+    apps = [submitter.submit(job("before", 2, (256, 1), 30), 0)]
+    wait_for(lambda: len(containers_of(rm, apps[0])) >= 2, STARTS_S)
+    throwing = [path if path.name != THROWING.name else THROWING for path in sources()]
+    class_path = f"{lib_of(bridged.home)}/*"
+    jar = jar_of("throwing-bridge", throwing, bridged.layout.hadoop, class_path, RELEASE)
+    shutil.copyfile(jar, bridged.bridge / JAR_NAME)
+    os.kill(pid_of(bridged, RM), signal.SIGKILL)
+    wait_for(lambda: RM not in {process.role for process in bridged.processes()}, PATIENT_S)
+    bridged.start_daemon(RM)
+    wait_for(bridged.is_healthy, STARTS_S)
+    apps.append(submitter.submit(job("after", 4, (256, 1), 1), 1))
+
+    def put_until_all_have_ended() -> bool:
+        time.sleep(1)
+        endpoint.put(EMPTY, 5000)
+        return all(application(rm, app)["state"] == "FINISHED" for app in apps)
+
+    wait_for(put_until_all_have_ended, STARTS_S)
+    assert [application(rm, app)["finalStatus"] for app in apps] == ["SUCCEEDED"] * 2
+    state = endpoint.state()
+    assert state is not None
+    assert state.told["errors"] >= 10
+    assert state.off.startswith("10 within a minute: errors")
+    assert "thrown by a test" in state.told["last_error"]
+    assert " FATAL " not in bridged.log(RM).read_text()

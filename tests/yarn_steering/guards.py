@@ -14,6 +14,12 @@ OBSERVE: Final = "src/heddle/yarn/observe"
 FAKE: Final = "tests/yarn_steering"
 FAULTY_ANSWER: Final = f"{FAKE}/test_faults.py::test_a_faulty_answer_costs_a_step_and_nothing_else"
 REAL: Final = "tests/yarn_real/test_faults.py"
+JAVA: Final = "src/heddle/yarn/testbed/bridge/java/heddle/bridge"
+CORE: Final = "tests/yarn_bridge/test_core.py"
+OUTSIDE: Final = "tests/yarn_bridge/test_steering.py"
+BRIDGED: Final = "tests/yarn_real/test_bridge.py"
+ONLY_SIGNED: Final = "test_only_signed_whole_and_new_tables_are_taken"
+THROWS: Final = "test_whatever_the_bridge_throws_inside_yarn_jobs_go_on"
 
 DECOMMISSIONED: Final = "test_a_node_that_was_decommissioned_is_made_smaller_only_when_nothing_is_killed"
 
@@ -350,5 +356,62 @@ GUARDS: Final = (
         "node decommissioned and taken back: putting back", "putting_back._would_kill", f"{APPLYING}/putting_back.py",
         "    wary = kill_below & found.sizes.keys()", "    wary = frozenset()",
         (f"{FAKE}/test_found_by_storm.py::{DECOMMISSIONED}",),
+    ),
+    Guard(
+        "bridge: a table that is cut off", "TableReader.read", f"{JAVA}/TableReader.java",
+        'if (last < 1 || !lines[last].isEmpty() || !lines[last - 1].equals("end " + (last - 1))) {', "if (last < 1) {",
+        (f"{CORE}::test_a_table_is_whole_or_refused", f"{BRIDGED}::{ONLY_SIGNED}"),
+    ),
+    Guard(
+        "bridge: a table that is too large", "TableReader.read", f"{JAVA}/TableReader.java",
+        "if (body.length > MOST_BYTES) {", "if (false) {",
+        (f"{CORE}::test_a_table_that_is_too_large_is_refused",),
+    ),
+    Guard(
+        "bridge: a lease without end", "TableReader.line", f"{JAVA}/TableReader.java",
+        "leaseMs = Math.min(LONGEST_LEASE_MS, number(w[3], 1, Long.MAX_VALUE));",
+        "leaseMs = number(w[3], 1, Long.MAX_VALUE);",
+        (f"{CORE}::test_nobody_is_vetoed_longer_than_the_table_or_the_core_has_patience",),
+    ),
+    Guard(
+        "bridge: a table that vetoes everything", "Table.vetoes", f"{JAVA}/Table.java",
+        "\n        && host.unservedMs(request) < patienceMs;", ";",
+        (f"{CORE}::test_nobody_is_vetoed_longer_than_the_table_or_the_core_has_patience",),
+    ),
+    Guard(
+        "bridge: errors, or slow walks, again and again", "Breaker.note", f"{JAVA}/Breaker.java",
+        "if (count + 1 >= MOST && nowNs - oldest <= WITHIN_NS && why.isEmpty()) {", "if (false) {",
+        (f"{CORE}::test_too_many_errors_or_slow_walks_within_a_minute_turn_it_off", f"{BRIDGED}::{THROWS}"),
+    ),
+    Guard(
+        "bridge: whatever it throws inside YARN", "BridgeOrdering.getAssignmentIterator", f"{JAVA}/BridgeOrdering.java",
+        "stockWalks.increment();\n    } catch (Throwable problem) {",
+        "stockWalks.increment();\n    } catch (ArithmeticException problem) {",
+        (f"{BRIDGED}::{THROWS}",),
+    ),
+    Guard(
+        "bridge: controller killed", "Bridge.current", f"{JAVA}/Bridge.java",
+        "now == null || System.nanoTime() - now.endsAtNs >= 0 || BREAKER", "now == null || BREAKER",
+        (f"{BRIDGED}::test_haste_decides_and_stock_order_returns_after_kill_9",),
+    ),
+    Guard(
+        "bridge: a table by somebody without the secret", "Secret.whyNot", f"{JAVA}/Secret.java",
+        'return same ? "" : "the signature is wrong";', 'return "";',
+        (f"{BRIDGED}::{ONLY_SIGNED}",),
+    ),
+    Guard(
+        "bridge: a table that was sent before", "Bridge.isNew", f"{JAVA}/Bridge.java",
+        "if (version <= lastVersion) {", "if (false) {",
+        (f"{BRIDGED}::{ONLY_SIGNED}",),
+    ),
+    Guard(
+        "bridge: a leaf switched where a ResourceManager lacks the jar", "checking.switch_on",
+        f"{LIVE}/bridge/checking.py", "    if checked.missing:", "    if False:",
+        (f"{OUTSIDE}::test_no_leaf_is_switched_before_every_resourcemanager_has_the_jar",),
+    ),
+    Guard(
+        "bridge: a table left behind at the end", "Session._end", f"{STEERING}/session.py",
+        "        self._drop_table()\n        for _ in range(LAST_TRIES):", "        for _ in range(LAST_TRIES):",
+        (f"{OUTSIDE}::test_a_table_each_step_instead_of_priorities_and_none_at_the_end",),
     ),
 )  # fmt: skip

@@ -116,7 +116,11 @@ def steer(
             return DONE
         secret = secret_of(bridge_secret, rm, name)
         endpoint = BridgeEndpoint(client, secret)
-        decided = leaves_to_decide(client, endpoint, chosen, bool(secret), say) if use_bridge else frozenset()
+        decided = (
+            leaves_to_decide(client, endpoint, chosen, bool(secret) or mode == "shadow", say)
+            if use_bridge
+            else frozenset()
+        )
         bridge = BridgeKnob.for_steps(endpoint, decided, every_s, lease_s) if decided else None
         if missing := without_knob(chosen, bridge is not None):
             said = f"not acted on: {'; '.join(missing)}"

@@ -23,7 +23,15 @@ from heddle.model.resources import ONE
 from heddle.model.view import EVENT_ALLOCATED, EVENT_ARRIVED, EVENT_FINISHED, EVENT_STOPPED
 from heddle.model.workload import AM
 from heddle.policy.lever import Form, Ordering, Parameter
-from heddle.policy.levers.haste_initial import PLANS, is_planned, plan_offer, room_for_plans, task_came, task_went
+from heddle.policy.levers.haste_initial import (
+    NODE_PLANS,
+    PLANS,
+    is_planned,
+    plan_offer,
+    room_for_plans,
+    task_came,
+    task_went,
+)
 from heddle.policy.levers.haste_urgency import ALIGNMENT_BITS, NO_URGENCY, least_urgency, urgency_of
 from heddle.policy.levers.packing import alignment as dot_product
 from heddle.policy.shares import submission_rank
@@ -154,7 +162,7 @@ HASTE = Ordering(
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED),
     prepare=room_for_plans,
     depends_on="allocations",
-    form=Form("scaled", fitness="fitness", ahead_below=AMS_BELOW),
+    form=Form("scaled", fitness="fitness", ahead_below=AMS_BELOW, plans=NODE_PLANS),
 )  # fmt: skip
 
 HASTE_A = replace(
@@ -163,7 +171,7 @@ HASTE_A = replace(
     summary="haste, and iterative jobs earlier, the more so the further they are",
     key=alignment_key,
     combine=with_alignment,
-    form=Form("aligned", fitness="fitness", ahead_below=AMS_BELOW, weight=alignment_weight),
+    form=Form("aligned", fitness="fitness", ahead_below=AMS_BELOW, weight=alignment_weight, plans=NODE_PLANS),
     parameters=(
         *PARAMETERS,
         Parameter(

@@ -17,6 +17,7 @@ from heddle.model.compilable import callable_too
 from heddle.model.resources import MEMORY, ONE, VCORES
 from heddle.model.view import JOB_FINISHED
 from heddle.model.workload import EXECUTORS, TASKS
+from heddle.policy.form import NodePlans
 from heddle.policy.lever import Column, State
 from heddle.policy.policy import Setup
 
@@ -41,6 +42,21 @@ def room_for_plans(setup: Setup) -> dict[str, Any]:
     table["unit"][0, :2] = units
     lengths = {"best": (MOST_CLASSES + 1) * MOST_CELLS, "plan": len(demand), "waiting": len(demand)}
     return {name: np.zeros(lengths.get(name, MOST_CLASSES)) for name in PLANS.lists}
+
+
+def _due(state: Any) -> bool:
+    return bool(state.table["n_tasks"][0] == 0)
+
+
+def _begin(state: Any, n_jobs: int) -> None:
+    state.table["last_job"] = n_jobs - 1
+
+
+def _planned(state: Any, node: int) -> list[int]:
+    return [int(count) for count in state.plan] if state.table["planned_node"][0] == node + 1 else []
+
+
+NODE_PLANS = NodePlans(_due, _begin, _planned)
 
 
 @callable_too

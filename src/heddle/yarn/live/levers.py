@@ -20,6 +20,7 @@ from heddle.model.reasons import Reason
 from heddle.model.resources import MILLI
 from heddle.model.view import EVENT_ALLOCATED, EVENT_TICK, JOB_ARRIVED, View, event_constant
 from heddle.policy.compile import hooks_of, layout_of, raise_what_levers_raised
+from heddle.policy.form import NodePlans
 from heddle.policy.handles import ParamsHandle, StateHandle, ViewHandle
 from heddle.policy.lever import Lever, Placement, Question, Sizing
 from heddle.policy.native import calling
@@ -293,7 +294,23 @@ class LiveLevers:
         if ordering.form is not None and ordering.form.weight is not None:
             params = dict(zip(ordering.parameter_names, memory.params.params.tolist(), strict=False))
             answers["alignment_milli"] = int(ordering.form.weight(memory.state(), SimpleNamespace(**params)))
+        if ordering.form is not None and ordering.form.plans is not None and ordering.form.plans.due(memory.state()):
+            answers["node_plans"] = self._node_plans(view, ordering.form.plans)
         return answers
+
+    def _node_plans(self, view: View, plans: NodePlans) -> dict[int, dict[int, int]]:
+        """For each node, how many of which shape go there first. Prepared anew: shapes may have come since."""
+        aside = _Memory(self.policy.ordering)
+        aside.prepare(view)
+        plans.begin(aside.state(), len(view.job))
+        offer, seen, answers = self._address_of[Question.ORDERING, "offer"], self._seen(view), np.zeros(1, np.int64)
+        found = {}
+        for node in np.flatnonzero(view.node["alive"]).tolist():
+            given = offer, seen.address, aside.handle().address, aside.params.address
+            self._loops.ask_each(*given, np.array([node], np.int64), answers)
+            planned = plans.planned(aside.state(), node)
+            found[node] = {shape: count for shape, count in enumerate(planned) if count > 0}
+        return {node: plan for node, plan in found.items() if plan}
 
     def _admission(self, live: LiveView, jobs: Rows) -> dict[int, Reason]:
         """Asks about the jobs that have not started, first to go first; each that may start counts for those behind."""

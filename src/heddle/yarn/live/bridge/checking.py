@@ -105,7 +105,7 @@ def addresses(client: RmClient) -> list[str]:
 def _seen(address: str, user: str | None, timeout_s: float) -> RmSeen:
     with RmClient(address, timeout_s=timeout_s, user=user) as client:
         try:
-            return RmSeen(address, BridgeEndpoint(client).state())
+            return RmSeen(address, BridgeEndpoint(client).state(standby=True))
         except YarnError as error:
             if (
                 error.status is not None and 300 <= error.status < 400

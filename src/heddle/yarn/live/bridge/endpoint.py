@@ -40,10 +40,10 @@ class BridgeEndpoint:
         self._client, self._secret, self._now_s = client, secret, now_s
         self._instance, self._version = "", 0
 
-    def state(self) -> BridgeState | None:
-        """None: this ResourceManager has no bridge."""
+    def state(self, standby: bool = False) -> BridgeState | None:
+        """Of the active one; `standby`: of whichever this is. None: this ResourceManager has no bridge."""
         try:
-            told = self._client.get(PATH)
+            told = self._client.get(PATH, **({"standby": "true"} if standby else {}))
         except YarnError as error:
             if error.status == _NOT_FOUND:
                 return None

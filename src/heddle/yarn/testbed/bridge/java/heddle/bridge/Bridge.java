@@ -60,8 +60,12 @@ final class Bridge {
 
   static void accept(Table table) {
     leased = new Leased(table);
-    NEWCOMERS.settle(table);
     COUNTERS.accepted.increment();
+    try {
+      NEWCOMERS.settle(table); // it asks YARN
+    } catch (Throwable problem) {
+      failed(problem);
+    }
   }
 
   static void drop() {

@@ -53,7 +53,7 @@ public class BridgeAllocator<N extends SchedulerNode> extends LocalityAppPlaceme
       return offer.key.equals(schedulerRequestKey);
     }
     Request request = table.request(ask());
-    if (request == null) {
+    if (request == null || !request.size.equals(size())) { // asked for otherwise since: not what the table names
       return !ours || !isHeld(table);
     }
     if (ours && offer.to == Offer.To.UNKNOWN) {

@@ -86,10 +86,11 @@ public final class BridgeFilter implements Filter {
       throws Refused, IOException, GeneralSecurityException, InterruptedException {
     refuseUnlessAdmin(request);
     String asked = request.getMethod() + " " + what;
-    if (asked.equals("GET ")) { // of a standby too: `check` must see the jar there
-      return Answers.state(isActive(), request.getRemoteUser(), needsSecret);
+    boolean active = isActive();
+    if (asked.equals("GET ") && (active || request.getParameter("standby") != null)) { // to see the jar there
+      return Answers.state(active, request.getRemoteUser(), needsSecret);
     }
-    if (!isActive()) {
+    if (!active) {
       Bridge.drop();
       throw new Refused(HttpServletResponse.SC_SERVICE_UNAVAILABLE, STANDBY);
     }

@@ -46,7 +46,8 @@ final class TableReader {
   private final Map<Integer, Map<Size, AtomicInteger>> planned = new HashMap<>();
   private final List<BitSet> sets = new ArrayList<>();
   private Map<Size, List<Request>> leaf;
-  private List<Request> size;
+  private List<Request> group;
+  private Size size;
 
   private TableReader() {}
 
@@ -127,12 +128,13 @@ final class TableReader {
       case "leaf":
         length(w, 2);
         leaf = bySize.computeIfAbsent(w[1], name -> new LinkedHashMap<>());
-        size = null;
+        group = null;
         return;
       case "size":
         length(w, 3);
         present(leaf, "leaf");
-        size = leaf.computeIfAbsent(sizeOf(w[1], w[2]), wanted -> new ArrayList<>());
+        size = sizeOf(w[1], w[2]);
+        group = leaf.computeIfAbsent(size, wanted -> new ArrayList<>());
         return;
       case "request":
         request(w);
@@ -160,16 +162,16 @@ final class TableReader {
 
   private void request(String[] w) throws TableRefused {
     length(w, 9);
-    present(size, "size");
+    present(group, "size");
     Ask ask = new Ask(App.of(w[1]), (int) number(w[2], Integer.MIN_VALUE, Integer.MAX_VALUE),
         number(w[3], Long.MIN_VALUE, Long.MAX_VALUE));
     BitSet vetoed = w[8].equals("-") ? null : sets.get((int) number(w[8], 0, sets.size() - 1));
-    Request request = new Request(ask, number(w[4], -(1L << 62), 1L << 62), number(w[5], 0, LARGEST_TERM),
+    Request request = new Request(ask, size, number(w[4], -(1L << 62), 1L << 62), number(w[5], 0, LARGEST_TERM),
         number(w[6], 0, Long.MAX_VALUE), flag(w[7]), vetoed);
     if (requests.put(ask, request) != null) {
       throw new TableRefused("a second request " + ask);
     }
-    size.add(request);
+    group.add(request);
   }
 
   Map<String, List<Group>> groups() {
