@@ -83,8 +83,9 @@ def _by_printed(given: Mixes, runs: Results, where: tuple[Kind, float], paper: f
 def _waits(given: Mixes, runs: Results) -> list[Claim]:
     """Figs 6 and 8: that the waits of small jobs become shorter is said, by how much on average is not."""
     claims = []
-    for id_, kind, name in (("Fig.6", "spark", "Spark"), ("Fig.8", "map-reduce", "MapReduce")):
-        where: tuple[Kind, float] = (kind, given.known["jobs.small_share"])  # type: ignore[assignment]
+    figures: tuple[tuple[str, Kind, str], ...] = (("Fig.6", "spark", "Spark"), ("Fig.8", "map-reduce", "MapReduce"))
+    for id_, kind, name in figures:
+        where = (kind, given.known["jobs.small_share"])
         values = sooner(given, runs, where, given.dress, small_waits)
         claims.append(
             Claim(
