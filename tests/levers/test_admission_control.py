@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from heddle.model.reasons import Reason
 from heddle.model.resources import VCORES
-from heddle.model.view import EVENT_FINISHED, EVENT_STOPPED, JOB_FAILED, JOB_FINISHED
+from heddle.model.view import EVENT_FINISHED, EVENT_STOPPED, EVENT_TICK, JOB_FAILED, JOB_FINISHED
 from heddle.policy.lever import Question
-from heddle.policy.levers.admission_control import reserve
+from heddle.policy.levers.admission_reserve import capacity_of, most_filled, reserve
 from heddle.run import simulate
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from levers.hand_made import HandMade, nodes
@@ -29,7 +30,8 @@ def asked(policy: str, jobs: list[JobSpec], vcores: int = 27, count: int = 1) ->
 
 def kept(made: HandMade, number: int) -> int:
     """RRP's reserve of vcores, in thousandths, when this job asks."""
-    return int(reserve(made.view, made.state, made.named_params, number, VCORES))
+    capacity = capacity_of(made.view, made.state, made.named_params, number, VCORES)
+    return int(reserve(made.view, made.state, made.named_params, number, VCORES, capacity))
 
 
 def test_equation_1_is_the_task_to_am_ratio_of_the_capacity() -> None:
@@ -48,13 +50,48 @@ def test_equation_2_takes_the_averages_of_what_runs() -> None:
     assert kept(made, 2) == 60_000 * 2666 // 4666 == 34_282
 
 
-def test_equation_3_asks_for_more_while_ams_hold_too_much() -> None:
-    # AMs hold 20 of 30, as in Fig. 2: avgAMC = 10, avgTC = 20: R = 20. R + 20 > 30, so R = 20 * 40 / 30 = 26.666.
-    jobs = [job("a", 10, 20), job("b", 10, 20), job("c", 10, 20)]
-    made = asked("admission-control", jobs, vcores=30)
+def test_equation_3_asks_for_more_in_the_next_period_while_ams_hold_too_much() -> None:
+    # AMs hold 20 of 40, avgAMC = 10, avgTC = 20: R = 26.666. R + 20 > 40, so R = 26.666 * 46.666 / 40 = 31.1.
+    jobs = [job("a", 10, 20), job("b", 10, 20), job("c", 3, 20)]
+    made = asked("admission-control-scaled(rule=literal)", jobs, vcores=40)
     for number in (0, 1):
         made.allocate(made.stage(number, 0), 0)
+    made.allocate(made.stage(0, 1), 0)
     assert kept(made, 2) == 26_666
+    assert made.tell(EVENT_TICK) == 0
+    assert made.state.table["scaled"][0, VCORES] == 26_666 * 46_666 // 40_000 == 31_109
+    # An AM goes: 40 - 10 - 3 are left. By (2) that is enough; by (3), until the next period, not.
+    made.view.job["state"][1] = JOB_FINISHED
+    made.book(made.stage(1, 0), 0, -1)
+    made.tell(EVENT_FINISHED, 0, made.stage(1, 0))
+    assert made.ask("admits", 2) == Reason.NOT_ADMITTED
+    assert made.tell(EVENT_TICK) == 1
+    assert made.ask("admits", 2) == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_equation_3_decides_nothing_where_it_is_computed_whenever_somebody_asks(seed: int) -> None:
+    """Where R + totalAMC > C no AM of any size may start: a larger R refuses nobody else."""
+    random = np.random.default_rng(seed)
+    capacity, am, task, held, own = (int(x) for x in random.integers(1, 64, 5))
+    by_2 = capacity * task // (am + task)
+    by_3 = by_2 * (by_2 + held) // capacity if by_2 + held > capacity else by_2
+    assert (capacity - held - own >= by_2) == (capacity - held - own >= by_3)
+
+
+def test_usable_capacity_leaves_out_what_no_container_can_fill() -> None:
+    assert [most_filled(8, am, task) for am, task in ((3, 3), (4, 3), (2, 3), (1, 3), (0, 3), (3, 0))] == [
+        6, 8, 8, 8, 6, 8,
+    ]  # fmt: skip
+    # 8 nodes of 8 vcores, AMs and tasks of 3: 48 of 64 can be filled, half of which is for tasks.
+    jobs = [job("a", 3, 3), job("b", 3, 3), job("c", 1, 1)]
+    made = asked("admission-control(capacity=usable)", jobs, vcores=8, count=8)
+    assert kept(made, 0) == 24_000
+    made.allocate(made.stage(0, 0), 0)
+    assert kept(made, 1) == 24_000
+    # With a job of 1 vcore among them all 64 can: R = 64 * 3 / (3 + 3), by the averages of what runs.
+    made.allocate(made.stage(0, 1), 0)
+    assert kept(made, 2) == 32_000
 
 
 def test_figure_3() -> None:

@@ -20,21 +20,22 @@ WINDOW_MS = 10_000
 class Phases:
     """One job's containers, each of share 100."""
 
-    def __init__(self) -> None:
+    def __init__(self, t_s: int = 5, t_e: int = 5) -> None:
+        self.t_s, self.t_e = t_s, t_e
         self.row = State(job=phases.PHASES).zeroed("job", 1, n_resources=2)[0]
 
     def start(self, *at_ms: int) -> list[int]:
-        return [int(phases.starts(self.row, 100, at, WINDOW_MS)) for at in at_ms]
+        return [int(phases.starts(self.row, 100, at, WINDOW_MS, self.t_s)) for at in at_ms]
 
     def end(self, *at_ms: int, phase: int = 1) -> None:
         for at in at_ms:
-            phases.ends(self.row, phase, 100, at, WINDOW_MS)
+            phases.ends(self.row, phase, 100, at, WINDOW_MS, self.t_e)
 
     def of(self, phase: int, column: str) -> int:
         return int(self.row[column][phase])
 
-    def release(self, now_ms: int) -> int:
-        return int(phases.job_release(self.row, now_ms, WINDOW_MS))
+    def release(self, now_ms: int, literal: bool = False) -> int:
+        return int(phases.job_release(self.row, now_ms, WINDOW_MS, literal))
 
 
 def test_algorithm_1_finds_the_start_variation() -> None:
@@ -66,16 +67,37 @@ def test_algorithm_2_leaves_out_heading_tasks() -> None:
     assert job.of(phases.NEWEST, "gamma") == 40_000  # the first of the six
 
 
-def test_equation_3_counted_once() -> None:
+def test_thresholds_are_parameters() -> None:
+    job = Phases(t_s=2, t_e=3)
+    job.start(0, 1000)
+    assert not job.row["seen"]
+    job.start(2000, 3000, 4000)
+    assert job.row["seen"]  # 3 are more than t_s = 2
+    job.end(20_000, 21_000, 22_000)
+    assert job.of(phases.NEWEST, "gamma") == phases.NOT_YET
+    job.end(23_000)  # 4 are more than t_e = 3
+    assert job.of(phases.NEWEST, "gamma") == 20_000
+
+
+def test_equation_3_as_a_frequency_and_as_printed() -> None:
     job = Phases()
     job.start(*range(0, 16_000, 2000), 15_000, 16_000)  # 10 containers, c = 1000, d_ps = 16 s
     job.end(40_000, 40_000, 40_000, 40_000, 40_000, 41_000)  # gamma = 40 s; 600 are released
-    # At t = 45 s: by 46 s it will be 6/16 of 1000 = 375, less than there is: nothing more is expected.
-    assert job.release(45_000) == 0
-    # At t = 51 s: 12/16 of 1000 = 750, 600 of which are released.
-    assert job.release(51_000) == 150
-    assert job.release(56_000) == 400  # until gamma + d_ps the rest
-    assert job.release(56_001) == 0  # and nothing after
+    # At t = 45 s: 5/16 of 1000 = 312 by now and 6/16 = 375 by 46 s: 63 within the second.
+    assert (job.release(45_000), job.release(45_000, literal=True)) == (63, 375)
+    # At t = 51 s: 687 and 750.
+    assert (job.release(51_000), job.release(51_000, literal=True)) == (63, 750)
+    assert (job.release(56_000), job.release(56_000, literal=True)) == (0, 1000)  # gamma + d_ps: all of it is due
+    assert job.release(56_001, literal=True) == 0  # and nothing after
+    job.end(*[51_000] * 4)
+    assert job.release(51_000) == 0  # nothing is left
+
+
+def test_no_more_is_predicted_than_is_left() -> None:
+    job = Phases()
+    job.start(*[0] * 9, 2000)  # c = 1000, d_ps = 2 s
+    job.end(*[40_000] * 8)  # 200 are left; half of 1000 would come within each second
+    assert [job.release(at) for at in (40_000, 41_000, 42_000)] == [200, 200, 0]
 
 
 def test_nothing_is_predicted_while_containers_still_start() -> None:
@@ -91,8 +113,8 @@ def test_a_phase_too_small_to_see_releases_from_its_first_end() -> None:
     job = Phases()
     job.start(0, 4000, 8000)  # c = 300, d_ps = 8 s
     job.end(30_000)
-    # At 31 s: by 32 s 2/8 of 300 = 75, 100 of which are released. At 34 s: 5/8 of 300 = 187 - 100.
-    assert [job.release(at) for at in (31_000, 34_000)] == [0, 87]
+    # At 31 s: 1/8 of 300 = 37 by now, 2/8 = 75 by 32 s. At 34 s: 150 and 187.
+    assert [job.release(at) for at in (31_000, 34_000)] == [38, 37]
 
 
 def test_a_small_group_joins_the_next_phase() -> None:
@@ -126,19 +148,17 @@ def job(name: str, containers: int, submit_at_ms: int = 0) -> JobSpec:
     return JobSpec(name, submit_at_ms, [StageSpec("t", (10, 125), [TaskSpec(60_000)] * containers)])
 
 
-def pools(*demands: int, delta: float = 0.125, held: tuple[int, int] = (0, 0)) -> HandMade:
+def pools(*demands: int, delta: float = 0.125, held: tuple[int, int] = (0, 0), more: str = "") -> HandMade:
     """Jobs that wait for so many containers; what each pool holds, (large, small), in containers."""
     made = HandMade(
-        f"dress(initial_share={delta})",
+        f"dress(initial_share={delta}{more})",
         Question.PARTITION,
         [job(f"j{i}", n) for i, n in enumerate(demands)],
         nodes(8, 160, 2),
     )
-    for number, demand in enumerate(demands):
+    for number in range(len(demands)):
         made.view.job["pool"][number] = made.ask("pool", number)
         made.arrive(number)
-        made.view.job["waiting"][number] = made.view.stage["waiting"][number] = demand
-        made.view.pool["waiting"][made.view.job["pool"][number]] += (10 * demand, 125 * demand)
     for pool, containers in enumerate(held):
         made.view.pool["allocated"][pool] = (10 * containers, 125 * containers)
     return made
@@ -194,8 +214,8 @@ def test_limits_are_shares_of_the_cluster() -> None:
 
 
 def test_predicted_release_is_counted() -> None:
-    # A large job holds all 128. They started at 0 to 6 s and began to end at 20 s: at 21 s 10 have, and by 22 s
-    # 2/6 of 128 = 42 will have: 32 more. So small jobs that want 10, 20 or 32 may count on as many; on 33 not.
+    # A large job holds all 128. They started at 0 to 6 s and began to end at 20 s: at 21 s 10 have. Within the next
+    # second 1/6 of 128 = 21.3 will. So small jobs that want 10, 20 or 21 may count on as many; of 22 on 21.3.
     made = pools(128, 10)
     for i in range(128):
         made.at(6000 * i // 127)
@@ -203,23 +223,76 @@ def test_predicted_release_is_counted() -> None:
     for i in range(10):
         made.at(20_000 + 100 * i)
         made.book(made.stage(0, 0), i // 16, -1)
+        made.view.stage["done"][made.stage(0, 0)] += 1
         made.tell(EVENT_FINISHED, i // 16, made.stage(0, 0), i)
-    made.view.pool["allocated"][LARGE] = (1280, 16_000)  # what it released it has got again
-    for wanted, delta in ((10, 10), (20, 20), (32, 32), (33, 0)):
-        made.view.pool["waiting"][SMALL] = (10 * wanted, 125 * wanted)
-        made.view.job["waiting"][1] = made.view.stage["waiting"][1] = wanted
+    made.view.pool["allocated"][LARGE] = (1280, 16_000)  # what it released another has got
+    for wanted, delta in ((10, 10), (20, 20), (21, 21), (22, 128 / 6)):
+        made.view.stage_spec["n_tasks"][made.stage(1, 0)] = wanted
         made.state.table["delta"][0] = 0
         made.at(20_000)
-        assert delta_after_a_round(made) == delta
+        assert delta_after_a_round(made) == pytest.approx(delta, abs=1e-3)
+
+
+def test_one_demand_counts_what_a_job_has_not_asked_for_yet() -> None:
+    # P1 = 8: the small job will want them, though it has asked for none yet. Large ones lack 5 of what is theirs.
+    made = pools(8, 125)
+    assert delta_after_a_round(made) == 8  # Ac1 = 16, P1 = 8; P2 = 125 of 112: 8 of the 13 that are lacking
+    # By what was asked for, nobody wants anything: delta stays.
+    assert delta_after_a_round(pools(8, 125, more=", demand=asked")) == 16
+
+
+def test_a_job_that_holds_its_containers_wants_no_more() -> None:
+    made = pools(8, 117)
+    for i in range(8):
+        made.allocate(made.stage(0, 0), 0, i)
+    # Small jobs hold 8 of 16 and want nothing: Ac1 = 8. Large ones lack 117 - 112 = 5 of those.
+    assert delta_after_a_round(made) == 11
+
+
+def test_algorithm_3_as_printed() -> None:
+    # Line 8: Ac1 counts twice. Ac1 = 16, P1 = 4: 16 - (32 - 4) = -12, which is 0.
+    assert delta_after_a_round(pools(4, 117, more=", alg3=literal")) == 0
+    # Line 11: P1 = 40 > 32. Ac2 = 112, P2 = 100: 16 + (224 - 100), which is all there is.
+    assert delta_after_a_round(pools(8, 8, 8, 8, 8, 100, more=", alg3=literal")) == 128
+    # Lines 13 to 24: 30 are free, none of them small jobs'. 4 and 5 are passed over and raise delta, whatever large
+    # ones leave; 10 is the last, and left out.
+    assert delta_after_a_round(pools(10, 4, 5, 20, 85, held=(82, 16), more=", alg3=literal")) == 25
+    assert delta_after_a_round(pools(10, 4, 5, 30, 85, held=(82, 16), more=", alg3=literal")) == 25
+    assert delta_after_a_round(pools(10, 4, 5, 30, 85, held=(82, 16))) == 16
+
+
+def test_the_floor_follows_what_small_jobs_want() -> None:
+    # Over 4 s: they want 8. After a second a quarter of that is kept, after two 2 + 6 / 4 = 3.5.
+    made = pools(8, 200, delta=0.0, held=(128, 0), more=", floor_s=4")
+    assert [delta_after_a_round(made) for _ in range(2)] == [2, 3.5]
+    assert delta_after_a_round(pools(8, 200, delta=0.0, held=(128, 0))) == 0
 
 
 def test_the_preset_orders_too_and_the_right_most_wins() -> None:
-    assert str(parse_policy("dress")) == "one-leaf+smallest-first+admit-all+reservation+dress-pools+most-free"
+    assert str(parse_policy("dress")) == (
+        "one-leaf+smallest-first(demand=whole)+admit-all+reservation+dress-pools+most-free"
+    )
     with_drf = "drf+leaf-order(default=drf)+fair-am-share(shares=dominant)+reservation+dress-pools(theta=0.2)+most-free"
     assert str(parse_policy("dress(theta=0.2)+drf")) == with_drf
 
 
-@pytest.mark.parametrize("policy", ["dress", "dress-pools+fifo", "dress(basis=available)"])
+def test_whole_jobs_start_only_if_all_they_want_fits() -> None:
+    """Room for 10: the first job has 6, the second wants 5 and waits for its end, the third wants 4 and goes first."""
+    jobs = [job(name, n, at) for name, n, at in (("a", 6, 0), ("b", 5, 1000), ("c", 4, 2000))]
+    workload, cluster = build("whole", jobs), nodes(1, 100, 2)
+    ends = {
+        policy: simulate(workload, cluster, policy, record=True).jobs["started_at_ms"].to_list()
+        for policy in ("smallest-first(demand=whole)", "smallest-first(demand=whole)+whole-jobs")
+    }
+    assert ends == {
+        "smallest-first(demand=whole)": [0, 1000, 60_000],  # the second starts with 4 of its 5
+        "smallest-first(demand=whole)+whole-jobs": [0, 60_000, 2000],
+    }
+
+
+@pytest.mark.parametrize(
+    "policy", ["dress", "dress-pools+fifo", "dress(basis=available)", "dress+whole-jobs", "dress(floor_s=30)"]
+)
 def test_small_jobs_come_sooner_in_a_congested_cluster(policy: str) -> None:
     jobs = [job(f"large{i}", 150, 1000 * i) for i in range(4)] + [job(f"small{i}", 8, 20_000 + i) for i in range(3)]
     workload, cluster = build("congested", jobs), nodes(8, 160, 2)

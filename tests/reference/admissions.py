@@ -8,6 +8,7 @@ from typing import Any
 from heddle.model.resources import MEMORY
 from heddle.model.workload import AM, EXECUTORS, INNER, TASKS
 
+from .partitions import Partition
 from .state import Job, QueueState, Stage, Vector, World, add
 
 
@@ -15,6 +16,12 @@ class Admission:
     """`admit-all`."""
 
     admits_all = True
+    partition = Partition()  # the pools that there are
+    every_ms = 0  # how often on_tick is called while requests wait; 0: never
+
+    def on_tick(self, world: World) -> bool:
+        """Whether a no may have become a yes."""
+        return False
 
     def says_yes(self, world: World, job: Job) -> bool:
         return True
@@ -136,9 +143,15 @@ class AdmissionControl(Admission):
     admits_all = False
 
     def __init__(
-        self, rule: str = "placeable", cold_start: str = "declared", backlog: float | str = "unbounded"
+        self,
+        rule: str = "placeable",
+        cold_start: str = "declared",
+        capacity: str = "allowance",
+        backlog: float | str = "unbounded",
     ) -> None:
         self.placeable, self.declared = rule == "placeable", cold_start == "declared"
+        self.usable = capacity == "usable"
+        self.scaled: dict[int, int] = {}
         self.backlog_permille = None if isinstance(backlog, str) else round(1000 * backlog)
 
     def says_yes(self, world: World, job: Job) -> bool:
@@ -153,7 +166,8 @@ class AdmissionControl(Admission):
         own, ahead = job.stages[0].shape, self._ahead(world, job)
         taken = self._sum(world, [*ams, *lost, own, *ahead])
         for r in world.counting:
-            if world.capacity_sum[r] - taken[r] < self._reserve(world, job, [*ams, *lost], r):
+            reserve = max(self._reserve(world, job, [*ams, *lost], r), self.scaled.get(r, 0))
+            if self._capacity(world, job, r) - taken[r] < reserve:
                 return False
         if self.placeable and not self._has_room(world, job, [own, *ahead, *lost]):
             return False
@@ -201,18 +215,41 @@ class AdmissionControl(Admission):
         first, own = waiting[0].stages[0].shape, job.stages[0].shape
         return [first] if any(first[r] > own[r] for r in world.counting) else []
 
-    def _reserve(self, world: World, job: Job, ams: list[Vector], r: int) -> int:
-        capacity, total = world.capacity_sum[r], sum(shape[r] for shape in ams)
-        average_am = total // len(ams) if ams else job.stages[0].shape[r]
+    def on_tick(self, world: World) -> bool:
+        before, self.scaled = self.scaled, {}
+        ams = [run.task.stage.shape for run in world.containers() if run.kind == AM]
+        ams += [other.stages[0].shape for other in self._running(world) if other.stages[0].tasks[0].run is None]
+        for r in range(world.n_resources):
+            reserve, capacity = self._reserve(world, None, ams, r), self._capacity(world, None, r)
+            total = sum(shape[r] for shape in ams)
+            self.scaled[r] = reserve * (reserve + total) // capacity if reserve + total > capacity > 0 else 0
+        return any(self.scaled[r] < before.get(r, 0) for r in self.scaled)
+
+    def _capacity(self, world: World, job: Job | None, r: int) -> int:
+        if not self.usable:
+            return world.capacity_sum[r]
+        jobs = self._running(world) + ([job] if job else [])
+        ams = [one.stages[0].shape[r] for one in jobs if one.stages[0].shape[r]]
+        tasks = [stage.shape[r] for one in jobs for stage in self._tasks(one) if stage.shape[r]]
+        return sum(self._filled(node.spec.allowance[r], ams, tasks) for node in world.nodes)
+
+    @staticmethod
+    def _filled(room: int, ams: list[int], tasks: list[int]) -> int:
+        if not tasks:
+            return room
+        task = min(tasks)
+        by_ams = range(0, room + 1, min(ams)) if ams else [0]
+        return max(held + (room - held) // task * task for held in by_ams)
+
+    def _reserve(self, world: World, job: Job | None, ams: list[Vector], r: int) -> int:
+        """Equations (1) and (2)."""
+        total = sum(shape[r] for shape in ams)
+        average_am = total // len(ams) if ams else job.stages[0].shape[r] if job else 0
         running = [run.task.stage.shape[r] for run in world.containers() if run.kind != AM]
-        declared = [stage.shape[r] for stage in self._tasks(job) for _ in stage.tasks] or [job.stages[0].shape[r]]
-        if not running and self.declared:
-            running = declared
+        if not running and job and self.declared:
+            running = [stage.shape[r] for stage in self._tasks(job) for _ in stage.tasks] or [job.stages[0].shape[r]]
         average_task = sum(running) // len(running) if running else 0
-        reserve = capacity * average_task // (average_am + average_task) if average_task else 0
-        if reserve + total > capacity > 0:
-            reserve = reserve * (reserve + total) // capacity
-        return reserve
+        return self._capacity(world, job, r) * average_task // (average_am + average_task) if average_task else 0
 
     def _has_room(self, world: World, job: Job, to_come: list[Vector]) -> bool:
         stages = [stage for other in (*self._running(world), job) for stage in self._tasks(other)]
@@ -234,14 +271,39 @@ class AdmissionControl(Admission):
         return True
 
 
+class ScaledAdmissionControl(AdmissionControl):
+    every_ms = 1000
+
+
+class WholeJobs(Admission):
+    admits_all = False
+
+    def says_yes(self, world: World, job: Job) -> bool:
+        if not leaf_has_place(world, job):
+            return False
+        runs = [other for other in world.jobs if other.admitted and not other.ended and other.pool == job.pool]
+        if not runs:
+            return True
+        limit = self.partition.limit(world, job.pool) or world.total_sum
+        wanted = world.allocated_pool(job.pool)
+        for stage in (stage for one in (*runs, job) for stage in one.stages if stage.kind != INNER):
+            for task in stage.tasks:
+                wanted = wanted if task.finished or task.run is not None else add(wanted, stage.shape)
+        return all(wanted[r] <= min(limit[r], world.total_sum[r]) for r in world.counting)
+
+
 ADMISSIONS: dict[str, type[Admission]] = {
     "admit-all": Admission,
     "max-running": MaxRunning,
     "am-share": AmShare,
     "fair-am-share": FairAmShare,
     "admission-control": AdmissionControl,
+    "admission-control-scaled": ScaledAdmissionControl,
+    "whole-jobs": WholeJobs,
 }
 
 
-def make_admission(name: str, parameters: dict[str, Any]) -> Admission:
-    return ADMISSIONS[name](**parameters)
+def make_admission(name: str, parameters: dict[str, Any], partition: Partition) -> Admission:
+    admission = ADMISSIONS[name](**parameters)
+    admission.partition = partition
+    return admission

@@ -74,7 +74,8 @@ class Knobs:
     ) -> None:
         self.world, self.sizes, self.promises, self.observation = world, sizes, promises, observation
         self.poll_ms = observation.poll_ms or DEFAULT_POLL_MS
-        self.admission, self.partition = make_admission(*policy.admission), make_partition(*policy.partition)
+        self.partition = make_partition(*policy.partition)
+        self.admission = make_admission(*policy.admission, self.partition)
         self.sizing, self.ordering = make_sizing(*policy.sizing), make_ordering(*policy.ordering)
         self.sizes_nodes = policy.sizing[0] != "reservation"
         self.ranks_jobs = policy.ordering[0] not in ("fifo", "leaf-order")

@@ -90,11 +90,15 @@ class Srpt(Ordering):
 
 
 class SmallestFirst(Ordering):
+    def __init__(self, demand: str = "asked") -> None:
+        self.whole = demand == "whole"
+
     def key(self, world: World, stage: Stage) -> Key:
         total = world.allocated_job(stage.job)
         for other in stage.job.stages:
             if other.kind != INNER:
-                for _ in other.waiting():
+                to_come = [task for task in other.tasks if task.run is None and not task.finished]
+                for _ in to_come if self.whole else other.waiting():
                     total = add(total, other.shape)
         return world.share(total)
 

@@ -114,9 +114,21 @@ class DressPools(Partition):
     every_ms = 1000
 
     def __init__(
-        self, theta: float = 0.1, basis: str = "total", initial_share: float = 0.1, window_s: float = 10
+        self,
+        theta: float = 0.1,
+        basis: str = "total",
+        initial_share: float = 0.1,
+        window_s: float = 10,
+        t_s: int = 5,
+        t_e: int = 5,
+        demand: str = "whole",
+        release: str = "increment",
+        alg3: str = "mended",
+        floor_s: float = 0,
     ) -> None:
-        self.theta, self.basis = theta, basis
+        self.theta, self.basis, self.t_s, self.t_e = theta, basis, t_s, t_e
+        self.whole, self.increment, self.mended = demand == "whole", release == "increment", alg3 == "mended"
+        self.floor_ms, self.need, self.last_tick = round(1000 * floor_s), 0, 0
         self.delta, self.window_ms = round(ONE * initial_share), round(1000 * window_s)
         self.arrived: list[Job] = []
         self.of: dict[Job, History] = {}
@@ -158,7 +170,7 @@ class DressPools(Partition):
                 history.newest.runs = newest.rest()
         phase = history.newest
         assert phase is not None
-        if len(history.starts) >= 5 and history.starts[-5] > now - self.window_ms:
+        if len(history.starts) >= self.t_s and history.starts[-self.t_s] > now - self.window_ms:
             phase.seen = True
         history.starts.append(now)
         phase.last = now
@@ -171,10 +183,10 @@ class DressPools(Partition):
         phase = history.older if history.older and run in history.older.rest() else history.newest
         assert phase is not None
         if phase.gamma is None:
-            if len(phase.runs) <= 5:
+            if len(phase.runs) <= self.t_e:
                 phase.gamma = world.now
-            elif len(history.ends) >= 5 and history.ends[-5] > world.now - self.window_ms:
-                phase.gamma = history.ends[-5]
+            elif len(history.ends) >= self.t_e and history.ends[-self.t_e] > world.now - self.window_ms:
+                phase.gamma = history.ends[-self.t_e]
         history.ends.append(world.now)
         phase.ended.append(run)
 
@@ -186,7 +198,8 @@ class DressPools(Partition):
             return 0
         amount = sum(world.share(run.task.stage.shape) for run in phase.runs)
         released = sum(world.share(run.task.stage.shape) for run in phase.ended)
-        return max(0, amount * min(span, world.now + 1000 - phase.gamma) // span - released)
+        now, then = (amount * min(span, at - phase.gamma) // span for at in (world.now, world.now + 1000))
+        return min(then - now, amount - released) if self.increment else then
 
     def _releases(self, world: World, pool: int) -> int:
         total = 0
@@ -199,14 +212,13 @@ class DressPools(Partition):
 
     # Alg. 3
 
-    def _waiting(self, world: World, jobs: list[Job]) -> int:
+    def _demand(self, world: World, jobs: list[Job]) -> Vector:
         total = world.zero
-        for job in jobs:
-            for stage in job.stages:
-                if stage.kind != INNER:
-                    for _ in stage.waiting():
-                        total = add(total, stage.shape)
-        return share_rounded_up(world, total)
+        for stage in (stage for job in jobs for stage in job.stages if stage.kind != INNER):
+            whole = [task for task in stage.tasks if task.run is None and not task.finished]
+            for _ in whole if self.whole else stage.waiting():
+                total = add(total, stage.shape)
+        return total
 
     def on_tick(self, world: World) -> bool:
         for job, history in self.of.items():
@@ -216,26 +228,44 @@ class DressPools(Partition):
                 assert history.newest is not None
                 history.newest.runs += older.rest()
                 history.older = None
-        before, self.delta = self.delta, max(0, min(ONE, self._adjusted(world)))
+        before, self.delta = self.delta, max(0, min(ONE, self._adjusted(world)), self._floor(world))
         return self.delta != before
+
+    def _live(self, pool: int) -> list[Job]:
+        return [job for job in self.arrived if not job.ended and job.pool == pool]
+
+    def _floor(self, world: World) -> int:
+        if not self.floor_ms:
+            return 0
+        need = share_rounded_up(world, add(world.allocated_pool(1), self._demand(world, self._live(1))))
+        step = min(self.floor_ms, world.now - self.last_tick)
+        self.need += (need - self.need) * step // self.floor_ms
+        self.last_tick = world.now
+        return min(ONE, self.need)
 
     def _adjusted(self, world: World) -> int:
         held, large = (share_rounded_up(world, world.allocated_pool(pool)) for pool in (1, 0))
         free = max(0, ONE - held - large)
         delta = max(held, min(held + free, self.delta))
-        room = {1: delta - held + self._releases(world, 1), 0: held + free - delta + self._releases(world, 0)}
+        free_in = {1: delta - held, 0: held + free - delta}
+        release = {k: self._releases(world, k) for k in (0, 1)}
+        wanted = {k: share_rounded_up(world, self._demand(world, self._live(k))) for k in (0, 1)}
         live = [job for job in self.arrived if not job.ended]
-        lacks = {k: self._waiting(world, [job for job in live if job.pool == k]) - room[k] for k in (0, 1)}
+        asking = [(d, job) for job in live if (d := share_rounded_up(world, self._demand(world, [job]))) > 0][:256]
+        sorted_demands = {k: sorted(demand for demand, job in asking if job.pool == k) for k in (0, 1)}
+        if not self.mended:
+            return delta + self._as_printed(free_in, release, wanted, sorted_demands[1])
+        room = {k: free_in[k] + release[k] for k in (0, 1)}
+        lacks = {k: wanted[k] - room[k] for k in (0, 1)}
         if lacks[1] <= 0:
             return delta - min(-lacks[1], max(0, lacks[0]))
         if lacks[0] <= 0:
             return delta + min(-lacks[0], lacks[1])
-        asking = [job for job in live if any(stage.waiting() for stage in job.stages if stage.kind != INNER)][:256]
-        for demand in self._demands(world, asking, 0):
+        for demand in sorted_demands[0]:
             if demand > room[0]:
                 break
             room[0] -= demand
-        for demand in self._demands(world, asking, 1):
+        for demand in sorted_demands[1]:
             if demand > room[1] + room[0]:
                 break
             room[1] -= demand
@@ -245,8 +275,20 @@ class DressPools(Partition):
                 room[1] = 0
         return delta
 
-    def _demands(self, world: World, jobs: list[Job], pool: int) -> list[int]:
-        return sorted(d for job in jobs if job.pool == pool and (d := self._waiting(world, [job])) > 0)
+    @staticmethod
+    def _as_printed(free: dict[int, int], release: dict[int, int], wanted: dict[int, int], small: list[int]) -> int:
+        room = {k: 2 * free[k] + release[k] for k in (0, 1)}
+        if room[1] >= wanted[1]:
+            return wanted[1] - room[1]
+        if room[0] >= wanted[0]:
+            return room[0] - wanted[0]
+        raised = 0
+        for demand in small[:-1]:
+            if demand < room[1]:
+                room[1] -= demand
+            else:
+                raised += demand
+        return raised
 
 
 PARTITIONS: dict[str, type[Partition]] = {"shared": Partition, "small-pool": SmallPool, "dress-pools": DressPools}

@@ -91,7 +91,7 @@ class Simulator:
         self.offers = Offers(
             self.world,
             self.lives,
-            make_admission(*policy.admission),
+            make_admission(*policy.admission, partition),
             self.sizing,
             partition,
             ordering,
@@ -140,7 +140,8 @@ class Simulator:
     def _next_tick(self, at: int) -> int | None:
         """The next round of preemption or, of a node that is alive, heartbeat or report, at or after an instant."""
         every_ms = self.preemption.every_ms
-        ticks = [max(every, at + -at % every) for every in (every_ms, self.lives.partition.every_ms) if every > 0]
+        rounds = (every_ms, self.lives.partition.every_ms, self.offers.admission.every_ms)
+        ticks = [max(every, at + -at % every) for every in rounds if every > 0]
         for node in self.world.nodes:
             for interval, stream in ((self.heartbeat_ms, STREAM_NODE_HEARTBEAT), (self.report_ms, STREAM_USAGE_REPORT)):
                 if interval > 0 and node.alive:
@@ -334,11 +335,12 @@ class Simulator:
         return bool(victims)
 
     def _tick_of_levers(self) -> bool:
-        """Partitions that ask for it hear that time has passed, as long as requests wait."""
-        partition, now = self.lives.partition, self.world.now
-        if partition.every_ms == 0 or now == 0 or now % partition.every_ms or not self.world.anything_waits():
-            return False
-        return partition.on_tick(self.world)
+        """Levers that ask for it hear that time has passed, as long as requests wait."""
+        now, changed = self.world.now, False
+        for lever in (self.offers.admission, self.lives.partition):
+            if lever.every_ms and now and now % lever.every_ms == 0 and self.world.anything_waits():
+                changed |= lever.on_tick(self.world)
+        return changed
 
     def _heartbeats(self) -> None:
         telling = {n for n in self.world.untold if self.tells_of_ends and self.world.nodes[n].alive}

@@ -404,6 +404,7 @@ ORDERINGS: tuple[Lever, ...] = (
     ("sjf", {}),
     ("srpt", {}),
     ("smallest-first", {}),
+    ("smallest-first", {"demand": "whole"}),
     ("leaf-order", {}),
     ("leaf-order", {"default": "fair"}),
     ("leaf-order", {"default": "drf"}),
@@ -435,13 +436,19 @@ ADMISSIONS: tuple[Lever, ...] = (
     ("admission-control", {"rule": "literal", "cold_start": "none"}),
     ("admission-control", {"rule": "literal"}),
     ("admission-control", {"backlog": 0.0}),
+    ("admission-control", {"capacity": "usable"}),
+    ("admission-control-scaled", {"rule": "literal"}),
     ("admission-control", {"rule": "literal", "backlog": 0.7}),
+    ("whole-jobs", {}),
 )
 PARTITIONS: tuple[Lever, ...] = (
     ("shared", {}),
     ("small-pool", {"share": 0.3, "theta": 0.5}),
     ("dress-pools", {"theta": 0.3}),
     ("dress-pools", {"theta": 0.4, "basis": "available", "initial_share": 0.5, "window_s": 2}),
+    ("dress-pools", {"theta": 0.3, "demand": "asked", "release": "literal", "t_s": 2, "t_e": 1, "window_s": 5}),
+    ("dress-pools", {"theta": 0.4, "alg3": "literal", "t_s": 3, "t_e": 2}),
+    ("dress-pools", {"theta": 0.4, "floor_s": 7}),
 )
 PLACEMENTS: tuple[Lever, ...] = (
     ("most-free", {}),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from heddle.reproduce.admission_control.deficit import reserve
+from heddle.reproduce.admission_control.optimum import best_reserve, equation_1
 from heddle.reproduce.admission_control.rounds import Terasort, batch
-from heddle.reproduce.admission_control.score import Rounds, best_reserve, equation_1
+from heddle.reproduce.admission_control.settings import Rounds
 from heddle.reproduce.admission_control.storm import burst
 from heddle.reproduce.constants import Constants, read_constants
 from heddle.reproduce.lab import Lab, Scores
@@ -55,6 +57,19 @@ def test_the_best_static_reserve_never_stalls(known: Constants) -> None:
         for reserve, policy in rounds.static(4).items()
     }
     assert best_reserve(rounds, Scores(runs), name) == 40  # 16 is shortest but stalls; of equals the larger
+
+
+def test_members_are_each_kind_of_job_with_each_start_of_ams(known: Constants) -> None:
+    rounds = Rounds(Lab(lambda *_: iter(()), Path()), known, 8)
+    assert len(rounds.members) == 9
+    assert rounds.first_start == ["short, AM 3 s", "medium, AM 3 s", "two_maps, AM 3 s"]
+    assert {rounds.cluster(member).timing.am_start_ms for member in rounds.members} == {3000, 6000, 10_000}
+    assert len(rounds.batches) == 9 * 17
+
+
+def test_spaced_jobs_come_one_after_the_other(known: Constants) -> None:
+    jobs = replace(batch(known, 1, 1, Terasort(1, 10.0, 10.0)), interval_ms=5000).jobs(0)
+    assert jobs.jobs["submit_at_ms"].tolist()[:3] == [0, 5000, 10_000]
 
 
 @pytest.mark.parametrize("seed", range(5))

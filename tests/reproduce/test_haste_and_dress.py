@@ -10,7 +10,7 @@ import pytest
 
 from heddle.model.cluster import Cluster, Node
 from heddle.reproduce.constants import read_constants
-from heddle.reproduce.dress.compared import small_jobs
+from heddle.reproduce.dress.compared import small_jobs, small_waits
 from heddle.reproduce.dress.jobs import paper_cluster, twenty
 from heddle.reproduce.dress.release import release_of
 from heddle.reproduce.haste.batches import Batch, JobKind
@@ -125,6 +125,32 @@ def test_twenty_jobs_one_every_five_seconds() -> None:
         assert (containers[~jobs.small(0)] >= 15).all()
 
 
+def test_jobs_of_the_figures() -> None:
+    known = read_constants("dress")
+    for member, rounds, large in (("wordcount", 1, (24, 96)), ("pagerank", 2, (84, 168))):
+        jobs = twenty(known, member, "map-reduce", 0.3)
+        workload = jobs.jobs(0)
+        tasks = np.bincount(workload.stages["job"], workload.stages["n_tasks"]) - 1
+        assert (tasks[jobs.small(0)] < 10).all()
+        assert large[0] <= tasks[~jobs.small(0)].min() <= tasks[~jobs.small(0)].max() <= large[1]
+        first = int(np.flatnonzero(~jobs.small(0))[0])
+        stages = workload.stages[workload.stages["job"] == first]
+        assert len(stages) == 1 + 2 * rounds
+        last_reduce = int(stages["first_task"][2] + stages["n_tasks"][2] - 1)
+        assert workload.tasks["duration_ms"][last_reduce] == 1260
+        others = workload.tasks["duration_ms"][stages["first_task"][1] : last_reduce]
+        assert others.mean() == pytest.approx(18_250, rel=0.05)
+
+
+def test_waits_of_small_jobs_are_summed() -> None:
+    jobs = twenty(read_constants("dress"), "moderate", "spark", 0.1)
+    before, after = np.full(20, 100.0), np.full(20, 100.0)
+    before[np.flatnonzero(jobs.small(0))] = (0.0, 200.0)
+    after[np.flatnonzero(jobs.small(0))] = (50.0, 50.0)
+    results = [JobResults(one, one, one, True) for one in (before, after)]
+    assert small_waits(results[0], results[1], jobs, 0) == pytest.approx(50.0)
+
+
 def test_small_jobs_are_averaged_job_by_job() -> None:
     jobs = twenty(read_constants("dress"), "moderate", "spark", 0.1)
     small = jobs.small(0)
@@ -144,8 +170,9 @@ def test_a_staggered_phase_is_predicted_second_by_second() -> None:
     run = simulate(build("ramp", jobs), cluster, "fifo", record=True)
     found = release_of(run, 10_000)
     assert found.true.sum() == 40
-    # (3) is 20 * (t - 61) / 19 and counts nothing at gamma itself: after k of 20 ends it expects 20 k / 19 - k more.
-    assert found.predicted[67:80].tolist() == pytest.approx([20 * k / 19 - k for k in range(6, 19)], abs=0.01)
+    # (3) is 20 * (t - 61) / 19: 20 / 19 of them in each second. As printed, all since the first end, again and again.
+    assert found.predicted[67:80].tolist() == pytest.approx([20 / 19] * 13, abs=0.01)
+    assert found.printed[67:80].tolist() == pytest.approx([20 * k / 19 for k in range(6, 19)], abs=0.01)
     assert found.true[67:80].tolist() == [1] * 13
 
 

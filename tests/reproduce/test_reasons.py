@@ -7,7 +7,10 @@ import pytest
 
 from heddle.reproduce.admission_control.fragments import what_nodes_say
 from heddle.reproduce.admission_control.reasons import lowest_round, near_best, rounds_above
-from heddle.reproduce.dress.costs import later_by, later_jobs
+from heddle.reproduce.before import before_and_after
+from heddle.reproduce.claims import Claim
+from heddle.reproduce.constants import parse_constants
+from heddle.reproduce.dress.costs import above_zero, mean_above_zero
 from heddle.reproduce.dress.release import Release, unannounced_pct
 from heddle.reproduce.dress.shares import what_shares_say
 from heddle.reproduce.haste.batches import JobKind
@@ -16,6 +19,7 @@ from heddle.reproduce.network_aware.reasons import same_work, what_there_is_to_g
 from heddle.reproduce.usage_feedback.extreme_fit import what_decides, what_forms_say
 from heddle.reproduce.usage_feedback.over_reserved import what_sizes_say, where_load_caps
 from heddle.reproduce.usage_feedback.surface import what_is_left
+from heddle.reproduce.verdicts import Judgement, Verdict
 
 
 def around(mean: float) -> dict[int, float]:
@@ -75,8 +79,8 @@ def test_fifo_loses_behind_heads_or_it_does_not() -> None:
 @pytest.mark.parametrize(("by_start", "word"), [(0.0, "does not matter"), (12.0, "matters: ")])
 def test_the_share_that_dress_starts_with_matters_or_not(by_start: float, word: str) -> None:
     gains = {
-        "dress-pools(initial_share=0.1)": {"a": around(10.0)},
-        "dress-pools(initial_share=0.4)": {"a": around(10.0 + by_start)},
+        "dress": {"a": around(10.0)},
+        "dress(initial_share=0.4)": {"a": around(10.0 + by_start)},
         "small-pool(share=0.1)": {"a": around(5.0)},
         "small-pool(share=0.4)": {"a": around(30.0)},
     }
@@ -87,14 +91,14 @@ def test_the_share_that_dress_starts_with_matters_or_not(by_start: float, word: 
 
 def test_releases_for_which_nothing_was_predicted() -> None:
     true = np.array([0.0, 4.0, 0.0, 0.0, 1.0, 0.0])
-    assert unannounced_pct(Release(np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0]), true), 3.0) == pytest.approx(80.0)
-    assert unannounced_pct(Release(true, true), 3.0) == 0.0
+    assert unannounced_pct(Release(np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0]), true, true), 3.0) == pytest.approx(80.0)
+    assert unannounced_pct(Release(true, true, true), 3.0) == 0.0
 
 
 def test_later_jobs_are_counted_on_each_seed() -> None:
     changes = {0: np.array([-10.0, 5.0, 15.0]), 1: np.array([-1.0, -2.0, 0.0])}
-    assert later_jobs(changes) == {0: 2.0, 1: 0.0}
-    assert later_by(changes) == {0: 10.0, 1: 0.0}
+    assert above_zero(changes) == {0: 2.0, 1: 0.0}
+    assert mean_above_zero(changes) == {0: 10.0, 1: 0.0}
 
 
 def test_a_round_that_stalled_does_not_score_high() -> None:
@@ -154,3 +158,14 @@ def test_load_caps_the_gain_or_it_does_not() -> None:
     assert "at load 1.2 at 17.0 % (16.0 reached; 1 of 1 days within 3 points)" in said
     assert "at load 2 at 50.0 % (26.0 reached; 0 of 1 days" in said
     assert said.endswith("30.0 %.")
+
+
+def test_claims_stand_beside_what_became_of_them_before() -> None:
+    data = b"[before.a]\nvalue = ['direction', 17.1]\nfrom = 'an older page'\n"
+    judged = Judgement("effect", Verdict.REPRODUCED, 20.0, (19.0, 21.0))
+    claims = [Claim(id_, "", "27.6 %", "%", judged) for id_ in ("a", "b")]
+    rows = before_and_after(parse_constants("dress", data), claims).rows
+    assert rows == (
+        ("a", "27.6 %", "17.1: direction", "20: reproduced"),
+        ("b", "27.6 %", "new", "20: reproduced"),
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from heddle.reproduce.admission_control.score import Rounds
+from heddle.reproduce.admission_control.settings import Rounds
 from heddle.reproduce.admission_control.stock import stock
 from heddle.reproduce.claims import Claim, Source
 from heddle.reproduce.constants import read_constants

@@ -6,7 +6,7 @@ from typing import Final
 
 from heddle.policy.lever import Lever, Question
 from heddle.policy.levers.admission import ADMIT_ALL, AM_SHARE, MAX_RUNNING
-from heddle.policy.levers.admission_control import ADMISSION_CONTROL
+from heddle.policy.levers.admission_control import ADMISSION_CONTROL, ADMISSION_CONTROL_SCALED
 from heddle.policy.levers.capacity import CAPACITY
 from heddle.policy.levers.delay_locality import DELAY_LOCALITY
 from heddle.policy.levers.dress import DRESS_POOLS
@@ -27,13 +27,14 @@ from heddle.policy.levers.remaining_work import SJF, SRPT
 from heddle.policy.levers.reservation import RESERVATION
 from heddle.policy.levers.smallest_first import SMALLEST_FIRST
 from heddle.policy.levers.usage_feedback import USAGE_FEEDBACK
+from heddle.policy.levers.whole_jobs import WHOLE_JOBS
 
 LEVERS: Final[dict[str, Lever]] = {
     lever.name: lever
     for lever in (
         ONE_LEAF, CAPACITY, FAIR, DRF,
         FIFO, LEAF_ORDER, SJF, SRPT, SMALLEST_FIRST, FFD_DP, TETRIS, HASTE, HASTE_A, RANDOM_ORDER,
-        ADMIT_ALL, AM_SHARE, FAIR_AM_SHARE, MAX_RUNNING, ADMISSION_CONTROL,
+        ADMIT_ALL, AM_SHARE, FAIR_AM_SHARE, MAX_RUNNING, ADMISSION_CONTROL, ADMISSION_CONTROL_SCALED, WHOLE_JOBS,
         RESERVATION, USAGE_FEEDBACK, BORG_DEFAULT, N_SIGMA, PERCENTILE, MAX_PREDICTOR, ORACLE,
         SHARED, SMALL_POOL, DRESS_POOLS,
         MOST_FREE, BEST_FIT, FIRST_FIT, RANDOM_NODE, DELAY_LOCALITY, NEAR_LAST, NETWORK_AWARE,
@@ -55,5 +56,5 @@ PRESETS: Final[dict[str, tuple[Lever, ...]]] = {
     "capacity": (CAPACITY, LEAF_ORDER, AM_SHARE),
     "fair": (FAIR, LEAF_ORDER.with_values({"default": "fair"}), FAIR_AM_SHARE),
     "drf": (DRF, LEAF_ORDER.with_values({"default": "drf"}), FAIR_AM_SHARE.with_values({"shares": "dominant"})),
-    "dress": (DRESS_POOLS, SMALLEST_FIRST),
+    "dress": (DRESS_POOLS, SMALLEST_FIRST.with_values({"demand": "whole"})),
 }

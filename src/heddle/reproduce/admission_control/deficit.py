@@ -10,8 +10,8 @@ import polars as pl
 from heddle.model.cluster import Cluster
 from heddle.model.resources import MILLI, VCORES_MILLI
 from heddle.model.workload import AM
-from heddle.reproduce.admission_control.rounds import Batch, kinds_of_job
-from heddle.reproduce.admission_control.score import MIXED, Rounds
+from heddle.reproduce.admission_control.rounds import Batch
+from heddle.reproduce.admission_control.settings import MIXED, Rounds
 from heddle.reproduce.drawing import Curve, draw_curves
 from heddle.reproduce.lab import Findings, Part
 from heddle.run import simulate
@@ -51,10 +51,10 @@ def over_time(
 
 
 def deficit(rounds: Rounds) -> Part:
-    kind = next(iter(kinds_of_job(rounds.known)))
-    jobs = rounds.batches()[kind, MIXED]
+    kind = rounds.first_start[0]
+    jobs = rounds.batches[kind, MIXED]
     found = yield {
-        "": partial(over_time, jobs, rounds.cluster, rounds.total_vcores, rounds.controlled, rounds.seeds[0])
+        "": partial(over_time, jobs, rounds.cluster(kind), rounds.total_vcores, rounds.controlled, rounds.seeds[0])
     }
     seconds, wanted, left = found[""]
     return Findings(
@@ -64,7 +64,7 @@ def deficit(rounds: Rounds) -> Part:
                 "time (s)",
                 "vcores",
                 [Curve("equations (2), (3)", seconds, wanted), Curve("what AMs leave", seconds, left)],
-                f"Mixed sizes, jobs of the kind {kind}, one seed. Where the first is above the second, there is a "
+                f"Mixed sizes, jobs: {kind}, one seed. Where the first is above the second, there is a "
                 "deficit: AMs that run cannot be taken back, and no further one starts.",
             )
         ]

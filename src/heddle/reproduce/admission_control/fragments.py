@@ -10,8 +10,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
 from heddle.reproduce import verdicts
-from heddle.reproduce.admission_control.rounds import kinds_of_job
-from heddle.reproduce.admission_control.score import Rounds, best_reserve
+from heddle.reproduce.admission_control.optimum import best_reserve
+from heddle.reproduce.admission_control.settings import Rounds
 from heddle.reproduce.claims import Table, interval_text, mean_text
 from heddle.reproduce.lab import Findings, Part, Scores, Work, runs_of
 
@@ -20,12 +20,12 @@ def fragments(rounds: Rounds) -> Part:
     am, task = rounds.known["why.size"]
     size = (am, task)
     clusters = {vcores: replace(rounds, node_vcores=vcores) for vcores in rounds.known["why.node_vcores"]}
-    batches = {name: jobs for name, jobs in rounds.batches().items() if name[1] == size}
+    batches = {(member, size): rounds.batches[member, size] for member in rounds.first_start}
     plan: dict[Hashable, Work] = {}
     for vcores, on in clusters.items():
         for (kind, _), jobs in batches.items():
             for policy in set(on.static(am).values()):
-                plan.update(runs_of((kind, size, vcores), jobs, on.cluster, policy, on.tuning_seeds))
+                plan.update(runs_of((kind, size, vcores), jobs, on.cluster(kind), policy, on.tuning_seeds))
     tuning = Scores((yield plan))
     best = {
         (kind, size, vcores): on.static(am)[best_reserve(on, tuning, (kind, size, vcores))]
@@ -36,11 +36,11 @@ def fragments(rounds: Rounds) -> Part:
     for (kind, _, vcores), policy in best.items():
         on = clusters[vcores]
         for one in (policy, on.controlled):
-            plan.update(runs_of((kind, size, vcores), batches[kind, size], on.cluster, one, on.seeds))
+            plan.update(runs_of((kind, size, vcores), batches[kind, size], on.cluster(kind), one, on.seeds))
     scores = Scores((yield plan))
     rows = []
     found: dict[int, dict[str, dict[int, float]]] = {vcores: {} for vcores in clusters}
-    for kind in kinds_of_job(rounds.known):
+    for kind in rounds.first_start:
         cells = []
         for vcores in clusters:
             name = (kind, size, vcores)

@@ -35,6 +35,7 @@ class Batch:
     memory_mb: int
     slow_start_permille: int
     sigma: float
+    interval_ms: int = 0  # between submissions
 
     def jobs(self, seed: int) -> Workload:
         durations = np.random.default_rng([0, seed])
@@ -59,7 +60,9 @@ class Batch:
                     slow_start_permille=self.slow_start_permille,
                 ),
             )
-            specs.append(JobSpec(f"terasort-{number}", 0, stages, am=(self.memory_mb, am * MILLI)))
+            specs.append(
+                JobSpec(f"terasort-{number}", self.interval_ms * number, stages, am=(self.memory_mb, am * MILLI))
+            )
         return build("terasort", specs, about={"generator": "reproduce admission-control", "seed": seed})
 
 

@@ -1,143 +1,62 @@
-"""Table I, Fig. 1 and Fig. 4: admission control against the best static reserve, in 16 rounds and with mixed sizes."""
+"""Table I: admission control against the best static reserve, in 16 rounds and with mixed sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from collections.abc import Hashable
+from statistics import fmean
 
-import numpy as np
-
-from heddle.model.cluster import Cluster
 from heddle.reproduce import verdicts
-from heddle.reproduce.admission_control.reasons import lowest_round, near_best, rounds_above
-from heddle.reproduce.admission_control.rounds import Batch, batch, kinds_of_job, paper_cluster
-from heddle.reproduce.claims import Claim, Drawing, Source, Table, mean_text
-from heddle.reproduce.drawing import Curve, draw_curves
-from heddle.reproduce.lab import Findings, Part, Scope, Scores, Work, runs_of
-
-MIXED = (0, 0)  # in place of the two sizes of a round
-
-
-@dataclass(frozen=True)
-class Rounds(Scope):
-    """Every round with every kind of job, and the policies that run in it."""
-
-    node_vcores: int
-
-    @cached_property
-    def cluster(self) -> Cluster:
-        return paper_cluster(self.known, self.node_vcores)
-
-    @property
-    def total_vcores(self) -> int:
-        return int(self.known["cluster.nodes"]) * self.node_vcores
-
-    @property
-    def sizes(self) -> list[tuple[int, int]]:
-        """(AM, task) of the 16 rounds."""
-        return [(am, task) for task in self.known["round.vcores"] for am in self.known["round.vcores"]]
-
-    def batches(self) -> dict[tuple[str, tuple[int, int]], Batch]:
-        most = max(self.known["round.vcores"])
-        return {
-            (kind, size): batch(self.known, *size, job) if size != MIXED else batch(self.known, most, most, job, True)
-            for kind, job in kinds_of_job(self.known).items()
-            for size in [*self.sizes, MIXED]
-        }
-
-    @property
-    def controlled(self) -> str:
-        return f"{self.known['policy.ordering']}+admission-control"
-
-    def static(self, am_vcores: int) -> dict[float, str]:
-        """A policy for each static reserve, where it leaves room for an AM: equal AMs are then a number of jobs.
-
-        With mixed sizes the mean AM is taken.
-        """
-        reserves = self.lab.size(self.known["static.reserves"], self.known["static.reserves_quick"])
-        mean_am = am_vcores or float(np.mean(self.known["round.vcores"]))
-        jobs = {reserve: int((self.total_vcores - reserve) // mean_am) for reserve in reserves}
-        return {
-            reserve: f"{self.known['policy.ordering']}+max-running(jobs={most})"
-            for reserve, most in jobs.items()
-            if most
-        }
+from heddle.reproduce.admission_control.beyond import usable_on_rounds
+from heddle.reproduce.admission_control.equation_3 import equation_3
+from heddle.reproduce.admission_control.optimum import best_reserve, figure_1, figure_4, linear
+from heddle.reproduce.admission_control.reasons import lowest_round, rounds_above
+from heddle.reproduce.admission_control.rounds import kinds_of_job
+from heddle.reproduce.admission_control.settings import MIXED, Losses, Rounds
+from heddle.reproduce.claims import Claim, Source, Table, mean_text
+from heddle.reproduce.lab import Findings, Part, Scores, Work, runs_of
 
 
 def score(rounds: Rounds) -> Part:
-    batches = rounds.batches()
     plan: dict[Hashable, Work] = {}
-    for name, jobs in batches.items():
+    for name, jobs in rounds.batches.items():
         for policy in set(rounds.static(name[1][0]).values()):
-            plan.update(runs_of(name, jobs, rounds.cluster, policy, rounds.tuning_seeds))
+            plan.update(runs_of(name, jobs, rounds.cluster(name[0]), policy, rounds.tuning_seeds))
     tuning = Scores((yield plan))
-    best = {name: best_reserve(rounds, tuning, name) for name in batches}
+    best = {name: rounds.static(name[1][0])[best_reserve(rounds, tuning, name)] for name in rounds.batches}
     plan = {}
-    for name, jobs in batches.items():
-        for policy in (rounds.controlled, rounds.static(name[1][0])[best[name]]):
-            plan.update(runs_of(name, jobs, rounds.cluster, policy, rounds.seeds))
+    for name, jobs in rounds.batches.items():
+        policies = {best[name], rounds.controlled, rounds.policy("usable")}
+        if name[1] == MIXED:
+            policies.add(rounds.policy("without_3"))
+        for policy in policies:
+            plan.update(runs_of(name, jobs, rounds.cluster(name[0]), policy, rounds.seeds))
     scores = Scores((yield plan))
     loss = {
         name: verdicts.change_pct(
-            scores.metric(name, rounds.static(name[1][0])[best[name]], "makespan_s"),
-            scores.metric(name, rounds.controlled, "makespan_s"),
+            scores.metric(name, best[name], "makespan_s"), scores.metric(name, rounds.controlled, "makespan_s")
         )
-        for name in batches
+        for name in rounds.batches
     }
-    stalled = sum(len(scores.stalled_on(name, rounds.controlled)) for name in batches)
-    return Findings(
-        claims=[
-            *_table_one(rounds, loss, stalled),
-            _linear(rounds, tuning),
-            _mixed(rounds, loss),
-        ],
-        drawings=[
-            draw_curves(
-                "Fig. 1: the best static reserve beside equation (1)", "reserve by equation (1) (vcores)",
-                "best static reserve (vcores)",
-                [
-                    _best_beside_equation(rounds, tuning, kind, slot)
-                    for slot, kind in enumerate(kinds_of_job(rounds.known))
-                ] + [Curve("equation (1)", [12.0, 52.0], [12.0, 52.0], dashed=True)],
-                "One point for each of the 16 rounds, chosen on tuning seeds; rounds with the same reserve by (1) are "
-                "averaged.",
-            ),
-            *_figure_4(rounds, tuning, scores),
-        ],
-        tables=[_scores_table(rounds, loss, kind) for kind in kinds_of_job(rounds.known)],
-    )  # fmt: skip
+    stalled = sum(len(scores.stalled_on(name, rounds.controlled)) for name in rounds.batches)
+    found = Findings(
+        claims=[*_table_one(rounds, loss, stalled), linear(rounds, tuning), equation_3(rounds, scores)],
+        drawings=[figure_1(rounds, tuning), *figure_4(rounds, tuning, scores)],
+        tables=[_by_start(rounds, loss), *(_scores_table(rounds, loss, kind) for kind in kinds_of_job(rounds.known))],
+    )
+    found.claims.append(_mixed(rounds, loss))
+    found.add(usable_on_rounds(rounds, scores, best))
+    return found
 
 
-def equation_1(total: float, am: float, task: float) -> float:
-    """What the paper reserves for tasks."""
-    return total * task / (am + task)
-
-
-def best_reserve(rounds: Rounds, tuning: Scores, name: tuple[Any, ...], seed: int | None = None) -> float:
-    """The static reserve with the shortest mean makespan (or, with `seed`, that of this seed); ties: the larger."""
-    found: dict[float, float] = {}
-    for reserve, policy in rounds.static(name[1][0]).items():
-        spans = tuning.metric(name, policy, "makespan_s")
-        if not tuning.stalled_on(name, policy):
-            found[reserve] = spans[seed] if seed is not None else float(np.mean(list(spans.values())))
-    shortest = min(found.values())
-    return max(reserve for reserve, span in found.items() if span == shortest)
-
-
-def _table_one(
-    rounds: Rounds, loss: Mapping[tuple[str, tuple[int, int]], dict[int, float]], stalled: int
-) -> list[Claim]:
+def _table_one(rounds: Rounds, loss: Losses, stalled: int) -> list[Claim]:
     """Of each round the loss against the best static reserve; 100 - loss is the paper's score."""
-    known, kinds = rounds.known, list(kinds_of_job(rounds.known))
-    lowest, high = known["score.lowest_pct"], known["score.high_pct"]
-    of_round = {size: {kind: loss[kind, size] for kind in kinds} for size in rounds.sizes}
-    above = {
-        kind: rounds_above({size: loss[kind, size] for size in rounds.sizes}, 100 - high, rounds.seeds)
-        for kind in kinds
-    }
+    lowest, high = rounds.known["score.lowest_pct"], rounds.known["score.high_pct"]
+    of_round = {size: {member: loss[member, size] for member in rounds.members} for size in rounds.sizes}
+    above = _above(rounds, loss)
     ended = f" {stalled} runs stalled, and have no score." if stalled else ""
+    lows = "; ".join(
+        f"{member} {lowest_round({size: loss[member, size] for size in rounds.sizes})}" for member in rounds.members
+    )
     return [
         Claim(
             "I.1",
@@ -146,10 +65,8 @@ def _table_one(
             f"scores {lowest:g} % or more in all 16",
             "% above it in the worst round",
             verdicts.only_if(verdicts.limit_everywhere(of_round, 100 - lowest), not stalled),
-            "Lowest score by kind of job: "
-            + ", ".join(f"{kind} {lowest_round({size: loss[kind, size] for size in rounds.sizes})}" for kind in kinds)
-            + ". The best static reserve was chosen on other seeds, so that a score may exceed 100 %."
-            + ended,
+            f"Lowest score by member: {lows}. The best static reserve was chosen on other seeds, so that a score may "
+            f"exceed 100 %.{ended}",
         ),
         Claim(
             "I.2",
@@ -157,52 +74,22 @@ def _table_one(
             "10 of 16",
             "of 16 rounds",
             verdicts.only_if(verdicts.more_than(above, len(rounds.sizes) / 2), not stalled),
-            "Counted on each seed. By kind of job: "
-            + ", ".join(f"{kind} {mean_text(seeds)}" for kind, seeds in above.items())
-            + f".{ended}",
+            f"Counted on each seed. {'; '.join(f'{m} {mean_text(seeds)}' for m, seeds in above.items())}.{ended}",
         ),
     ]
 
 
-def _linear(rounds: Rounds, tuning: Scores) -> Claim:
-    """Fig. 1: correlation of the best static reserve with equation (1) over the 16 rounds, for each seed."""
-    found = {
-        kind: {
-            seed: float(
-                np.corrcoef(
-                    [equation_1(rounds.total_vcores, *size) for size in rounds.sizes],
-                    [best_reserve(rounds, tuning, (kind, size), seed) for size in rounds.sizes],
-                )[0, 1]
-            )
-            for seed in rounds.tuning_seeds
-        }
-        for kind in kinds_of_job(rounds.known)
+def _above(rounds: Rounds, loss: Losses) -> dict[str, dict[int, float]]:
+    most = 100 - rounds.known["score.high_pct"]
+    return {
+        member: rounds_above({size: loss[member, size] for size in rounds.sizes}, most, rounds.seeds)
+        for member in rounds.members
     }
-    by_kind = ", ".join(f"{kind} {np.mean(list(seeds.values())):.2f}" for kind, seeds in found.items())
-    near = [
-        near_best(
-            {
-                reserve: verdicts.over_seeds({"": tuning.metric((kind, size), policy, "makespan_s")})[0]
-                for reserve, policy in rounds.static(size[0]).items()
-            }
-        )
-        for kind in found
-        for size in rounds.sizes
-    ]
-    return Claim(
-        "Fig.1",
-        "The best static reserve grows with the one of equation (1)",
-        "a linear relationship",
-        "correlation",
-        verdicts.not_judged(found),
-        f"Over the 16 rounds, for each seed. By kind of job: {by_kind}. Static reserves within 1 % of the shortest "
-        f"makespan of a round: {np.mean(near):.1f} on average.",
-    )
 
 
-def _mixed(rounds: Rounds, loss: Mapping[tuple[str, tuple[int, int]], dict[int, float]]) -> Claim:
+def _mixed(rounds: Rounds, loss: Losses) -> Claim:
     lowest = rounds.known["score.lowest_pct"]
-    values = {kind: loss[kind, MIXED] for kind in kinds_of_job(rounds.known)}
+    values = {member: loss[member, MIXED] for member in rounds.members}
     return Claim(
         "mixed",
         "With mixed sizes, averages serve as well",
@@ -214,56 +101,39 @@ def _mixed(rounds: Rounds, loss: Mapping[tuple[str, tuple[int, int]], dict[int, 
     )
 
 
-def _best_beside_equation(rounds: Rounds, tuning: Scores, kind: str, slot: int) -> Curve:
-    points: dict[float, list[float]] = {}
-    for size in rounds.sizes:
-        by_equation = equation_1(rounds.total_vcores, *size)
-        points.setdefault(by_equation, []).append(best_reserve(rounds, tuning, (kind, size)))
-    x = sorted(points)
-    return Curve(kind, x, [float(np.mean(points[one])) for one in x], colour=slot)
-
-
-def _figure_4(rounds: Rounds, tuning: Scores, scores: Scores) -> list[Drawing]:
-    """Makespan over the static reserve, and what admission control gets, for AM and tasks of the same size."""
-    kind = next(iter(kinds_of_job(rounds.known)))
-    drawings = []
-    for size in ((1, 1), (1, 4), (4, 1), (4, 4)):
-        name = (kind, size)
-        static = rounds.static(size[0])
-        spans = {reserve: tuning.metric(name, policy, "makespan_s") for reserve, policy in static.items()}
-        own = scores.metric(name, rounds.controlled, "makespan_s")
-        ends = [min(spans), max(spans)]
-        level = verdicts.over_seeds({"": own})[0] or 0.0
-        drawings.append(
-            draw_curves(
-                f"Fig. 4: AM {size[0]}, tasks {size[1]} vcores", "static reserve (vcores)", "makespan (s)",
-                [
-                    Curve.of_seeds("static", {reserve: seeds for reserve, seeds in spans.items() if seeds}),
-                    Curve("admission control", ends, [level, level], dashed=True),
-                ],
-                f"Mean over seeds with its 95 % interval; jobs of the kind {kind}.",
-            )
-        )  # fmt: skip
-    return drawings
-
-
-def _scores_table(rounds: Rounds, loss: Mapping[tuple[str, tuple[int, int]], dict[int, float]], kind: str) -> Table:
-    vcores = rounds.known["round.vcores"]
+def _by_start(rounds: Rounds, loss: Losses) -> Table:
+    """How much the time that an AM takes to start decides."""
+    above = _above(rounds, loss)
     rows = tuple(
         (
-            f"TC = {task}",
-            *(
-                f"{mean_text({seed: 100 - value for seed, value in loss[kind, (am, task)].items()})}; "
-                f"paper {rounds.known['score.table'][row][column]:g}"
-                for column, am in enumerate(vcores)
-            ),
+            member,
+            lowest_round({size: loss[member, size] for size in rounds.sizes}),
+            mean_text(above[member]),
+            mean_text({seed: 100 - value for seed, value in loss[member, MIXED].items()}),
         )
-        for row, task in enumerate(vcores)
+        for member in rounds.members
     )
+    heads = ("jobs", "lowest score", f"rounds above {rounds.known['score.high_pct']:g} %", "mixed sizes (%)")
+    return Table("Scores by member: jobs, and the time that an AM takes to start", heads, rows)
+
+
+def _scores_table(rounds: Rounds, loss: Losses, kind: str) -> Table:
+    vcores = rounds.known["round.vcores"]
     given = kinds_of_job(rounds.known)[kind]
+    members = [member for member, (job, _) in rounds.members.items() if job == given]
+
+    def cell(am: int, task: int, paper: float) -> str:
+        seeds = {s: 100 - fmean(loss[m, (am, task)].get(s, 100.0) for m in members) for s in rounds.seeds}
+        return f"{mean_text(seeds)}; paper {paper:g}"
+
+    rows = tuple(
+        (f"TC = {task}", *(cell(am, task, rounds.known["score.table"][i][j]) for j, am in enumerate(vcores)))
+        for i, task in enumerate(vcores)
+    )
     return Table(
         f"Table I, jobs of the kind {kind}",
         ("", *(f"AMC = {am}" for am in vcores)),
         rows,
-        f"Scores in percent. {given.maps} map(s) of {given.map_s:g} s and a reduce of {given.reduce_s:g} s to a job.",
+        f"Scores in percent, mean over the times that an AM takes to start (no score counts as 0). {given.maps} map(s) "
+        f"of {given.map_s:g} s and a reduce of {given.reduce_s:g} s to a job.",
     )

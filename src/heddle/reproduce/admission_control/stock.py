@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 
 from heddle.reproduce import verdicts
-from heddle.reproduce.admission_control.rounds import kinds_of_job
-from heddle.reproduce.admission_control.score import Rounds
+from heddle.reproduce.admission_control.settings import Rounds
 from heddle.reproduce.claims import Claim, Table
 from heddle.reproduce.lab import Findings, Part, Scores, Work, runs_of
 
@@ -14,12 +13,12 @@ STOCK = ("fair+admit-all", "capacity+admit-all")
 
 
 def stock(rounds: Rounds) -> Part:
-    kind = next(iter(kinds_of_job(rounds.known)))
-    batches = {size: jobs for (of, size), jobs in rounds.batches().items() if of == kind and size in rounds.sizes}
+    member = rounds.first_start[0]
+    batches = {size: rounds.batches[member, size] for size in rounds.sizes}
     plan: dict[Hashable, Work] = {}
     for size, jobs in batches.items():
         for policy in (*STOCK, rounds.controlled):
-            plan.update(runs_of(size, jobs, rounds.cluster, policy, rounds.seeds))
+            plan.update(runs_of(size, jobs, rounds.cluster(member), policy, rounds.seeds))
     scores = Scores((yield plan))
     n_seeds = len(rounds.seeds)
     stuck = {

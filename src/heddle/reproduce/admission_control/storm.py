@@ -11,7 +11,7 @@ from heddle.model.cluster import Cluster
 from heddle.model.resources import MILLI
 from heddle.model.workload import Workload
 from heddle.reproduce import verdicts
-from heddle.reproduce.admission_control.score import Rounds
+from heddle.reproduce.admission_control.settings import Rounds
 from heddle.reproduce.claims import Claim, Source
 from heddle.reproduce.constants import Constants
 from heddle.reproduce.lab import Findings, Part, Work

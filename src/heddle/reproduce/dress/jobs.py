@@ -31,6 +31,40 @@ class Shape:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """A MapReduce job as a figure of the paper shows it: rounds of maps and reduces, all tasks of about one length."""
+
+    rounds: int
+    map_part: float
+    task_s: float
+    deviation_s: float
+    last_reduce_s: float
+    slow_start: int
+
+    def stages(self, containers: int, demand: Vector, random: np.random.Generator) -> list[StageSpec]:
+        """So many containers in each round, and no less than a map and a reduce."""
+        maps = max(1, min(containers - 1, round(self.map_part * containers)))
+        reduces = max(1, containers - maps)
+        found: list[StageSpec] = []
+        for number in range(self.rounds):
+            after = (f"reduce-{number - 1}",) if number else ()
+            found.append(StageSpec(f"map-{number}", demand, self._tasks(maps, random), after=after))
+            tasks = self._tasks(reduces, random)
+            if reduces > 1:
+                tasks[-1] = TaskSpec(round(1000 * self.last_reduce_s))
+            found.append(
+                StageSpec(
+                    f"reduce-{number}", demand, tasks, after=(f"map-{number}",), slow_start_permille=self.slow_start
+                )
+            )
+        return found
+
+    def _tasks(self, count: int, random: np.random.Generator) -> list[TaskSpec]:
+        seconds = random.normal(self.task_s, self.deviation_s, count)
+        return [TaskSpec(max(500, round(1000 * one))) for one in seconds.tolist()]
+
+
+@dataclass(frozen=True)
 class Twenty:
     """The jobs; which are small is drawn, so that the paper's positions are one case of many."""
 
@@ -43,6 +77,7 @@ class Twenty:
     interval_s: int
     demand: Vector
     shape: Shape
+    figure: Figure | None = None  # what MapReduce jobs look like, where not as `shape` says
 
     def small(self, seed: int) -> npt.NDArray[np.bool_]:
         """Which jobs are small, in order of submission."""
@@ -76,6 +111,8 @@ class Twenty:
         return stages
 
     def _map_reduce(self, containers: int, length_s: float, random: np.random.Generator) -> list[StageSpec]:
+        if self.figure is not None:
+            return self.figure.stages(containers, self.demand, random)
         maps = min(containers - 1, max(1, round(self.shape.maps_of_containers * containers)))
         map_s = self.shape.map_part * length_s
         return [
@@ -95,14 +132,23 @@ class Twenty:
 
 
 def twenty(known: Constants, member: str, kind: Kind, small_share: float) -> Twenty:
-    """The jobs of one member of the ensemble."""
-    low, high, shortest_s, longest_s = known.of("ensemble")[member]
+    """The jobs of one member of the ensemble. Where it is a figure, Spark jobs of a mix are as in the first member."""
+    ranges, figure = known.of("ensemble"), None
+    low, high, shortest_s, longest_s = ranges.get(member) or next(iter(ranges.values()))
+    small = tuple(known["jobs.small_containers"])
+    if member not in ranges:
+        rounds, map_part, low, high = known[f"figures.{member}"]
+        figure = Figure(
+            rounds, map_part, known["figures.task_s"], known["figures.task_variance_s2"] ** 0.5,
+            known["figures.last_reduce_s"], known["jobs.slow_start_permille"],
+        )  # fmt: skip
+        small = (small[0], small[1] // rounds)  # of each round
     return Twenty(
         kind=kind,
         small_share=small_share,
         large_containers=(low, high),
         length_s=(shortest_s, longest_s),
-        small_containers=tuple(known["jobs.small_containers"]),
+        small_containers=small,
         count=known["jobs.count"],
         interval_s=known["jobs.interval_s"],
         demand=(known["cluster.container_mb"], known["cluster.container_vcores"] * MILLI),
@@ -110,6 +156,7 @@ def twenty(known: Constants, member: str, kind: Kind, small_share: float) -> Twe
             known["jobs.steps"], known["jobs.waves"], known["jobs.map_part"], known["jobs.maps_of_containers"],
             known["jobs.sigma"], known["jobs.slow_start_permille"],
         ),
+        figure=figure,
     )  # fmt: skip
 
 

@@ -16,20 +16,20 @@ from heddle.reproduce.job_times import job_runs
 from heddle.reproduce.lab import Findings, Part, Work
 from heddle.reproduce.verdicts import Ensemble, Verdict, over_seeds, sameness
 
-MOVED: Final = "dress-pools("  # how policies begin that move the share
+MOVED: Final = "dress"  # how policies begin that move the share
 KEPT: Final = "small-pool("  # and those that keep it
 
 
 def shares(given: Mixes) -> Part:
     cluster, small = paper_cluster(given.known), given.known["jobs.small_share"]
-    admission = given.policies[1].partition("+")[2]  # the same as DRESS has
+    admission = given.dress.partition("+")[2]  # the same as DRESS has
     policies = [f"{policy}+{admission}" for policy in given.known["why.policies"]]
     kinds: tuple[Kind, ...] = ("spark", "map-reduce")
-    names = [(member, kind, small) for member in given.members for kind in kinds]
+    names = [(member, kind, small) for kind in kinds for member in given.members_of(kind)]
     plan: dict[Hashable, Work] = {}
     for name in names:
-        for policy in (given.policies[0], *policies):
-            plan.update(job_runs(name, given.workloads()[name], cluster, policy, given.seeds))
+        for policy in (given.baseline, *policies):
+            plan.update(job_runs(name, given.workloads[name], cluster, policy, given.seeds))
     runs = yield plan
     rows = []
     gains: dict[str, dict[str, dict[int, float]]] = {policy: {} for policy in policies}

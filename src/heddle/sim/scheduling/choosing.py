@@ -35,17 +35,19 @@ def _held_back(sim, b, stage):
     """Why, apart from room, the head of bucket b may not go: admission, limits of queues, its pool. 0: it may."""
     view = sim.shown
     job = view.stage_spec["job"][stage]
+    pool, shape = view.job["pool"][job], view.stage_spec["shape"][stage]
     reason = 0
+    if sim.setting["has_pools"][0]:  # first of all: an admission may look at the limit
+        for r in range(view.shape["demand"].shape[1]):
+            view.pool["limit"][pool, r] = hooks.limit(sim, pool, r)
     if sim.bucket["gated"][b]:
         reason = hooks.admits(sim, job)
     if reason == 0 and sim.setting["has_queue_limits"][0]:
         reason = hooks.queue_allows(sim, stage)
     if reason == 0 and sim.setting["has_pools"][0]:
-        pool, shape = view.job["pool"][job], view.stage_spec["shape"][stage]
         for r in range(view.shape["demand"].shape[1]):
-            limit = hooks.limit(sim, pool, r)
-            view.pool["limit"][pool, r] = limit
-            if view.clock["counts"][0, r] and view.pool["allocated"][pool, r] + view.shape["demand"][shape, r] > limit:
+            wanted = view.pool["allocated"][pool, r] + view.shape["demand"][shape, r]
+            if view.clock["counts"][0, r] and wanted > view.pool["limit"][pool, r]:
                 reason = WAIT_POOL_LIMIT
     return reason
 

@@ -1,0 +1,109 @@
+"""What admission control knows of AMs and jobs (the third paper's RIC): who runs, who waits, whose AM was lost."""
+
+from __future__ import annotations
+
+from heddle.model.compilable import callable_too
+from heddle.model.resources import MAX_RESOURCES
+from heddle.model.view import EVENT_ALLOCATED, JOB_ARRIVED, JOB_FINISHED
+from heddle.policy.lever import State, per_resource
+from heddle.policy.levers.admission_reserve import am_demand
+from heddle.policy.levers.admission_room import learn_sizes
+
+COLLECTED = State(
+    node=per_resource("ams"),  # what they reserve there
+    job=("next", "previous", "runs", "lost"),  # jobs that run are chained (number + 1; 0: none); lost: its AM is
+    # first to last: jobs that may wait; scaled: the reserve of this period by (3)
+    table=("n_ams", "n_tasks", "n_lost", "newest", "first", "last", per_resource("scaled")),
+    lists=("largest",),  # for each label, resource by resource: the largest task of the jobs that run
+)
+
+
+@callable_too
+def first_waiting(view, state):
+    """The first job, by number, that waits for its AM; -1: none."""
+    for job in range(state.table["first"][0], state.table["last"][0] + 1):
+        if view.job_spec["has_am"][job] and view.job["state"][job] == JOB_ARRIVED:
+            return job
+    return -1
+
+
+@callable_too
+def leaves(view, state, job):
+    """The job has ended: it is taken out of the chain, and the largest tasks are those of the others."""
+    after, before = state.job["next"][job], state.job["previous"][job]
+    if before > 0:
+        state.job["next"][before - 1] = after
+    else:
+        state.table["newest"][0] = after
+    if after > 0:
+        state.job["previous"][after - 1] = before
+    state.table["n_lost"][0] -= state.job["lost"][job]
+    state.job["runs"][job] = state.job["lost"][job] = 0
+    for i in range(state.largest.shape[0]):
+        state.largest[i] = 0
+    other = state.table["newest"][0] - 1
+    while other >= 0:
+        learn_sizes(view, state, other)
+        other = state.job["next"][other] - 1
+
+
+@callable_too
+def drop_failed(view, state):
+    """Jobs that ended without an AM, because theirs was lost once too often."""
+    job = state.table["newest"][0] - 1 if state.table["n_lost"][0] > 0 else -1
+    while job >= 0:
+        after = state.job["next"][job] - 1
+        if state.job["lost"][job] and view.job["state"][job] >= JOB_FINISHED:
+            leaves(view, state, job)
+        job = after
+
+
+@callable_too
+def am_comes(view, state, job):
+    state.table["n_lost"][0] -= state.job["lost"][job]
+    state.job["lost"][job] = 0
+    if state.job["runs"][job] == 0:
+        newest = state.table["newest"][0]
+        state.job["runs"][job], state.job["previous"][job], state.job["next"][job] = 1, 0, newest
+        if newest > 0:
+            state.job["previous"][newest - 1] = job + 1
+        state.table["newest"][0] = job + 1
+        learn_sizes(view, state, job)
+    first = first_waiting(view, state)
+    state.table["first"][0] = first if first >= 0 else state.table["last"][0] + 1
+
+
+@callable_too
+def am_event(view, state, kind, node, job):
+    """An AM comes, or ends with its job, or is lost and will be back."""
+    sign = 1 if kind == EVENT_ALLOCATED else -1
+    state.table["n_ams"][0] += sign
+    for r in range(view.shape["demand"].shape[1]):
+        state.node["ams"][node, r] += sign * am_demand(view, job, r)
+    if kind == EVENT_ALLOCATED:
+        am_comes(view, state, job)
+    elif view.job["state"][job] >= JOB_FINISHED:
+        leaves(view, state, job)
+    else:
+        state.table["n_lost"][0] += 1
+        state.job["lost"][job] = 1
+
+
+@callable_too
+def task_event(view, state, stage, sign):
+    """A task container comes or ends. Whether the reserve may have become smaller."""
+    job = view.stage_spec["job"][stage]
+    count = state.table["n_tasks"][0] + sign
+    state.table["n_tasks"][0] = count
+    shape = view.stage_spec["shape"][stage]
+    smaller = count <= 1
+    for r in range(view.shape["demand"].shape[1]):
+        demand = view.shape["demand"][shape, r]
+        if state.job["runs"][job]:  # a live cluster tells what a job's tasks want only when it asks for them
+            at = view.stage_spec["label"][stage] * MAX_RESOURCES + r
+            state.largest[at] = max(state.largest[at], demand)
+        allocated = -view.clock["am_allocated"][0, r]
+        for pool in range(view.pool.shape[0]):
+            allocated += view.pool["allocated"][pool, r]
+        smaller = smaller or demand * count < allocated
+    return smaller
