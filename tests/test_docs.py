@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,13 @@ def test_a_lever_of_the_guide_is_the_example_that_a_test_runs(example: str, mark
 def test_the_reference_of_levers_is_what_their_declarations_say() -> None:
     """If it is not: python -m heddle.policy.reference > docs/levers-reference.md"""
     assert (ROOT / "docs" / "levers-reference.md").read_text() == page()
+
+
+@pytest.mark.parametrize("where", ["cli", "api"])
+def test_the_references_of_commands_and_python_are_what_the_code_says(where: str) -> None:
+    """If one is not: python -m heddle.cli.reference > docs/cli-reference.md; the same with api."""
+    written = importlib.import_module(f"heddle.{where}.reference").page()
+    assert (ROOT / "docs" / f"{where}-reference.md").read_text() == written
 
 
 def test_the_reference_of_levers_leaves_nothing_unsaid() -> None:

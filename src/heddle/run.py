@@ -129,9 +129,9 @@ def prepare_engine(policies: Iterable[Policy], n_resources: int) -> float:
     return time.perf_counter() - began
 
 
-def engine_is_compiled() -> bool:
+def engine_is_compiled(n_resources: int) -> bool:
     """Whether compiled code of these sources is in the cache, so that no long wait is ahead."""
-    return any(engine_folder().glob("*-complete"))
+    return (engine_folder() / f"{n_resources}-complete").exists()
 
 
 def peak_rss_mb() -> float:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.schemas import valid
 from heddle.cli.main import run
 from heddle.experiments.effects.plan import Extent, plan_effects, policies_of
 from heddle.experiments.effects.scenes import LONGEST_S, RECORDED, WINDOW_S, Scene, built_in, recorded
@@ -37,7 +38,7 @@ def test_the_quick_matrix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     page, folder = tmp_path / "effects.md", tmp_path / "runs"
     command = ["effects", "--quick", "-j", "1", "-o", str(folder), "--markdown", str(page)]
     assert run([*command, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = valid("effects", json.loads(capsys.readouterr().out))
     assert list(found["workloads"]) == ["mix", "am-storm"]
     assert len(found["cells"]) == len(found["native_and_knobs"]) == 2 * 8
     cells = {(one["workload"], one["policy"]): one for one in found["cells"]}

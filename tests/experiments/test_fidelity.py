@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.schemas import valid
 from heddle.cli.main import run as command
 from heddle.experiments.fidelity import fidelity
 from heddle.experiments.replaying import Overheads, overheads_of
@@ -107,7 +108,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     write_record(recorded(seconds=7), tmp_path / "sunday")
     arguments = ["yarn", "fidelity", str(tmp_path / "monday"), "--calibrate", str(tmp_path / "sunday")]
     assert command([*arguments, "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = valid("yarn fidelity", json.loads(capsys.readouterr().out))
     assert answer["jobs"] == 12
     assert answer["overheads"]["ending_ms"] == 0
     assert command(arguments) == 0

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.schemas import valid
 from heddle.cli.main import run
 from heddle.reproduce.constants import read_constants
 from heddle.reproduce.papers import PAPERS
@@ -24,7 +25,7 @@ def test_quick_run_of_every_paper(paper: str, tmp_path: Path, capsys: pytest.Cap
     traces = ["--traces", str(TRACES)] if TRACES.is_dir() else []
     asked = ["reproduce", paper, "--quick", "--json", "--jobs", "1", "--report", str(report), "--markdown", str(docs)]
     assert run([*asked, *traces]) == 0
-    (document,) = json.loads(capsys.readouterr().out)
+    (document,) = valid("reproduce", json.loads(capsys.readouterr().out))["papers"]
     assert document["paper"] == paper
     assert document["constants_hash"] == read_constants(paper).hash
     assert document["quick"] is True

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cli.schemas import valid
 from heddle.cli.main import run
 from heddle.model.errors import RunRefused
 from heddle.yarn.live.client import RmClient
@@ -127,7 +128,7 @@ def test_the_command(workers: list[FakeRm], tmp_path: Path, capsys: pytest.Captu
     samples = tmp_path / "samples"
     command = ["yarn", "track", str(samples), "--remote", "--rm", workers[2].address, "--for", "0.3", "--every", "0.1"]
     assert run([*command, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["most_containers"] == 1
+    assert valid("yarn track", json.loads(capsys.readouterr().out))["most_containers"] == 1
     assert {line["container"] for line in read_lines(samples)} == {ONE}
     assert run(["yarn", "track", str(samples), "--rm", workers[2].address]) == 2
     assert "--remote" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.schemas import valid
 from heddle.cli.main import run
 from heddle.model.errors import RunRefused
 from heddle.yarn.testbed.local.cluster import LocalCluster, bring_up
@@ -27,7 +28,7 @@ def silent(_: str) -> None:
 
 def test_status_shows_a_healthy_cluster(cluster: LocalCluster, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["yarn", "status", "--name", "session", "--json"]) == 0
-    (shown,) = json.loads(capsys.readouterr().out)["clusters"]
+    (shown,) = valid("yarn status", json.loads(capsys.readouterr().out))["clusters"]
     assert shown["healthy"]
     assert shown["nodes_running"] == NODES
     assert set(shown["daemons"]) == {"resourcemanager", "nodemanager-0", "nodemanager-1", "historyserver"}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.schemas import valid
 from heddle.cli.main import run
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.rm_answers import read_apps, read_nodes
@@ -55,7 +56,7 @@ def test_mapreduce_beside_a_replay(cluster: LocalCluster, tmp_path: Path, capsys
         "  - {kind: mapreduce, name: nap, program: sleep, arguments: [-m, 1, -r, 0, -mt, 100]}\n"
     )
     assert run(["yarn", "run", str(mixture), "--name", "session", "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
+    shown = valid("yarn run", json.loads(capsys.readouterr().out))
     assert [(job["name"], job["kind"], job["outcome"]) for job in shown["jobs"]] == [
         ("a", "replay", "SUCCEEDED"),
         ("nap", "mapreduce", "SUCCEEDED"),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.schemas import valid
 from heddle.cli.main import run
 
 HEADER = "job,submit_ms,duration_ms,vcores,memory_mb,stage,after,am_vcores,am_memory_mb\n"
@@ -20,7 +21,7 @@ def test_both_simulators_run_the_same_jobs(hadoop: None, tmp_path: Path, capsys:
         0,
         1,  # a machine that is so busy that heartbeats come late
     )
-    shown = json.loads(capsys.readouterr().out)
+    shown = valid("yarn sls", json.loads(capsys.readouterr().out))
     assert shown["jobs"] == 2
     (sls_s,), (ours_s,) = shown["sls_makespans_s"], shown["heddle_makespans_s"]
     # Time in SLS is the clock's, so it is never quicker than what its AMs do: an ask, an answer, two tasks, ...

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from cli.schemas import valid
 from heddle.cli.main import run
 from heddle.storm.faults import Fault, Kind
 from heddle.storm.recorded import wrongly_recorded
@@ -46,7 +47,7 @@ def test_what_the_journal_leaves_out_or_doubles_is_noticed() -> None:
 def test_the_command_tells_how_much_it_has_run(capsys: pytest.CaptureFixture[str]) -> None:
     """The short storm of every test run."""
     assert run(["yarn", "storm", "--seeds", "6", "--first", "100", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    told = valid("yarn storm", json.loads(capsys.readouterr().out))
     assert (told["seeds"], told["first"], told["broken"]) == (6, 100, [])
     assert told["steps"] > 6 * 60
     assert told["pairs_of_faults"] > 10
@@ -57,7 +58,7 @@ def test_the_command_prints_the_seed_that_replays_what_broke(
 ) -> None:
     monkeypatch.setattr("heddle.yarn.live.client.KEEP_CONTAINERS", 0)
     assert run(["yarn", "storm", "--seeds", "1", "--first", "3", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
+    told = valid("yarn storm", json.loads(capsys.readouterr().out))
     assert (told["seed"], told["faults"]) == (3, [])
     assert told["again"] == "heddle yarn storm --first 3 --seeds 1"
 

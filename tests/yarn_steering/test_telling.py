@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from cli.schemas import valid
 from heddle.cli.main import run
 from heddle.cli.steer_view import SteerView
 from heddle.model.errors import RunRefused
@@ -126,5 +127,5 @@ def test_dead_bands_are_what_one_asks_for(
     """One vcore is reserved on each node; where nothing of it is expected to be used, one more is wanted."""
     words = ["--policy", "borg-default(fraction=0)", "--dead-band-mb", "100000", "--dead-band-vcores", band]
     assert run(["yarn", "steer", "--rm", rm.address, *words, "--for", "1", "--json"]) == 0
-    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    last = valid("yarn steer", json.loads(capsys.readouterr().out.splitlines()[-1]))
     assert [(node["wanted"][1], node["verdict"]) for node in last["nodes"]] == [(9000, verdict)] * 2

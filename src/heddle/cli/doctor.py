@@ -90,13 +90,18 @@ def _memory() -> Finding:
 
 def _cache() -> Finding:
     from heddle.model.compiled import cache_folder
+    from heddle.model.resources import BASE_RESOURCES
     from heddle.run import engine_is_compiled
 
     folder = cache_folder()
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(nearest, os.W_OK):
         return Finding("cache", "wrong", f"{folder} cannot be written: every run would compile anew (NUMBA_CACHE_DIR)")
-    state = "the engine is compiled" if engine_is_compiled() else "empty: the first run compiles the engine"
+    state = (
+        "the engine is compiled"
+        if engine_is_compiled(len(BASE_RESOURCES))
+        else "empty: the first run compiles the engine"
+    )
     return Finding("cache", "ok", f"{folder}: {state}")
 
 

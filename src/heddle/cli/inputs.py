@@ -82,12 +82,16 @@ def cluster_for(workload: str, cluster: str | None) -> Cluster:
 
 def compile_with_message(policies: Iterable[Policy], n_resources: int) -> float:
     """Compile the engine before anything else, and say so if it is the first time; the seconds it took."""
+    from heddle.model.compiled import another_compiles
     from heddle.run import engine_is_compiled, prepare_engine
 
-    first = not engine_is_compiled()
-    if first:
+    first = not engine_is_compiled(n_resources)
+    waiting = first and another_compiles()
+    if waiting:
+        say("another heddle is compiling the engine: waiting for it ...")
+    elif first:
         say(f"compiling the engine once, about {COMPILE_S} s ...")
     took_s = prepare_engine(policies, n_resources)
-    if first:
+    if first and not waiting:
         say(f"compiled in {took_s:.0f} s; from now on it comes from the cache")
     return took_s

@@ -19,6 +19,7 @@ from heddle.cli import (
     check,
     cluster,
     compare,
+    docs,
     doctor,
     effects,
     efficiency,
@@ -34,9 +35,18 @@ from heddle.cli import (
     yarn,
 )
 from heddle.cli.group import CommandGroup
-from heddle.cli.output import BAD_INPUT, DONE, INTERRUPTED, be_quiet, complain, report, show_warnings_briefly
+from heddle.cli.output import (
+    BAD_INPUT,
+    DONE,
+    INTERRUPTED,
+    be_quiet,
+    fail,
+    report,
+    show_warnings_briefly,
+    tell_errors_as_json,
+)
 from heddle.cli.settings import option_defaults, read_settings_file
-from heddle.model.errors import HeddleError
+from heddle.model.errors import HeddleError, Problem
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -72,6 +82,7 @@ app.command("bound")(bound.bound)
 app.command("efficiency")(efficiency.efficiency)
 app.command("ledger")(ledger.ledger)
 app.command("advise")(advise.advise)
+app.command("docs")(docs.docs)
 app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)
 app.command("reproduce")(reproduce.reproduce)
@@ -111,8 +122,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code: 0 done, 1 stalled or a check failed, 2 bad input, 130 interrupted."""
     show_warnings_briefly()
     be_quiet(False)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    tell_errors_as_json("--json" in given)
     try:
-        code: Any = app(args=_quiet_first(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
+        code: Any = app(args=_quiet_first(given), standalone_mode=False)
         sys.stdout.flush()
     except HeddleError as error:
         return report(error)
@@ -125,18 +138,24 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if error.errno not in DISK_FULL:
             raise
         _write_no_more()
-        complain(
-            f"{error.strerror}: {error.filename or 'what it prints'} cannot be written; free some space, then again"
-        )
-        return BAD_INPUT
+        what = f"{error.strerror}: {error.filename or 'what it prints'} cannot be written; free some space, then again"
+        return fail("disk-full", [Problem("", what)], BAD_INPUT)
     except Exception as error:
         if (show := getattr(error, "show", None)) is None:  # the parser's own errors know how to show themselves
             raise
+        if "--json" in given:
+            return fail("usage", [Problem("", _said_by(error))], BAD_INPUT)
         show()
         return BAD_INPUT
     if code == INTERRUPTED:
-        complain("interrupted; nothing half-written is left behind")
+        fail("interrupted", [Problem("", "interrupted; nothing half-written is left behind")], INTERRUPTED)
     return code if isinstance(code, int) else DONE
+
+
+def _said_by(error: Exception) -> str:
+    """The parser's error in words, with the option that it is about."""
+    words = getattr(error, "format_message", None)
+    return str(words() if words is not None else error)
 
 
 def _write_no_more() -> None:

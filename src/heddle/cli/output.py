@@ -6,12 +6,14 @@ import json
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from heddle.model.errors import BadInput, CheckFailed, HeddleError
+from heddle.model.errors import BadInput, CheckFailed, HeddleError, Problem
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -19,18 +21,30 @@ if TYPE_CHECKING:
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
+ErrorKind = Literal["bad-input", "refused", "check-failed", "usage", "disk-full", "interrupted"]
+_PREFIX: Final = {"bad-input": "error: ", "refused": "error: ", "check-failed": "check failed: "}
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout instead of tables.")]
 
 
+SCHEMA_VERSION: Final = 1  # of all documents together; docs/json.md says when it changes
+
+
 class _Loudness:
-    """What --quiet sets: the one thing of the command line that every message depends on."""
+    """What every message depends on: --quiet, and whether a machine reads what is wrong (--json)."""
 
     quiet = False
+    errors_as_json = False
 
 
 def be_quiet(wanted: bool) -> None:
     """With --quiet only results and errors are printed."""
     _Loudness.quiet = wanted
+
+
+def tell_errors_as_json(wanted: bool) -> None:
+    """With --json errors are one line of JSON on stderr, the last one."""
+    _Loudness.errors_as_json = wanted
 
 
 def is_quiet() -> bool:
@@ -48,8 +62,18 @@ def complain(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def print_json(document: Any) -> None:
-    print(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
+def versioned(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document that others read says what wrote it and by which schema."""
+    return {"heddle_version": version("heddle"), "schema_version": SCHEMA_VERSION, **document}
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    print(json.dumps(versioned(document), indent=1, allow_nan=False, ensure_ascii=False))
+
+
+def print_json_line(document: Mapping[str, Any]) -> None:
+    """One of many documents, of which each is a line."""
+    print(json.dumps(versioned(document), allow_nan=False), flush=True)
 
 
 def print_tables(tables: Iterable[RenderableType], *, to_stderr: bool = False) -> None:
@@ -93,15 +117,22 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], title: str = "
 def report(error: HeddleError) -> int:
     """Say what was wrong; the exit code that it means."""
     if isinstance(error, BadInput):
-        for problem in error.problems:
-            complain(f"error: {problem}")
-        return BAD_INPUT
+        return fail("bad-input", error.problems, BAD_INPUT)
     if isinstance(error, CheckFailed):
-        for found in error.found:
-            complain(f"check failed: {found}")
-        return FAILED
-    complain(f"error: {error}")
-    return BAD_INPUT
+        return fail("check-failed", [Problem("", found) for found in error.found], FAILED)
+    return fail("refused", [Problem("", str(error))], BAD_INPUT)
+
+
+def fail(kind: ErrorKind, problems: Sequence[Problem], exit_code: int) -> int:
+    """Tell a person, or a machine, what was wrong; gives the exit code back."""
+    if _Loudness.errors_as_json:
+        listed = [{name: value for name, value in asdict(one).items() if value not in ("", None)} for one in problems]
+        error = {"kind": kind, "exit_code": exit_code, "problems": listed}
+        complain(json.dumps(versioned({"error": error}), ensure_ascii=False))
+        return exit_code
+    for problem in problems:
+        complain(_PREFIX.get(kind, "") + (str(problem) if problem.where else problem.what))
+    return exit_code
 
 
 def show_warnings_briefly() -> None:

@@ -85,7 +85,7 @@ def reproduce(
         for result in done:
             say(f"wrote {write_markdown(markdown, result)[0]} and its figures")
     if json:
-        print_json([result.as_json() for result in done])
+        print_json({"papers": [result.as_json() for result in done]})
         return
     for result in done:
         rows = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import json as jsonlib
 import time
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from heddle.cli.output import DONE, Json, is_quiet, print_json, say
+from heddle.cli.output import DONE, Json, is_quiet, print_json, print_json_line, say
 from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Name, Rm, Stretched, client_of, secret_of, until_told
 from heddle.model.errors import BadInput, RunRefused
 
@@ -222,7 +221,7 @@ class _Teller:
             self._journal.add(decision)
             self._journal.flush()
         if self._json:
-            print(jsonlib.dumps(decision), flush=True)
+            print_json_line(decision)
         elif self._view is not None:
             self._view.show(decision, changes_in_words(decision))
         else:

@@ -8,9 +8,10 @@ This module must be imported before any other that compiles.
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,12 +20,14 @@ from numba import njit
 from numba.extending import overload
 
 from heddle.model.compilable import tell_of_marked
+from heddle.model.compiled_places import PlaceInPackage
 from heddle.model.own_sources import source_digest
 
 _CALLING: Final = tuple(f"policy/{name}.py" for name in ("question", "delivery", "handles", "native"))
 ENGINE_SOURCES: Final = ("model/*.py", *_CALLING, "sim/**/*.py")
 LEVER_SOURCES: Final = ("model/*.py", "policy/**/*.py")
 LIVE_SOURCES: Final = (*ENGINE_SOURCES, "yarn/live/*.py", "yarn/live/absorbing/*.py", "stock_yarn/*.py")
+_LOCK: Final = "compiling"
 
 
 def _compiled_from(patterns: tuple[str, ...]) -> str:
@@ -46,6 +49,28 @@ def engine_folder() -> Path:
 
 
 @contextmanager
+def compiling_alone() -> Iterator[None]:
+    """One process compiles the engine while others wait here; then they find it in the cache."""
+    engine_folder().mkdir(parents=True, exist_ok=True)
+    with (engine_folder() / _LOCK).open("w") as lock:
+        with suppress(OSError):  # file systems that know no locks: then several compile, as they may
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def another_compiles() -> bool:
+    """Whether some process is in compiling_alone() now."""
+    try:
+        with (engine_folder() / _LOCK).open("r") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+@contextmanager
 def among_levers() -> Iterator[None]:
     """What is declared as compiled in here is kept in the folder of levers."""
     with _kept_in(f"levers-{_compiled_from(LEVER_SOURCES)}"):
@@ -62,6 +87,8 @@ def _kept_in(folder: str) -> Iterator[None]:
 
 
 numba.config.CACHE_DIR = str(engine_folder())
+_NUMBAS_OWN: Final = ("UserProvidedCacheLocator", "InTreeCacheLocator", "UserWideCacheLocator", "IPythonCacheLocator")
+numba.config.CACHE_LOCATOR_CLASSES = ",".join([f"{PlaceInPackage.__module__}.{PlaceInPackage.__name__}", *_NUMBAS_OWN])
 # The engine has no loop worth vectorising; looking for one costs a third of the compile time.
 numba.config.LOOP_VECTORIZE = 0
 numba.config.SLP_VECTORIZE = 0

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from numba import njit, types
 
-from heddle.model.compiled import ENGINE, engine_folder
+from heddle.model.compiled import ENGINE, compiling_alone, engine_folder
 from heddle.policy.native import address_of
 from heddle.sim.engine import advance, prepare_run
 from heddle.sim.numba.handle import SimType
@@ -99,11 +99,22 @@ def compile_unit(name: str, n_resources: int) -> int:
 def compile_engine(n_resources: int) -> Engine:
     """All of the engine, from the cache if it is there.
 
-    If it is not, a second process compiles it from the other end; what one has compiled, the other finds in the cache.
+    If it is not, one process compiles and others wait for it. A second process of its own compiles from the other end;
+    what one has compiled, the other finds in the cache.
     """
     complete = engine_folder() / f"{n_resources}-complete"
+    if not complete.exists():
+        with compiling_alone():
+            if not complete.exists():
+                _compile_with_two(n_resources)
+                complete.touch()
+    unit_addresses(n_resources)
+    return compiled_engine(n_resources)
+
+
+def _compile_with_two(n_resources: int) -> None:
     second = None
-    if not complete.exists() and (os.cpu_count() or 1) > 1:
+    if (os.cpu_count() or 1) > 1:
         second = subprocess.Popen(
             [sys.executable, "-m", "heddle.sim.numba.second_core", str(n_resources)],
             stdin=subprocess.DEVNULL,
@@ -112,11 +123,8 @@ def compile_engine(n_resources: int) -> Engine:
         )
     try:
         unit_addresses(n_resources)
-        engine = compiled_engine(n_resources)
+        compiled_engine(n_resources)
     finally:
         if second is not None:
             second.terminate()
             second.wait()
-    complete.parent.mkdir(parents=True, exist_ok=True)
-    complete.touch()
-    return engine
