@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from heddle.policy.declaration import Lever
 
 FIRST: Final = ("view", "state", "params")
-SWITCHED: Final = ("may_deadlock", "reserves", "blocking", "reads_containers", "young", "by_stage", "waits")
+SWITCHED: Final = (
+    "may_deadlock", "reserves", "blocking", "blocks_in_job", "by_memory", "reads_containers", "young", "by_stage",
+    "waits",
+)  # fmt: skip
 
 
 def problems_of(lever: Lever) -> list[str]:

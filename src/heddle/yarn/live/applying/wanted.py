@@ -45,6 +45,8 @@ def without_knob(policy: Policy) -> list[str]:
     missing = []
     if ordering.fit is not None:
         missing.append(f"{ordering.name} chooses a request for each node, which YARN lets nobody outside do")
+    if ordering.trait(ordering.by_memory):
+        missing.append(f"{ordering} is a scheduler of its own: no knob makes Capacity or Fair act like it")
     if queues.by_queue and not queues.of_yarn:
         missing.append(f"{queues.name} orders queues, which YARN's own scheduler does")
     if queues.settings_fixed:
