@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from heddle.experiments.engines import LocalProcesses, engine_named
+from heddle.experiments import engines
+from heddle.experiments.engines import LocalProcesses, ProcessesThatPay, engine_named
 from heddle.model.errors import BadInput
 
 
@@ -33,9 +34,27 @@ class Backwards:
             yield number, function(configurations[number])
 
 
-@pytest.mark.parametrize("name", ["local:1", "local:2"])
+@pytest.mark.parametrize("name", ["local", "local:1", "local:2"])
 def test_local_processes_give_every_result_with_its_position(name: str) -> None:
     assert dict(engine_named(name).run(square, [3, 1, 2])) == {0: 9, 1: 1, 2: 4}
+
+
+def process_after(seconds: float) -> int:
+    time.sleep(seconds)
+    return os.getpid()
+
+
+def test_no_process_is_started_for_what_takes_no_time() -> None:
+    done = dict(ProcessesThatPay(2).run(process_after, [0.0] * 5))
+    assert done == dict.fromkeys(range(5), os.getpid())
+
+
+def test_a_slow_first_run_is_followed_by_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "WORKER_START_S", 0.25)
+    monkeypatch.setattr(engines, "LOADING_S", 0.0)
+    done = dict(ProcessesThatPay(2).run(process_after, [0.3, 0.0, 0.0, 0.0]))
+    assert done[0] == os.getpid()
+    assert os.getpid() not in {done[1], done[2], done[3]}
 
 
 @pytest.mark.parametrize("processes", [1, 2])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from functools import partial
@@ -81,7 +80,8 @@ def compare(
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Parallel processes [default: one per core].", min=1)
+        int | None,
+        typer.Option("--jobs", "-j", help="Parallel processes [default: one per core, where that pays].", min=1),
     ] = None,
     executor: Annotated[
         Literal["native", "yarn-knobs"], typer.Option(help="Who turns the plan into containers.")
@@ -105,7 +105,7 @@ def compare(
     """
     from heddle.analysis.measures.edges import Edges
     from heddle.experiments.compare import run_one
-    from heddle.experiments.engines import LocalProcesses
+    from heddle.experiments.engines import processes_on_this_machine
     from heddle.experiments.plan import DEFAULT_POLICIES, plan_comparison, read_policies
     from heddle.report.comparison import write_comparison_report
     from heddle.report.table import comparison_tables, notes, verdict_sentences
@@ -132,7 +132,7 @@ def compare(
     )
     for n_resources in plan.resource_counts:
         compile_with_message(plan.policies, n_resources)
-    done = dict(run_with_progress(LocalProcesses(jobs or os.cpu_count() or 1), run_one, plan.runs))
+    done = dict(run_with_progress(processes_on_this_machine(jobs), run_one, plan.runs))
     comparison = plan.comparison(done, shlex.join(["heddle", *sys.argv[1:]]))
     if report is not None:
         write_comparison_report(report, comparison, account_beside(Path(workload)))

@@ -57,7 +57,8 @@ def _findings() -> Iterator[Finding]:
             yield Finding(name, "ok", version(name))
         except PackageNotFoundError:
             yield Finding(name, "wrong", "not installed: pip install heddle")
-    yield Finding("cores", "ok", f"{os.cpu_count() or 1}; compare and sweep use them all unless told otherwise")
+    cores = f"{os.cpu_count() or 1}; unless told otherwise, compare and sweep use them all where that pays"
+    yield Finding("cores", "ok", cores)
     yield _memory()
     yield _cache()
     yield _settings()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -61,7 +60,8 @@ def effects(
         Path | None, typer.Option(help=f"Where the recorded traces are [default: {TRACES}, if it is there].")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Parallel processes [default: one per core].", min=1)
+        int | None,
+        typer.Option("--jobs", "-j", help="Parallel processes [default: one per core, where that pays].", min=1),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -80,14 +80,14 @@ def effects(
     """
     from heddle.analysis.comparison.effects import Effects
     from heddle.experiments.effects.plan import plan_effects
-    from heddle.experiments.engines import LocalProcesses
+    from heddle.experiments.engines import processes_on_this_machine
     from heddle.experiments.sweep_store import SweepStore
     from heddle.report.effects import Matrix, Setting
     from heddle.report.effects_detail_page import detail_markdown, detail_name
     from heddle.report.effects_page import effects_markdown
     from heddle.report.page import write_page
 
-    engine = LocalProcesses(jobs or os.cpu_count() or 1)
+    engine = processes_on_this_machine(jobs)
     with tempfile.TemporaryDirectory(prefix="heddle-effects-") as scratch:
         extent, remarks = _extent(workload, queues or (), seeds, quick, traces, Path(scratch) / "traces")
         plan, folder = plan_effects(extent), output or Path(scratch) / "runs"

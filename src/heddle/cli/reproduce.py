@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 import tempfile
@@ -37,7 +36,8 @@ def reproduce(
         Path | None, typer.Option(help=f"Where the recorded traces are [default: {TRACES}, if it is there].")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Parallel processes [default: one per core].", min=1)
+        int | None,
+        typer.Option("--jobs", "-j", help="Parallel processes [default: one per core, where that pays].", min=1),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -54,7 +54,7 @@ def reproduce(
       heddle reproduce all --quick --report papers.html
       heddle reproduce usage-feedback --json > claims.json
     """
-    from heddle.experiments.engines import LocalProcesses
+    from heddle.experiments.engines import processes_on_this_machine
     from heddle.policy.parse import parse_policy
     from heddle.report.page import write_page
     from heddle.reproduce.claims import Reproduction, headline
@@ -69,7 +69,7 @@ def reproduce(
     if traces is not None and not traces.is_dir():
         raise BadInput.of("--traces", f"there is no folder {traces}")
     compile_with_message([parse_policy("fifo+usage-feedback")], 2)
-    compute = partial(run_with_progress, LocalProcesses(jobs or os.cpu_count() or 1))
+    compute = partial(run_with_progress, processes_on_this_machine(jobs))
     done: list[Reproduction] = []
     for one in PAPERS.values() if paper == ALL else [PAPERS[paper]]:
         with tempfile.TemporaryDirectory(prefix="heddle-reproduce-") as scratch:
