@@ -11,7 +11,7 @@ from .partitions import Partition
 from .placements import Placement
 from .queues import Queues, below_maximum
 from .sizings import Sizing
-from .state import Node, QueueState, Stage, World
+from .state import Job, Node, QueueState, Stage, World
 
 
 class Offers:
@@ -28,6 +28,7 @@ class Offers:
     ) -> None:
         self.world, self.lives, self.admission, self.sizing = world, lives, admission, sizing
         self.partition, self.ordering, self.placement, self.queues = partition, ordering, placement, queues
+        self.served: set[Stage] = set()  # by the present offer: a node's heartbeat, or an ideal pass
 
     # Candidates
 
@@ -47,7 +48,8 @@ class Offers:
             leaf = job.queue if self.queues.walks else None
             user = job.user if self.queues.users else None
             open_to_all = job.admitted or self.admission.admits_all
-            bucket = buckets.setdefault((job.pool, leaf, user, stage.shape, stage.label, open_to_all), [])
+            alone = stage if self.ordering.in_jobs else None
+            bucket = buckets.setdefault((job.pool, leaf, user, stage.shape, stage.label, open_to_all, alone), [])
             bucket.append((self.ordering.key(self.world, stage), stage.number, stage))
         return [min(bucket, key=lambda entry: entry[:2]) for bucket in buckets.values()]
 
@@ -91,6 +93,7 @@ class Offers:
         )
 
     def _allocate(self, stage: Stage, node: Node) -> None:
+        self.served.add(stage)
         task = self.placement.take(stage, node)
         if stage.kind == EXECUTORS and stage.idle_timeout_ms > 0:
             # Which executor it is matters to nobody but the record: the first neither alive nor on its way back.
@@ -105,6 +108,7 @@ class Offers:
 
     def heartbeat(self, node: Node) -> None:
         given, most = 0, self.world.cluster.off_switch_per_heartbeat
+        self.served.clear()
         if node.reserved_for is not None and not self.is_let_in(node.reserved_for):
             node.reserved_for = None
         if node.reserved_for is not None:
@@ -123,8 +127,11 @@ class Offers:
 
     def _first(self, node: Node) -> Stage | None:
         """The request that gets a container of this node; None ends the offer, perhaps with the node reserved."""
+        stopped: set[Job] = set()
         for leaf in self.leaves():
             for stage in leaf:
+                if stage.job in stopped:
+                    continue
                 if not self._may_have_one(stage):
                     if self.queues.reserves and self._has_label(stage, node) and self._is_at_maximum(stage):
                         break
@@ -134,9 +141,15 @@ class Offers:
                 if self._has_label(stage, node) and not self._fits(stage, node):
                     if self._reserve(stage, node):
                         return None
-                    if self.ordering.blocking:
+                    if self._ends_the_leaf(stage, stopped):
                         break
         return None
+
+    def _ends_the_leaf(self, stage: Stage, stopped: set[Job]) -> bool:
+        """Whether what does not fit keeps back its whole leaf; if only the rest of its job, that is noted."""
+        if self.ordering.in_jobs and self.ordering.blocking and stage not in self.served:
+            stopped.add(stage.job)
+        return self.ordering.blocking and not self.ordering.in_jobs
 
     def _is_at_maximum(self, stage: Stage) -> bool:
         """Whether it is let in, and the maximum of its queue or of one above is what keeps it back."""
@@ -156,6 +169,7 @@ class Offers:
     # The ideal pass
 
     def ideal_pass(self) -> None:
+        self.served.clear()
         if self.ordering.packs:
             for node in self.world.nodes:
                 while (stage := self._packed(node, may_reserve=False)) is not None:
@@ -165,15 +179,16 @@ class Offers:
             self._allocate(*found)
 
     def _best(self) -> tuple[Stage, Node] | None:
+        stopped: set[Job] = set()
         for leaf in self.leaves():
             for stage in leaf:
-                if not self._may_have_one(stage):
+                if stage.job in stopped or not self._may_have_one(stage):
                     continue
                 nodes = [node for node in self.world.nodes if self._suits(stage, node)]
                 if nodes:
                     scores = [self.placement.score(self.world, self.sizing, stage, node) for node in nodes]
                     return stage, nodes[scores.index(max(scores))]  # the first of equals: the smaller number
-                if self.ordering.blocking:
+                if self._ends_the_leaf(stage, stopped):
                     break
         return None
 

@@ -15,6 +15,8 @@ class Ordering:
     """Base of all: not blocking, no fit."""
 
     blocking = False
+    in_jobs = False  # what does not fit blocks the later requests of its own job only
+    by_memory = False  # memory alone counts, and exclusive resources, whatever the calculator
     packs = False  # depends on the node: `combine` chooses among all that fit
 
     def key(self, world: World, stage: Stage) -> Key:
@@ -48,11 +50,12 @@ def fifo_key(job: Job) -> Key:
 
 
 class Fifo(Ordering):
-    def __init__(self, blocking: int = 1) -> None:
+    def __init__(self, blocking: int = 1, yarn: int = 0) -> None:
         self.blocking = bool(blocking)
+        self.in_jobs = self.by_memory = bool(yarn)
 
     def key(self, world: World, stage: Stage) -> Key:
-        return fifo_key(stage.job)
+        return stage.job.number if self.in_jobs else fifo_key(stage.job)
 
 
 class RandomOrder(Ordering):

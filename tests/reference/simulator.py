@@ -72,6 +72,8 @@ class Simulator:
         *,
         by_knobs: bool,
     ) -> None:
+        if make_ordering(*policy.ordering).by_memory:
+            cluster = replace(cluster, calculator="memory")
         self.world = load(workload, cluster, seed)
         self.reports = Reports(self.world, observation)
         self.knobs: Knobs | None = None

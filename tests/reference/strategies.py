@@ -400,6 +400,8 @@ SIZINGS: tuple[Lever, ...] = (
 ORDERINGS: tuple[Lever, ...] = (
     ("fifo", {}),
     ("fifo", {"blocking": 0}),
+    ("fifo", {"yarn": 1}),
+    ("fifo", {"yarn": 1, "blocking": 0}),
     ("random-order", {}),
     ("sjf", {}),
     ("srpt", {}),

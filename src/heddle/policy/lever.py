@@ -78,6 +78,9 @@ class Ordering(Lever):
     combine: Hook | None = None
     offer: Hook | None = None
     blocking: bool | str = False  # in a leaf, the first request that does not fit stops those behind (or: a parameter)
+    # What blocks stops those behind it in its own job only, unless it got a container in the same offer.
+    blocks_in_job: bool | str = False
+    by_memory: bool | str = False  # memory alone counts, and exclusive resources, whatever the cluster's calculator
     # When the host asks for a key again: never; when its job asks for, gets or loses a container; then and every_ms.
     depends_on: Literal["nothing", "allocations", "time"] = "nothing"
     form: Form | None = None  # what the bridge needs to know of fit and combine: only heddle's own can be named here

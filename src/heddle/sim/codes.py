@@ -19,6 +19,7 @@ END_JOB_FAILED = int(Outcome.JOB_FAILED)
 END_RELEASED = int(Outcome.RELEASED)
 
 WAIT_NONE = int(Reason.NONE)
+WAIT_BEHIND = int(Reason.BEHIND)
 WAIT_NO_ROOM = int(Reason.NO_ROOM)
 WAIT_LABEL = int(Reason.LABEL)
 WAIT_QUEUE_LIMIT = int(Reason.QUEUE_LIMIT)

@@ -75,6 +75,7 @@ class StageRun(Row):
     returned: Int32 = -1  # first of its returned tasks, by number; -1: none
     bucket: Int32 = -1  # where its request waits; -1: nowhere
     place: Int32  # its position in that bucket (requests.py)
+    served: Int64 = -1  # the offer in which it last got a container (choosing.py)
     after_left: Int16 = of_run(lambda run: run.workload.stages["n_after"])  # stages it comes after that are not done
     runnable: Int8
     starvation_watched: Int8  # a check whether its maps starve is due
@@ -95,6 +96,7 @@ class JobRun(Row):
     after_left: Int32 = of_run(lambda run: run.workload.jobs["n_after"])  # jobs it comes after that have not finished
     stages_left: Int32 = of_run(lambda run: run.stages_with_work)
     first_slot: Int32 = -1  # of all that it holds, inner tasks included, the newest first
+    stopped: Int64  # the walk in which one of its requests keeps back the later ones
     am_losses: Int8
     begun: Int8  # its AM is ready, or it has none and has arrived
     submitted: Int8

@@ -131,8 +131,9 @@ class RunInputs:
 
     @cached_property
     def lanes(self) -> Lanes:
-        levers, n_queues = (self.walk, self.placement), len(self.queues.names)
-        return Lanes.of(self.workload, self.members, n_queues, *levers, self.partition.n_pools, self.has_gate)
+        by_stage = self.placement.trait(self.placement.by_stage) or self.ordering.trait(self.ordering.blocks_in_job)
+        n_queues, n_pools = len(self.queues.names), self.partition.n_pools
+        return Lanes.of(self.workload, self.members, n_queues, self.walk, by_stage, n_pools, self.has_gate)
 
     # The workload.
 
@@ -177,7 +178,8 @@ class RunInputs:
     def counted(self) -> npt.NDArray[np.bool_]:
         """The resources that the calculator looks at."""
         counted: npt.NDArray[np.bool_] = self.exclusive | (np.arange(self.n_resources) == 0)
-        return counted | (self.cluster.calculator == "dominant")
+        by_memory = self.ordering.trait(self.ordering.by_memory)
+        return counted | (self.cluster.calculator == "dominant" and not by_memory)
 
     @cached_property
     def racks(self) -> npt.NDArray[np.int32]:

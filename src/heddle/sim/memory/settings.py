@@ -58,6 +58,7 @@ class Setting(Row):
     sizes_with_time: Int64 = of_run(lambda run: run.sizing.depends_on == "time")
     has_pools: Int64 = of_run(lambda run: "pool" in run.partition.hooks)
     blocking: Int64 = of_run(lambda run: run.ordering.trait(run.ordering.blocking))
+    blocks_in_job: Int64 = of_run(lambda run: run.ordering.trait(run.ordering.blocks_in_job))
     by_queue: Int64 = of_run(lambda run: run.walk.by_queue)
     reserves: Int64 = of_run(lambda run: run.reserves)
     has_queue_limits: Int64 = of_run(lambda run: "allows" in run.walk.hooks)

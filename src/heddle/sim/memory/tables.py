@@ -127,6 +127,7 @@ class Sim:
     starts: Array = array(I32, lambda n: 2 * n.slots + 16)  # slots
     asks: Array = array(I32, lambda n: n.asks)  # stages
     rekeys: Array = array(I32, lambda n: 2 * n.asks)  # jobs
+    climb: Array = array(I64, lambda n: 128)  # for a search in `tree`: two nodes of each level
     scratch: Array = array(I64, lambda n: n.scratch)  # for searches
 
     # What has been.

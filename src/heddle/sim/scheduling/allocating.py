@@ -12,7 +12,7 @@ from heddle.sim.containers.slots import new_slot
 from heddle.sim.log import note
 from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.asking import ask_soon, rekey_later
-from heddle.sim.scheduling.choosing import wait
+from heddle.sim.scheduling.choosing import this_offer, wait
 from heddle.sim.scheduling.events import tell_levers
 from heddle.sim.scheduling.observation import begin_watching
 from heddle.sim.scheduling.reports import node_changed, reports_made, resize, settle_reports
@@ -89,6 +89,7 @@ def allocate(sim, stage, n):
             rekey_later(sim, job)
     if setting["key_changes"][0]:
         rekey_later(sim, job)
+    sim.stage_run["served"][stage] = this_offer(sim, n)
     if setting["blocking"][0] or setting["reserves"][0]:
         control["epoch"][0] += 1  # another head, or a node that need not be kept any more: news for every node
     view.clock["allocations"][0] += 1

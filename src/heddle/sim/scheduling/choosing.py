@@ -8,7 +8,15 @@ look at the node) or of all.
 from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
-from heddle.sim.codes import LOG_WAIT, WAIT_LABEL, WAIT_NO_ROOM, WAIT_POOL_LIMIT, WAIT_QUEUE_LIMIT, WAIT_RESERVED
+from heddle.sim.codes import (
+    LOG_WAIT,
+    WAIT_BEHIND,
+    WAIT_LABEL,
+    WAIT_NO_ROOM,
+    WAIT_POOL_LIMIT,
+    WAIT_QUEUE_LIMIT,
+    WAIT_RESERVED,
+)
 from heddle.sim.log import note
 from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
@@ -28,6 +36,13 @@ def wait(sim, stage, reason):
         if sim.setting["logging"][0]:
             job, waiting = sim.shown.stage_spec["job"][stage], sim.shown.stage["waiting"][stage]
             note(sim, LOG_WAIT, reason, job, stage, -1, waiting)
+
+
+@inlined
+def this_offer(sim, n):
+    """A number of its own for the heartbeat of node n in this instant or, without heartbeats, for this ideal pass."""
+    by_node = sim.setting["node_heartbeat_ms"][0] > 0
+    return sim.control["passes"][0] * (sim.shown.node.shape[0] + 1) + (n + 1 if by_node else 0)
 
 
 @inlined
@@ -240,7 +255,10 @@ def choose(sim, n):
             continue
         stage = sim.bucket["head"][b]
         w = sim.bucket["want"][b]
-        reason = _held_back(sim, b, stage)
+        job = view.stage_spec["job"][stage]
+        reason = WAIT_BEHIND
+        if setting["blocks_in_job"][0] == 0 or sim.job_run["stopped"][job] != walk:
+            reason = _held_back(sim, b, stage)
         elsewhere = n >= 0 and sim.want["label"][w] != 0 and view.node["label"][n] != sim.want["label"][w]
         if reason == WAIT_QUEUE_LIMIT and n >= 0 and setting["reserves"][0] and not elsewhere:
             wait(sim, stage, reason)
@@ -265,7 +283,11 @@ def choose(sim, n):
                 if setting["reserves"][0] and _reserve(sim, n, stage):
                     wait(sim, stage, WAIT_RESERVED)
                     return ENOUGH
-            if setting["blocking"][0] and (n < 0 or reason == WAIT_NO_ROOM):
+            blocks = setting["blocking"][0] and (n < 0 or reason == WAIT_NO_ROOM)
+            if blocks and setting["blocks_in_job"][0]:
+                if sim.stage_run["served"][stage] != this_offer(sim, n):
+                    sim.job_run["stopped"][job] = walk
+            elif blocks:
                 wait(sim, stage, reason)
                 if setting["by_queue"][0]:
                     sim.queue_run["tried"][leaf] = walk
@@ -278,7 +300,7 @@ def choose(sim, n):
             differs = True
         wait(sim, stage, reason)
         sim.bucket["tried"][b] = walk
-        if n >= 0 and lined_up < 0:
+        if lined_up < 0 and (n >= 0 or setting["blocks_in_job"][0]):
             lined_up = line_up(sim, leaf)
     return 0
 

@@ -99,7 +99,7 @@ def _worth_looking(sim, i, shape, best, best_score):
 def _best_in_tree(sim, stage, w):
     """The best of all nodes, looking into those parts of the tree first that promise most."""
     shape, label = sim.want["shape"][w], sim.want["label"][w]
-    tree, waiting = sim.tree, sim.scratch
+    tree, waiting = sim.tree, sim.climb
     size = tree.shape[0] // 2
     best, best_score = -WAIT_NO_ROOM, 0
     waiting[0] = 1

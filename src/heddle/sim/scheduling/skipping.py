@@ -26,7 +26,7 @@ def _wants_that_count(sim):
         return NONE
     if setting["tick_ms"][0] > 0 or setting["preemption_every_ms"][0] > 0:
         return NONE
-    in_turn = setting["blocking"][0] and setting["by_queue"][0] == 0
+    in_turn = setting["blocking"][0] and setting["by_queue"][0] == 0 and setting["blocks_in_job"][0] == 0
     first, first_key, first_stage = -1, 0, 0
     for lane in range(sim.lane.shape[0]):
         b = sim.lane["first"][lane]

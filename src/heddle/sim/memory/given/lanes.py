@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heddle.model.workload import Workload
-from heddle.policy.lever import Placement, Queues
+from heddle.policy.lever import Queues
 from heddle.sim.memory.given.members import Members
 
 
@@ -37,10 +37,10 @@ class _Wants(NamedTuple):
     label: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, workload: Workload, placement: Placement) -> _Wants:
+    def of(cls, workload: Workload, by_stage: bool) -> _Wants:
         n_labels = len(workload.labels)
         asked = workload.stages["shape"].astype(np.int64) * n_labels + workload.stages["label"]
-        if placement.trait(placement.by_stage):
+        if by_stage:
             wants, of_stage = asked, np.arange(len(asked))
         else:
             wants, of_stage = np.unique(asked, return_inverse=True)
@@ -72,11 +72,11 @@ class Lanes(NamedTuple):
         members: Members,
         n_queues: int,
         walk: Queues,
-        placement: Placement,
+        by_stage: bool,
         n_pools: int,
         has_gate: bool,
     ) -> Lanes:
-        bases, wants = _Bases.of(walk, members, n_queues), _Wants.of(workload, placement)
+        bases, wants = _Bases.of(walk, members, n_queues), _Wants.of(workload, by_stage)
         n_bases, n_wants = len(bases.queue), len(wants.shape)
         combos, of_stage = np.unique(
             bases.of_job[:, workload.stages["job"]] * np.int64(n_wants) + wants.of_stage, return_inverse=True

@@ -48,6 +48,8 @@ def without_knob(policy: Policy, bridge: bool = False) -> list[str]:
         missing.append(f"{ordering.name} chooses a request for each node, which YARN lets nobody outside do")
     if bridge and form_of(ordering) is None:
         missing.append(f"{ordering.name} has code of its own for fit or combine, which no ResourceManager can run")
+    if ordering.trait(ordering.by_memory):
+        missing.append(f"{ordering} is a scheduler of its own: no knob makes Capacity or Fair act like it")
     if queues.by_queue and not queues.of_yarn:
         missing.append(f"{queues.name} orders queues, which YARN's own scheduler does")
     if queues.settings_fixed:
