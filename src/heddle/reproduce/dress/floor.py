@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from heddle.experiments.compare import Jobs
 from heddle.reproduce import verdicts
 from heddle.reproduce.claims import Claim, Source, Table, mean_text
 from heddle.reproduce.dress.compared import Mixes, by_member
@@ -46,7 +47,8 @@ def floor(given: Mixes) -> Part:
     own = {f"{kind}, {m}": given.workloads[m, kind, share] for kind in kinds for m in given.members_of(kind)}
     policies = [given.baseline, given.dress, given.policy("floor")]
     plan: dict[Hashable, Work] = {}
-    for name, jobs in {**own, **traces}.items():
+    sources: dict[str, Jobs] = {**own, **traces}
+    for name, jobs in sources.items():
         for policy in policies:
             plan.update(job_runs(name, jobs, cluster, policy, given.seeds))
     runs: Mapping[Any, JobResults] = yield plan
