@@ -55,8 +55,7 @@ def allocate(sim, stage, n):
         take_this_task(sim.stage_run, sim.task, view.stage_spec, stage, near)
     else:
         task = take_task(sim.stage_run, sim.task, view.stage_spec, stage)
-    if setting["reports_matter"][0]:
-        settle_reports(sim, n)
+    settle_reports(sim, n)
     s = new_slot(sim, task, stage, n, -1)
     if setting["observed"][0]:
         begin_watching(sim, s, n)
