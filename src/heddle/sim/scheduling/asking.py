@@ -10,6 +10,7 @@ from heddle.sim.codes import RETURNING, TIMER_ASK, TIMER_WAKE
 from heddle.sim.containers.early_stages import early_limit, is_early
 from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
+from heddle.sim.scheduling.busy_queues import next_busy
 from heddle.sim.scheduling.events import look_again
 from heddle.sim.scheduling.requests import insert, rekey, rekey_bucket, remove
 from heddle.sim.scheduling.reservations import free_nodes_of
@@ -145,7 +146,8 @@ def rekey_job(sim, job):
 @unit
 def rekey_all(sim):
     """The ordering takes back all keys it gave: every request that waits takes the place that its key gives it now."""
-    for q in range(sim.shown.queue.shape[0]):
+    q = 0
+    while q >= 0:
         lane = sim.queue_run["first_lane"][q]
         while lane >= 0:
             b = sim.lane["first"][lane]
@@ -153,6 +155,7 @@ def rekey_all(sim):
                 rekey_bucket(sim, b)
                 b = sim.bucket["next"][b]
             lane = sim.lane["next"][lane]
+        q = next_busy(sim, q)
     look_again(sim)
     return 0
 
