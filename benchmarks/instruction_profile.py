@@ -1,25 +1,35 @@
 """How many machine instructions a simulated task costs, and where: `python -m benchmarks.instruction_profile`.
 
 Time on a shared machine moves by a factor of two from run to run; the number of instructions does not. Runs the
-benchmark workload under valgrind's callgrind (Debian: apt-get install valgrind) and adds up what falls into each
-compiled function of the engine. Takes a minute or two.
+benchmark workload under valgrind's callgrind (Debian: apt-get install valgrind gcc) and adds up what falls into each
+compiled function of the engine, from the first instant to the last.
 """
 
 from __future__ import annotations
 
 import argparse
 import bisect
+import ctypes
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
 from collections import Counter
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.heddle_run import SEED, Wanted, shared_out
+
 # Callgrind knows no AVX-512, so the engine is compiled for a plainer processor, with a cache of its own.
 PLAIN_PROCESSOR = {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""}
+COUNTING = """
+#include <valgrind/callgrind.h>
+void begin(void) { CALLGRIND_START_INSTRUMENTATION; }
+void end(void) { CALLGRIND_STOP_INSTRUMENTATION; }
+"""
 POSITION = re.compile(r"^(0x[0-9a-f]+|\+\d+|-\d+|\*) ")
 
 
@@ -31,7 +41,7 @@ class Code(NamedTuple):
     name: str
 
 
-def _run_engine(tasks: int, load: float, policy: str, listing: Path) -> None:
+def _run_engine(wanted: Wanted, listing: Path) -> None:
     """In the child: runs the workload, then lists where compiled code lies."""
     from numba.core import codegen
 
@@ -44,12 +54,22 @@ def _run_engine(tasks: int, load: float, policy: str, listing: Path) -> None:
 
     codegen.CPUCodeLibrary._set_compiled_object = remember
 
+    from heddle.model.cluster import YARN
     from heddle.policy.parse import parse_policy
-    from heddle.sim.run import run_engine
+    from heddle.sim.codes import FOREVER
+    from heddle.sim.run import Run
     from heddle.traces.catalogue import make_workload, suggested_cluster
 
-    name = f"bench(tasks={tasks}, load={load})"
-    run_engine(make_workload(name, 1), suggested_cluster(name), parse_policy(policy), 1, False)
+    name = wanted.workload()
+    workload, cluster = shared_out(make_workload(name, SEED), suggested_cluster(name), wanted.queues, wanted.users)
+    if wanted.everything:
+        cluster = replace(cluster, timing=YARN)
+    run = Run(workload, cluster, parse_policy(wanted.policy), SEED, False)
+    run.engine.start(run.handle)
+    counting = ctypes.CDLL(str(listing.with_name("counting.so")))
+    counting.begin()  # not before: loading all this takes more instructions than the run
+    run.go_on(int(FOREVER))
+    counting.end()
     lines = []
     for library, code in objects:
         with tempfile.NamedTemporaryFile(suffix=".o") as file:
@@ -91,15 +111,23 @@ def _costs(profile: Path, codes: list[Code]) -> Counter[str]:
     return found
 
 
-def _under_callgrind(tasks: int, load: float, policy: str) -> Counter[str]:
+def _compile_counting(folder: Path) -> None:
+    """A library by which the child tells valgrind when to count; without valgrind it does nothing."""
+    (folder / "counting.c").write_text(COUNTING)
+    command = ["cc", "-O1", "-shared", "-fPIC", "-o", str(folder / "counting.so"), str(folder / "counting.c")]
+    subprocess.run(command, check=True)
+
+
+def _under_callgrind(wanted: Wanted) -> Counter[str]:
     with tempfile.TemporaryDirectory() as folder:
         listing, profile = Path(folder) / "listing", Path(folder) / "profile"
         child = [sys.executable, "-W", "ignore", "-m", "benchmarks.instruction_profile", "--child", str(listing)]
-        child += ["--load", str(load), "--policy", policy, "--tasks"]
+        few, all_of_it = (json.dumps(asdict(one)) for one in (replace(wanted, tasks=1000), wanted))
+        _compile_counting(Path(folder))
         env = {**os.environ, **PLAIN_PROCESSOR, "NUMBA_CACHE_DIR": str(Path(tempfile.gettempdir()) / "heddle-profile")}
-        subprocess.run([*child, "1000"], env=env, check=True)  # compiles, outside of the profile
-        watch = ["valgrind", "--tool=callgrind", "--smc-check=all-non-file", "--dump-instr=yes"]
-        watch += [f"--callgrind-out-file={profile}", *child, str(tasks)]
+        subprocess.run([*child, "--wanted", few], env=env, check=True)  # compiles, outside of the profile
+        watch = ["valgrind", "--tool=callgrind", "--smc-check=all-non-file", "--dump-instr=yes", "--instr-atstart=no"]
+        watch += [f"--callgrind-out-file={profile}", *child, "--wanted", all_of_it]
         subprocess.run(watch, env=env, check=True, stderr=subprocess.DEVNULL)
         lines = (line.split() for line in listing.read_text().splitlines())
         return _costs(profile, [Code(int(start), int(size), name) for start, size, name in lines])
@@ -110,12 +138,19 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=20_000)
     parser.add_argument("--load", type=float, default=0.8)
     parser.add_argument("--policy", default="fifo")
+    parser.add_argument("--with-use", action="store_true", help="tasks use less than they reserve")
+    parser.add_argument("--everything", action="store_true", help="AMs, heartbeats, reports, contention")
+    for what, usual in (("nodes", 150), ("queues", 1), ("users", 1), ("job-tasks", 10)):
+        parser.add_argument(f"--{what}", type=int, default=usual)
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
-    wanted = parser.parse_args()
-    if wanted.child:
-        _run_engine(wanted.tasks, wanted.load, wanted.policy, wanted.child)
+    parser.add_argument("--wanted", help=argparse.SUPPRESS)
+    given = vars(parser.parse_args())
+    listing, described = given.pop("child"), given.pop("wanted")
+    if listing:
+        _run_engine(Wanted(**json.loads(described)), listing)
         return
-    costs = _under_callgrind(wanted.tasks, wanted.load, wanted.policy)
+    wanted = Wanted(**given)
+    costs = _under_callgrind(wanted)
     print(f"{wanted.policy} at {wanted.load:.0%} load: {costs.total() / wanted.tasks:,.0f} instructions a task")
     for name, cost in costs.most_common(12):
         print(f"{cost / wanted.tasks:8,.0f}  {name}")

@@ -15,7 +15,7 @@ from heddle.model.cluster import Cluster
 from heddle.model.reasons import JobOutcome, Outcome
 from heddle.model.view import JOB_FAILED, JOB_FINISHED
 from heddle.model.workload import AM, EXECUTORS, INNER, NO_SEGMENTS, TASKS, Workload
-from heddle.record.columns import columns_of, places_in_order
+from heddle.record.columns import columns_in_order, columns_of, places_in_order
 from heddle.record.run import Run
 from heddle.record.schema import Column as SchemaColumn
 from heddle.record.schema import event_kinds, tables
@@ -160,7 +160,7 @@ def _nodes(cluster: Cluster) -> dict[str, Any]:
 
 def _all_attempts(attempts: Column, workload: Workload) -> dict[str, Any]:
     """Every attempt, in order of allocation. Inner tasks get their slot in the instant in which they start."""
-    rows = columns_of(attempts, places_in_order(attempts["allocated_place"]))
+    rows = columns_in_order(attempts, places_in_order(attempts["allocated_place"]))
     task = rows["task"]
     has_use = workload.tasks["first_segment"][task] != NO_SEGMENTS
     over = rows["ended_at_ms"] != codes.NEVER
@@ -222,24 +222,25 @@ def _last_attempts(sim: Sim, workload: Workload) -> dict[str, Any]:
 
 def _events(log: Sequence[Column], workload: Workload, queues: tuple[str, ...]) -> dict[str, Any]:
     kinds = list(event_kinds(workload.resources))
-    rows = columns_of(np.concatenate([np.zeros(0, LOG_ROW), *log]))
-    kind, code = rows["kind"].astype(np.intp), rows["code"]
+    rows = columns_of(log, LOG_ROW)
+    kind, code, value, node = rows["kind"], rows["code"], rows["value"], rows["node"]
     names = _EVENT_OF_LOG | {codes.LOG_RESIZED: f"size_{workload.resources[0]}"}
-    first_number = np.array([kinds.index(names[logged]) for logged in range(len(codes.LOG_NAMES))])
-    value = np.where(_is_one_of(_WITH_VALUE, kind), rows["value"], 0)
+    first_number = np.array([kinds.index(names[logged]) for logged in range(len(codes.LOG_NAMES))], np.uint8)
+    number = first_number[kind] + np.where(kind == codes.LOG_RESIZED, code, 0).astype(np.uint8)
+    value[~_is_one_of(_WITH_VALUE, kind)] = 0
     arrived, ended = np.flatnonzero(kind == codes.LOG_ARRIVED), np.flatnonzero(kind == codes.LOG_JOB_ENDED)
     value[arrived] = workload.jobs["submit_at_ms"][rows["job"][arrived]]
     value[ended] = np.where(code[ended] == JOB_FINISHED, int(JobOutcome.FINISHED), int(JobOutcome.FAILED))
-    of_queue = _is_one_of(_OF_QUEUES, kind)  # these have the number of the queue in place of a node's
+    of_queue = np.flatnonzero(_is_one_of(_OF_QUEUES, kind))  # these have a queue's number in place of a node's
+    queue = _queues_of(of_queue, node, queues)
+    node[of_queue] = -1
     return {
         "at_ms": rows["at_ms"],
         "job": rows["job"],
         "stage": rows["stage"],
-        "node": np.where(of_queue, -1, rows["node"]),
-        "queue": _queues_of(np.where(of_queue, rows["node"], -1), queues),
-        "kind": pl.Series(kinds, dtype=pl.Enum(kinds)).gather(
-            first_number[kind] + np.where(kind == codes.LOG_RESIZED, code, 0)
-        ),
+        "node": node,
+        "queue": queue,
+        "kind": pl.Series(kinds, dtype=pl.Enum(kinds)).gather(number),
         "reason": np.where(kind == codes.LOG_WAIT, code, 0),
         "value": value,
     }
@@ -252,8 +253,10 @@ def _is_one_of(wanted: Iterable[int], kind: Column) -> npt.NDArray[np.bool_]:
     return table[kind]
 
 
-def _queues_of(numbers: Column, queues: tuple[str, ...]) -> pl.Series:
-    """Their names; null where below 0, which without knobs is everywhere."""
-    if not (numbers >= 0).any():
+def _queues_of(rows: Column, numbers: Column, queues: tuple[str, ...]) -> pl.Series:
+    """Names of the queues whose numbers stand in these rows; null elsewhere, which without knobs is everywhere."""
+    if not len(rows):
         return pl.repeat(None, len(numbers), dtype=pl.String, eager=True)
-    return pl.Series([*queues, None], dtype=pl.String).gather(np.where(numbers >= 0, numbers, len(queues)))
+    names = np.full(len(numbers), len(queues))
+    names[rows] = numbers[rows]
+    return pl.Series([*queues, None], dtype=pl.String).gather(names)

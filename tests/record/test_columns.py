@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heddle.record.columns import columns_of, places_in_order
+from heddle.record.columns import columns_in_order, columns_of, places_in_order
 
 ROW = np.dtype([("use", np.int64, (2,)), ("at", np.int64), ("task", np.int32), ("node", np.int32), ("tries", np.int16),
                 ("kind", np.int8)], align=True)  # fmt: skip
@@ -18,17 +18,23 @@ def rows(count: int) -> np.ndarray:
     return made
 
 
-@pytest.mark.parametrize("count", [0, 1, 2048, 5000])
-@pytest.mark.parametrize("ordered", [False, True])
-def test_columns_are_the_fields_of_the_rows(count: int, ordered: bool) -> None:
-    given = rows(count)
-    order = np.random.default_rng(7).permutation(count) if ordered else None
-    columns = columns_of(given, order)
-    wanted = given if order is None else given[order]
+def assert_fields(columns: dict[str, np.ndarray], wanted: np.ndarray) -> None:
     assert columns.keys() == set(ROW.names or ())
     for name, column in columns.items():
         assert column.dtype == ROW[name].base
-        assert (column == np.moveaxis(wanted[name], 0, -1)).all()
+        assert np.array_equal(column, np.moveaxis(wanted[name], 0, -1))
+
+
+@pytest.mark.parametrize("counts", [(), (0,), (1,), (2048, 1), (3000, 0, 5000)])
+def test_columns_are_the_fields_of_all_pieces(counts: tuple[int, ...]) -> None:
+    pieces = [rows(count) for count in counts]
+    assert_fields(columns_of(pieces, ROW), np.concatenate([rows(0), *pieces]))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2048, 5000])
+def test_columns_are_the_fields_in_order(count: int) -> None:
+    given, order = rows(count), np.random.default_rng(7).permutation(count)
+    assert_fields(columns_in_order(given, order), given[order])
 
 
 @pytest.mark.parametrize("count", [0, 1, 1000])

@@ -23,7 +23,7 @@ from heddle.model.compilable import tell_of_marked
 from heddle.model.compiled_places import PlaceInPackage
 from heddle.model.own_sources import source_digest
 
-_CALLING: Final = tuple(f"policy/{name}.py" for name in ("question", "delivery", "handles", "native"))
+_CALLING: Final = tuple(f"policy/{name}.py" for name in ("question", "delivery", "columns", "handles", "native"))
 ENGINE_SOURCES: Final = ("model/*.py", *_CALLING, "sim/**/*.py")
 LEVER_SOURCES: Final = ("model/*.py", "policy/**/*.py")
 LIVE_SOURCES: Final = (*ENGINE_SOURCES, "yarn/live/*.py", "yarn/live/absorbing/*.py", "stock_yarn/*.py")

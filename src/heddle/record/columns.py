@@ -6,23 +6,50 @@ all of that memory once a column. In blocks that fit into a processor's cache it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+Rows = npt.NDArray[Any]
+
 _WORD: Final = 8  # bytes
 _ROWS_PER_BLOCK: Final = 2048
 
 
-def columns_of(rows: npt.NDArray[Any], order: npt.NDArray[np.int64] | None = None) -> dict[str, npt.NDArray[Any]]:
-    """Every field of the rows as an array of its own, [length, rows] where it has a length; in this order, if given."""
-    words = rows.view(np.int64).reshape(len(rows), rows.dtype.itemsize // _WORD)
-    columns = np.empty(words.shape[::-1], np.int64)
+def columns_of(pieces: Sequence[Rows], dtype: np.dtype[Any]) -> dict[str, Rows]:
+    """Every field of the rows, piece after piece, as an array of its own; [length, rows] where it has a length."""
+    columns = _room_for(sum(map(len, pieces)), dtype)
+    end = 0
+    for piece in pieces:
+        words = _words(piece)
+        for first in range(0, len(piece), _ROWS_PER_BLOCK):
+            block = words[first : first + _ROWS_PER_BLOCK]
+            columns[:, end : end + len(block)] = block.T
+            end += len(block)
+    return _fields(columns, dtype)
+
+
+def columns_in_order(rows: Rows, order: npt.NDArray[np.int64]) -> dict[str, Rows]:
+    """As columns_of, of the rows in this order."""
+    columns, words = _room_for(len(rows), rows.dtype), _words(rows)
     for first in range(0, len(rows), _ROWS_PER_BLOCK):
         block = slice(first, first + _ROWS_PER_BLOCK)
-        columns[:, block] = words[block if order is None else order[block]].T
-    return {name: _field(columns, *place[:2]) for name, place in (rows.dtype.fields or {}).items()}
+        columns[:, block] = words[order[block]].T
+    return _fields(columns, rows.dtype)
+
+
+def _words(rows: Rows) -> npt.NDArray[np.int64]:
+    return rows.view(np.int64).reshape(len(rows), rows.dtype.itemsize // _WORD)
+
+
+def _room_for(count: int, dtype: np.dtype[Any]) -> npt.NDArray[np.int64]:
+    return np.empty((dtype.itemsize // _WORD, count), np.int64)
+
+
+def _fields(columns: npt.NDArray[np.int64], dtype: np.dtype[Any]) -> dict[str, Rows]:
+    return {name: _field(columns, *place[:2]) for name, place in (dtype.fields or {}).items()}
 
 
 def _field(columns: npt.NDArray[np.int64], kind: np.dtype[Any], offset: int) -> npt.NDArray[Any]:
