@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FIRST: Final = ("view", "state", "params")
 SWITCHED: Final = (
-    "may_deadlock", "reserves", "blocking", "blocks_in_job", "by_memory", "reads_containers", "young", "by_stage",
+    "may_deadlock", "reservable", "blocking", "blocks_in_job", "by_memory", "reads_containers", "young", "by_stage",
     "waits",
 )  # fmt: skip
 
