@@ -8,13 +8,16 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
 from heddle.analysis.best_possible.alone import alone_ms
 from heddle.model.cluster import Cluster
 from heddle.model.reasons import JobOutcome, Outcome
 from heddle.model.view import JOB_FAILED, JOB_FINISHED
 from heddle.model.workload import AM, EXECUTORS, INNER, NO_SEGMENTS, TASKS, Workload
+from heddle.record.columns import columns_of, places_in_order
 from heddle.record.run import Run
+from heddle.record.schema import Column as SchemaColumn
 from heddle.record.schema import event_kinds, tables
 from heddle.sim import codes
 from heddle.sim.log import NO_OUTCOME
@@ -67,16 +70,16 @@ def run_of(ended: Ended, workload: Workload, cluster: Cluster, manifest: Mapping
         columns["events"] = _events(ended.logs, workload, QueueTree.of(cluster, workload).names)
     schema = tables(workload.resources)
     frames = {
-        name: pl.DataFrame(
-            {
-                column.name: pl.Series(column.name, columns[name][column.name]).cast(column.dtype)
-                for column in table.columns
-            }
-        )
+        name: pl.DataFrame([_series(column, columns[name][column.name]) for column in table.columns])
         for name, table in schema.items()
         if name in columns
     }
     return Run(manifest=known, **frames)
+
+
+def _series(column: SchemaColumn, values: Any) -> pl.Series:
+    series = pl.Series(column.name, values)
+    return series if series.dtype == column.dtype else series.cast(column.dtype)
 
 
 def _totals(sim: Sim, use_known: bool, has_network: bool) -> dict[str, Any]:
@@ -96,9 +99,12 @@ def _totals(sim: Sim, use_known: bool, has_network: bool) -> dict[str, Any]:
 
 def _known(values: Column, valid: npt.NDArray[np.bool_] | None = None) -> pl.Series:
     """Null where not valid; without a mask, where negative: the engine's sign for "not yet"."""
-    series = pl.Series(np.ascontiguousarray(values))
-    mask = pl.Series(values >= 0 if valid is None else valid)
-    return series.to_frame("x").select(pl.when(mask).then(pl.col("x"))).to_series()
+    known = values >= 0 if valid is None else valid
+    if known.all():
+        return pl.Series(np.ascontiguousarray(values))
+    if not known.any():
+        return pl.repeat(None, len(values), dtype=pl.Int64, eager=True)
+    return pl.Series(pa.array(values, mask=~known))
 
 
 def _per_resource(prefix: str, table: Column, resources: tuple[str, ...]) -> dict[str, Column]:
@@ -154,17 +160,18 @@ def _nodes(cluster: Cluster) -> dict[str, Any]:
 
 def _all_attempts(attempts: Column, workload: Workload) -> dict[str, Any]:
     """Every attempt, in order of allocation. Inner tasks get their slot in the instant in which they start."""
-    task = attempts["task"]
+    rows = columns_of(attempts, places_in_order(attempts["allocated_place"]))
+    task = rows["task"]
     has_use = workload.tasks["first_segment"][task] != NO_SEGMENTS
-    over = attempts["ended_at_ms"] != codes.NEVER
-    fetched = attempts["fetched_at_ms"] != codes.NEVER
-    columns = _attempt_columns(task, attempts["stage"], workload)
-    columns |= {name: attempts[name] for name in ("attempt", "node", "asked_at_ms", "allocated_at_ms", "outcome")}
-    columns |= {name: _known(attempts[name], fetched) for name in FETCH_COLUMNS}
+    over = rows["ended_at_ms"] != codes.NEVER
+    fetched = rows["fetched_at_ms"] != codes.NEVER
+    columns = _attempt_columns(task, rows["stage"], workload)
+    columns |= {name: rows[name] for name in ("attempt", "node", "asked_at_ms", "allocated_at_ms", "outcome")}
+    columns |= {name: _known(rows[name], fetched) for name in FETCH_COLUMNS}
     for r, name in enumerate(workload.resources):
-        columns[f"used_{name}_ms"] = _known(attempts["used_ms"][:, r], has_use & over)
+        columns[f"used_{name}_ms"] = _known(rows["used_ms"][r], has_use & over)
     for name in ("started_at_ms", "ended_at_ms"):  # below 0: before the run
-        columns[name] = _known(attempts[name], attempts[name] != codes.NEVER)
+        columns[name] = _known(rows[name], rows[name] != codes.NEVER)
     return columns
 
 
@@ -215,7 +222,7 @@ def _last_attempts(sim: Sim, workload: Workload) -> dict[str, Any]:
 
 def _events(log: Sequence[Column], workload: Workload, queues: tuple[str, ...]) -> dict[str, Any]:
     kinds = list(event_kinds(workload.resources))
-    rows = np.concatenate([np.zeros(0, LOG_ROW), *log])
+    rows = columns_of(np.concatenate([np.zeros(0, LOG_ROW), *log]))
     kind, code = rows["kind"].astype(np.intp), rows["code"]
     names = _EVENT_OF_LOG | {codes.LOG_RESIZED: f"size_{workload.resources[0]}"}
     first_number = np.array([kinds.index(names[logged]) for logged in range(len(codes.LOG_NAMES))])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from types import SimpleNamespace
 
 from heddle.model.cluster import Cluster, Node
@@ -21,6 +22,14 @@ def nodes(count: int, memory_mb: int, vcores: int) -> Cluster:
     return Cluster(tuple(Node(f"n{i}", size, size) for i in range(count)))
 
 
+def _call(code: int, *words: int) -> int:
+    """What the hook at this address answers: called as hosts call it (policy/native.py)."""
+    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *(ctypes.c_int64,) * len(words))
+    answer, raised = ctypes.c_int64(), ctypes.c_void_p()
+    kind(code)(ctypes.addressof(answer), ctypes.addressof(raised), *(int(word) for word in words))
+    return answer.value
+
+
 class HandMade:
     """`view` and `state` may be written to; `ask` and `tell` call the compiled hooks."""
 
@@ -35,9 +44,10 @@ class HandMade:
 
     def ask(self, hook: str, *about: int) -> int:
         n_resources = len(self.workload.resources)
-        compiled, layout = compile_hook(self.lever, hook, n_resources), layout_of(self.lever, n_resources)
+        view, state = ViewHandle(self.view), StateHandle(layout_of(self.lever, n_resources), self.state)
         params = ParamsHandle(self.lever.parameter_names, self.params)
-        return int(compiled.function(ViewHandle(self.view), StateHandle(layout, self.state), params, *about))
+        code = compile_hook(self.lever, hook, n_resources).address
+        return _call(code, view.address, state.address, params.address, *about)
 
     @property
     def named_params(self) -> SimpleNamespace:

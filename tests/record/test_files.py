@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 
@@ -169,3 +170,13 @@ def test_another_format_and_a_broken_manifest(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         read_record(record)
     assert {problem.field for problem in caught.value.problems} == {"seed", "totals.allocations"}
+
+
+def test_numbers_are_written_as_differences_and_words_by_a_dictionary(tmp_path: Path) -> None:
+    write_record(run_of(TWO_JOBS * 50, events=True), tmp_path / "record")
+    for name, number, word in (("jobs", "submit_at_ms", "queue"), ("events", "at_ms", "kind")):
+        group = pq.ParquetFile(tmp_path / "record" / f"{name}.parquet").metadata.row_group(0)
+        columns = {column.path_in_schema: column for column in map(group.column, range(group.num_columns))}
+        assert "DELTA_BINARY_PACKED" in columns[number].encodings
+        assert "RLE_DICTIONARY" in columns[word].encodings
+        assert {column.compression for column in columns.values()} == {"LZ4"}

@@ -11,6 +11,7 @@ from heddle.policy.parse import parse_policy
 from heddle.sim.codes import FREE
 from heddle.sim.memory.tables import Array, Sim
 from heddle.sim.run import run_engine
+from heddle.sim.scheduling.busy_queues import next_busy
 from heddle.traces.catalogue import make_workload, suggested_cluster
 
 MIX = "mix(jobs=60)"
@@ -58,6 +59,11 @@ def busy_queues(sim: Sim) -> int:
         assert list(chain(run["first_lane"][q], lane["next"])) == [la for la in filled if lane["queue"][la] == q]
         children = {child for child in range(len(queue)) if queue["parent"][child] == q and queue["waiting"][child] > 0}
         assert set(chain(run["first_child"][q], run["next"])) == children
+    walked, q = [], 0
+    while q >= 0:
+        walked += chain(run["first_lane"][q], lane["next"])
+        q = next_busy.py_func(sim, q)
+    assert sorted(walked) == filled
     return len(filled)
 
 

@@ -23,7 +23,7 @@ from numba.extending import overload
 from heddle.model.compilable import tell_of_marked
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent
-_CALLING: Final = tuple(f"policy/{name}.py" for name in ("question", "delivery", "handles", "native"))
+_CALLING: Final = tuple(f"policy/{name}.py" for name in ("question", "delivery", "columns", "handles", "native"))
 ENGINE_SOURCES: Final = ("model/*.py", *_CALLING, "sim/**/*.py")
 LEVER_SOURCES: Final = ("model/*.py", "policy/**/*.py")
 LIVE_SOURCES: Final = (*ENGINE_SOURCES, "yarn/live/*.py", "yarn/live/absorbing/*.py", "stock_yarn/*.py")

@@ -22,6 +22,7 @@ from heddle.policy.declared_reads import Read
 from heddle.policy.guarding import Guard
 from heddle.policy.handles import ParamsType, StateType, ViewType
 from heddle.policy.native import address_of
+from heddle.policy.own_handles import OwnStateType, OwnViewType
 from heddle.policy.question import ALL_HOOKS, HOOKS, Question
 from heddle.policy.state import StateLayout
 from heddle.policy.stepping_out import SteppingOut
@@ -128,8 +129,9 @@ def by_numba(
 ) -> Compiled:
     """Compiled by Numba, or its error; BadInput if it returns no whole number. A user's stands behind a guard."""
     ours = is_ours(function)
-    view = ViewType(layout.n_resources, writable=ours)
-    given = (view, StateType(layout), ParamsType(names), *(types.int64,) * len(about))
+    view = ViewType(layout.n_resources, writable=False)
+    seen = (OwnViewType(layout.n_resources), OwnStateType(layout)) if ours else (view, StateType(layout))
+    given = (*seen, ParamsType(names), *(types.int64,) * len(about))
     options = {"cache": ours, "_nrt": False, "error_model": "numpy", "boundscheck": not ours}
     with among_levers():
         compiled = njit(given, **options)(function)

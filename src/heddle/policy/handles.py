@@ -243,5 +243,4 @@ class _ParamNames(AttributeTemplate):  # type: ignore[misc]
 
 @lower_getattr_generic(ParamsType)
 def _lower_param(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
-    at = ir.Constant(WORD, 8 * typ.names.index(attr))
-    return builder.load(builder.inttoptr(builder.add(value, at), WORD.as_pointer()))
+    return load_word(builder, value, typ.names.index(attr))  # no host changes them while it waits for an answer

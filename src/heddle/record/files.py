@@ -14,12 +14,12 @@ import polars as pl
 
 from heddle.model.errors import BadInput, Problem
 from heddle.model.whole_files import or_bad_input, whole_folder
+from heddle.record.encoding import write_table
 from heddle.record.manifest import FORMAT_VERSION, manifest_problems
 from heddle.record.run import Run
 from heddle.record.schema import OPTIONAL_TABLES, Table, run_problems, table_problems, tables
 
 MANIFEST_FILE: Final = "manifest.json"
-_ROWS_PER_GROUP: Final = 1 << 19  # fixed, so that the bytes do not depend on how the frame came about
 
 
 def write_record(run: Run, folder: str | Path) -> None:
@@ -102,7 +102,7 @@ def _write_files(run: Run, folder: Path) -> None:
     known = tables(run.resources)
     for name, frame in run.tables().items():
         path = folder / _file_name(known[name])
-        frame.rechunk().write_parquet(path, compression="zstd", compression_level=1, row_group_size=_ROWS_PER_GROUP)
+        write_table(frame.rechunk(), path)
         files[path.name] = {"bytes": path.stat().st_size, "sha256": _digest(path)}
     text = json.dumps(run.manifest | {"files": files}, indent=1, sort_keys=True, allow_nan=False)
     (folder / MANIFEST_FILE).write_text(text + "\n", encoding="utf-8")

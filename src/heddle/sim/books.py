@@ -84,7 +84,7 @@ def count_waiting(sim, j, stage, delta):
         q = queue["parent"][q]
 
 
-@unit
+@inlined
 def count_allocated(sim, j, stage, n, sign):
     """A container of the stage was allocated on node n (sign 1) or is gone (sign -1)."""
     view = sim.shown
@@ -101,16 +101,16 @@ def count_allocated(sim, j, stage, n, sign):
         if is_am:
             view.clock["am_allocated"][0, r] += amount
             view.queue["am_allocated"][view.job["queue"][j], r] += amount
-        q = view.job["queue"][j]
-        while q >= 0:
-            view.queue["allocated"][q, r] += amount
-            q = view.queue["parent"][q]
+    q = view.job["queue"][j]
     if is_am:
-        view.queue["running_ams"][view.job["queue"][j]] += sign
+        view.queue["running_ams"][q] += sign
+    while q >= 0:
+        for r in range(view.shape["demand"].shape[1]):
+            view.queue["allocated"][q, r] += sign * view.shape["demand"][shape, r]
+        q = view.queue["parent"][q]
     view.node["n_containers"][n] += sign
     view.job["held"][j] += sign
     view.stage["held"][stage] += sign
-    return 0
 
 
 @compiled

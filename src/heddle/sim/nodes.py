@@ -51,8 +51,7 @@ def plan_fault(sim, n, now):
 def node_event(sim, kind, n, now):
     """A node is lost, returns, or its background load changes."""
     view = sim.shown
-    if sim.setting["reports_matter"][0]:
-        settle_reports(sim, n)
+    settle_reports(sim, n)
     if kind == TIMER_NODE_LOSS:
         count_node(sim, n, -1)
         view.node["alive"][n] = 0

@@ -32,6 +32,7 @@ from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.allocating import allocate
 from heddle.sim.scheduling.asking import ask_now
 from heddle.sim.scheduling.choosing import choose
+from heddle.sim.scheduling.lone import node_for_lone
 from heddle.sim.scheduling.room import next_offer_node
 from heddle.sim.settle import settle
 from heddle.sim.timeline import due_clear, timer_pop
@@ -88,6 +89,12 @@ def offer_all(sim):
     control = sim.control
     if control["waiting"][0] == 0 or (control["news"][0] == 0 and control["n_gained"][0] == 0):
         return False
+    if control["lone_stage"][0] >= 0:
+        stage = control["lone_stage"][0]
+        n = node_for_lone(sim)
+        if n >= 0:
+            allocate(sim, stage, n)
+            return True
     if sim.setting["uses_fit"][0]:
         n = next_offer_node(sim, control["offer_node"][0])
         if n < 0:

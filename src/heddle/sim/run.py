@@ -27,7 +27,7 @@ class Ended(NamedTuple):
     sim: Sim
     status: int
     logs: list[npt.NDArray[Any]]  # its whole log, piece by piece
-    attempts: npt.NDArray[Any]  # all of them, in the order of allocation; empty where no log was kept
+    attempts: npt.NDArray[Any]  # all of them, in the order of their ends; empty where no log was kept
     simulate_s: float
     simulate_cpu_s: float
 
@@ -102,7 +102,7 @@ class Run:
         raise_what_levers_raised(self._hooks)
         if self._logging:
             self._attempts.append(attempts_held(self.sim))
-        attempts = _by_allocation(self._attempts, self.sim)
+        attempts = np.concatenate([self.sim.attempt[:0], *self._attempts])
         return Ended(self.sim, status, self._logs, attempts, simulate_s, simulate_cpu_s)
 
 
@@ -126,8 +126,3 @@ def run_engine(
         run.note(outside.look(run.engine, run.handle))
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     return run.ended(status, wall, cpu)
-
-
-def _by_allocation(pieces: list[npt.NDArray[Any]], sim: Sim) -> npt.NDArray[Any]:
-    attempts = np.concatenate([sim.attempt[:0], *pieces])
-    return attempts.take(np.argsort(attempts["allocated_place"], kind="stable"))

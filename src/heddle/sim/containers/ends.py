@@ -118,8 +118,7 @@ def end(sim, s, outcome):
     kind = view.stage_spec["kind"][stage]
     phase = slot["phase"][s]
     host = slot["host"][s]
-    if sim.setting["reports_matter"][0]:
-        settle_reports(sim, n)
+    settle_reports(sim, n)
     if phase == EXECUTOR:
         unlink_executor(sim, job, s)
         if slot["inner"][s] > 0:

@@ -38,8 +38,7 @@ def change_use(sim, s, segment, running, with_cpu):
     """Slot s uses what the segment says from now on: nothing of it unless running, no CPU unless with_cpu."""
     view, slot, node_run = sim.shown, sim.slot, sim.node_run
     n = view.container["node"][s]
-    if sim.setting["reports_matter"][0]:
-        settle_reports(sim, n)
+    settle_reports(sim, n)
     stage = view.container["stage"][s]
     shape = view.stage_spec["shape"][stage]
     host = slot["host"][s]

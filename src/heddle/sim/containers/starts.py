@@ -27,8 +27,7 @@ def start_slot(sim, s):
     job = slot["job"][s]
     task = slot["task"][s]
     kind = view.stage_spec["kind"][stage]
-    if sim.setting["reports_matter"][0]:
-        settle_reports(sim, view.container["node"][s])
+    settle_reports(sim, view.container["node"][s])
     view.container["started_at_ms"][s] = now
     sim.task["started_at_ms"][task] = now
     sim.task["attempts"][task] += 1

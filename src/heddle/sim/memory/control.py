@@ -12,6 +12,7 @@ class Control(Row):
     next_arrival: Int64  # the first job that has not been submitted yet
     jobs_left: Int64 = of_run(lambda run: len(run.workload.jobs))
     waiting: Int64  # containers asked for and not allocated
+    lone_stage: Int64 = -1  # the stage that asks for one container while nothing else waits (scheduling/lone.py)
     n_due: Int64  # in `due`
     n_timers: Int64  # in `timer`
     free_slot: Int64  # the first of the chain of free slots

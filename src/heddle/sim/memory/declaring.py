@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from heddle.sim.memory.run_inputs import RunInputs
     from heddle.sim.memory.sizes import Sizes
 
-Array = Any  # a NumPy array; in compiled code, what numba/columns.py makes of it
+Array = Any  # a NumPy array; in compiled code, what policy/columns.py makes of it
 
 PER_RESOURCE: Final = -1
 

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Final
 
 import numpy as np
 
-from heddle.sim.codes import FOREVER
 from heddle.sim.memory.declaring import Int8, Int32, Int64, Kind, Row, free_chain, of_run
 
 SIDES: Final = 4  # of a route, in this order: link out, link in, rack's link up, rack's link down
@@ -25,7 +24,6 @@ class Link(Row):
     used: Int64  # sum of its flows' rates
     rest: Int64  # while rates are computed: what is not given away yet
     share: Int64  # while rates are computed: what each flow without a rate would get, or less
-    due_ms: Int64 = FOREVER  # link out: when the first of its flows ends
     reached: Int64  # the last computation of rates that looked at it
     flows: Int32
     most_flows: Int32  # since rates were last computed

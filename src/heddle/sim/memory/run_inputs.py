@@ -120,6 +120,16 @@ class RunInputs:
         return round(1000 * float(self.walk.parameter(part))) if part else 0
 
     @property
+    def heads_differ(self) -> bool:
+        return self.has_gate or "allows" in self.walk.hooks or "allows" in self.placement.hooks
+
+    @property
+    def lone_goes_at_once(self) -> bool:
+        """Whether a request that comes while nothing waits goes as soon as there is room, whoever asks."""
+        takes_turns = self.has_heartbeats or "fit" in self.ordering.hooks or self.walk.by_queue
+        return not (takes_turns or self.heads_differ or "pool" in self.partition.hooks)
+
+    @property
     def shares_out(self) -> bool:
         moves = self.sizing_changes or self.cluster.faults.node_mtbf_s > 0
         return moves and (self.walk.by_queue or self.has_gate or "pool" in self.partition.hooks)

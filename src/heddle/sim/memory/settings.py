@@ -74,10 +74,9 @@ class Setting(Row):
     has_vetoes: Int64 = of_run(lambda run: "allows" in run.placement.hooks)
     veto_ms: Int64 = of_run(lambda run: run.veto_ms)
     score_by_node: Int64 = of_run(lambda run: run.score_by_node)
+    lone_goes_at_once: Int64 = of_run(lambda run: run.lone_goes_at_once)
     # Whether one head of a bucket may be refused where another would not be: then a new head is news for all nodes.
-    heads_differ: Int64 = of_run(
-        lambda run: run.has_gate or "allows" in run.walk.hooks or "allows" in run.placement.hooks
-    )
+    heads_differ: Int64 = of_run(lambda run: run.heads_differ)
     off_switch: Int64 = of_run(lambda run: run.cluster.off_switch_per_heartbeat)
     tick_ms: Int64 = of_run(lambda run: math.gcd(*(lever.every_ms for lever in run.policy.levers)))
     n_bases: Int64 = of_run(lambda run: run.lanes.n_bases)

@@ -116,6 +116,10 @@ class Sizes:
         return 2 * nodes.leaves_of_tree(self.nodes)
 
     @property
+    def tree_if_network(self) -> int:
+        return self.tree if self.run.has_network else 0
+
+    @property
     def jobs(self) -> int:
         return len(self.run.workload.jobs)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from heddle.model.view import View
 from heddle.model.workload import TASK, segment_dtype
+from heddle.sim.codes import FOREVER
 from heddle.sim.memory.container_tables import Called, JobRun, Keeping, Slot, StageRun, TaskRun
 from heddle.sim.memory.control import Control
 from heddle.sim.memory.declaring import Array, Table, array, dtype_of, fixed, one_row, rows
@@ -109,6 +110,8 @@ class Sim:
     output_node: Array = array(I32, lambda n: n.tasks_if_network)
     output_tasks: Array = array(I32, lambda n: n.tasks_if_network)
     link: Array = rows(Link, lambda n: n.links)
+    # When the first flow out of each node ends, in leaves as those of `tree`; above them the earlier of two.
+    first_end_ms: Array = array(I64, lambda n: n.tree_if_network, initial=int(FOREVER))
     route: Array = rows(Route, lambda n: n.flows)
     flow: Array = rows(Flow, lambda n: n.flows)
     uplink: Array = fixed(I32, lambda run: run.links.uplink)

@@ -147,6 +147,19 @@ def _set_rates(sim, n_routes):
 
 
 @inlined
+def _end_first(ends, n, at_ms):
+    """The first flow out of node n ends at that time."""
+    i = ends.shape[0] // 2 + n
+    differs = ends[i] != at_ms
+    ends[i] = at_ms
+    while i > 1 and differs:
+        first = min(ends[i], ends[i ^ 1])
+        i >>= 1
+        differs = ends[i] != first
+        ends[i] = first
+
+
+@inlined
 def _find_due(sim, at):
     """When the first flow that leaves by this link ends."""
     link, route = sim.link, sim.route
@@ -158,13 +171,13 @@ def _find_due(sim, at):
             left = route["nearest_end"][i] - route["progress"][i]
             due = min(due, route["since_ms"][i] + (left + rate - 1) // rate)
         i = route["next"][i, 0]
-    link["due_ms"][at] = due
+    _end_first(sim.first_end_ms, at >> 1, due)
 
 
 @unit
 def renew_flows(sim, now):
     """Flows have begun or ended, or links have changed: new rates, and when the next flow ends."""
-    control, link = sim.control, sim.link
+    control = sim.control
     follow_traffic(sim, now)
     n_routes = _reach(sim)
     _fill(sim)
@@ -174,9 +187,7 @@ def renew_flows(sim, now):
         at = sim.reached_links[k]
         if at < 2 * n_nodes and at & 1 == 0:
             _find_due(sim, at)
-    following = FOREVER
-    for n in range(n_nodes):
-        following = min(following, link["due_ms"][2 * n])
+    following = sim.first_end_ms[1]
     if control["n_flows"][0] > 0 and sim.setting["traffic_permille"][0] > 0:
         following = min(following, (control["traffic_turn"][0] + 1) * sim.setting["traffic_ms"][0])
     control["next_flow_ms"][0] = following

@@ -135,15 +135,33 @@ def end_flow(sim, f):
         route["nearest_end"][i] = nearest
 
 
+@compiled
+def _next_that_ends(ends, first, now):
+    """The first node from `first` on out of which a flow is over now; -1: none."""
+    size = ends.shape[0] // 2
+    if first >= size:
+        return -1
+    i = size + first
+    while ends[i] > now:
+        while i & 1:
+            i >>= 1
+        if i == 0:
+            return -1
+        i += 1
+    while i < size:
+        i *= 2
+        i += ends[i] > now
+    return i - size
+
+
 @unit
 def end_flows(sim, now):
     """Ends the flows that are over now; tasks whose last one it was are due."""
     flow, route, link = sim.flow, sim.route, sim.link
     sim.control["next_flow_ms"][0] = FOREVER  # renewed before the instant ends
     sim.control["flows_are_news"][0] = 1
-    for n in range(sim.shown.node.shape[0]):
-        if link["due_ms"][2 * n] > now:
-            continue
+    n = _next_that_ends(sim.first_end_ms, 0, now)
+    while n >= 0:
         i = link["first"][2 * n]
         while i >= 0:
             following = route["next"][i, 0]
@@ -160,4 +178,5 @@ def end_flows(sim, now):
                 f = after
                 left -= 1
             i = following
+        n = _next_that_ends(sim.first_end_ms, n + 1, now)
     return 0

@@ -3,9 +3,9 @@
 `SimHandle` is the address of a table that holds, for each array of Sim, where its data are and how long it
 is. Functions get it instead of sixty arrays, so they stay small, compile fast and cost nothing to call.
 
-In compiled code a handle has as attributes every table of Sim and of its View by name (columns.py), and what each lever
-remembers of containers as `<question>_container`: rows of numbers, to be cleared. `shown` is the handle itself, so that
-`sim.shown.node` reads like what it is: something that levers see.
+In compiled code a handle has as attributes every table of Sim and of its View by name (policy/columns.py), and what
+each lever remembers of containers as `<question>_container`: rows of numbers, to be cleared. `shown` is the handle
+itself, so that `sim.shown.node` reads like what it is: something that levers see.
 Levers' hooks are called by hooks.py, the engine's own units by units.py.
 """
 
@@ -19,13 +19,13 @@ import numpy as np
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import lower_getattr_generic, register_model, typeof_impl, unbox
 
+from heddle.policy.columns import RowsType, plain_column
 from heddle.policy.handles import WORDS_PER_ARRAY, AddressModel, AddressType, array_entry, array_table, unbox_address
 from heddle.policy.question import ALL_HOOKS, Question
 from heddle.policy.state import as_words
 from heddle.sim.memory.lever_memory import CONTAINERS
 from heddle.sim.memory.shown import SHOWN
 from heddle.sim.memory.tables import OWN, Sim
-from heddle.sim.numba.columns import RowsType, plain_column
 from heddle.sim.numba.units import unit_names
 
 

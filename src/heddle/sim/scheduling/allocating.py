@@ -14,10 +14,10 @@ from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.asking import ask_soon, rekey_later
 from heddle.sim.scheduling.choosing import this_offer, wait
 from heddle.sim.scheduling.events import tell_levers
+from heddle.sim.scheduling.lone import leave_line
 from heddle.sim.scheduling.near_tasks import task_near
 from heddle.sim.scheduling.observation import begin_watching
 from heddle.sim.scheduling.reports import node_changed, reports_made, resize, settle_reports
-from heddle.sim.scheduling.requests import remove
 from heddle.sim.scheduling.reservations import free_nodes_of
 from heddle.sim.timeline import due_set
 
@@ -34,8 +34,7 @@ def allocate(sim, stage, n):
         take_this_task(sim.stage_run, sim.task, view.stage_spec, stage, near)
     else:
         task = take_task(sim.stage_run, sim.task, view.stage_spec, stage)
-    if setting["reports_matter"][0]:
-        settle_reports(sim, n)
+    settle_reports(sim, n)
     s = new_slot(sim, task, stage, n, -1)
     if setting["observed"][0]:
         begin_watching(sim, s, n)
@@ -53,7 +52,7 @@ def allocate(sim, stage, n):
     count_waiting(sim, job, stage, -1)
     count_allocated(sim, job, stage, n, 1)
     if view.stage["waiting"][stage] == 0:
-        remove(sim, stage)
+        leave_line(sim, stage)
         free_nodes_of(sim, stage)
         wait(sim, stage, WAIT_NONE)
         if setting["has_vetoes"][0]:

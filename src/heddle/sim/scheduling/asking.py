@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
-from heddle.model.view import JOB_ARRIVED, JOB_FINISHED
+from heddle.model.view import JOB_FINISHED
 from heddle.model.workload import AM, EXECUTORS, INNER
 from heddle.sim.books import count_waiting, next_am
 from heddle.sim.codes import RETURNING, TIMER_ASK, TIMER_WAKE
 from heddle.sim.containers.early_stages import early_limit, is_early
 from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
+from heddle.sim.scheduling.busy_queues import next_busy
 from heddle.sim.scheduling.events import look_again
-from heddle.sim.scheduling.requests import insert, rekey, rekey_bucket, remove
+from heddle.sim.scheduling.lone import leave_line, stand_in_line
+from heddle.sim.scheduling.requests import bucket_of, insert, rekey, rekey_bucket, remove
 from heddle.sim.scheduling.reservations import free_nodes_of, starvation_may_show
 from heddle.sim.timeline import timer_push
 
@@ -69,15 +71,6 @@ def _may_newly_ask(sim, stage):
     return n_tasks - stage_run["asked"][stage]
 
 
-@inlined
-def bucket_of(sim, stage):
-    """Where the stage's request waits: apart by pool, and by whether its job is admitted."""
-    job = sim.shown.stage_spec["job"][stage]
-    gated = 1 if sim.setting["has_gate"][0] and sim.shown.job["state"][job] == JOB_ARRIVED else 0
-    combos = sim.setting["n_combos"][0]
-    return (sim.shown.job["pool"][job] * combos + sim.stage_combo[stage]) * 2 + gated
-
-
 @unit
 def stage_asks(sim, stage):
     """Makes the stage's request visible to the scheduler: what it newly may ask for, and what came back."""
@@ -102,8 +95,15 @@ def stage_asks(sim, stage):
         if sim.setting["veto_ms"][0] > 0:
             timer_push(sim, view.clock["now_ms"][0] + sim.setting["veto_ms"][0], TIMER_WAKE, 0)
             timer_push(sim, view.clock["now_ms"][0] + 2 * sim.setting["veto_ms"][0], TIMER_WAKE, 0)
+    is_lone = sim.setting["lone_goes_at_once"][0] and count == 1 and sim.control["waiting"][0] == 0
     view.stage["waiting"][stage] += count
     count_waiting(sim, job, stage, count)
+    if is_lone:
+        sim.control["lone_stage"][0] = stage
+        sim.control["news"][0] = 1
+        return 0
+    if sim.control["lone_stage"][0] >= 0:
+        stand_in_line(sim)
     if stage_run["bucket"][stage] < 0:
         key = hooks.key(sim, stage)
         # A new head is news for every node: behind one that blocks or was refused there was no telling what fits.
@@ -146,7 +146,8 @@ def rekey_job(sim, job):
 @unit
 def rekey_all(sim):
     """The ordering takes back all keys it gave: every request that waits takes the place that its key gives it now."""
-    for q in range(sim.shown.queue.shape[0]):
+    q = 0
+    while q >= 0:
         lane = sim.queue_run["first_lane"][q]
         while lane >= 0:
             b = sim.lane["first"][lane]
@@ -154,6 +155,7 @@ def rekey_all(sim):
                 rekey_bucket(sim, b)
                 b = sim.bucket["next"][b]
             lane = sim.lane["next"][lane]
+        q = next_busy(sim, q)
     look_again(sim)
     return 0
 
@@ -164,8 +166,8 @@ def withdraw(sim, job):
     view, stage_run = sim.shown, sim.stage_run
     first = view.job_spec["first_stage"][job]
     for stage in range(first, first + view.job_spec["n_stages"][job]):
-        if stage_run["bucket"][stage] >= 0:
-            remove(sim, stage)
+        if stage_run["bucket"][stage] >= 0 or sim.control["lone_stage"][0] == stage:
+            leave_line(sim, stage)
         count_waiting(sim, job, stage, -view.stage["waiting"][stage])
         view.stage["waiting"][stage] = 0
         stage_run["to_ask"][stage] = 0

@@ -5,8 +5,22 @@ A walk looks at these alone, so that queues and users that ask for nothing cost 
 
 from __future__ import annotations
 
-from heddle.model.compiled import compiled
+from heddle.model.compiled import compiled, inlined
 from heddle.sim.linked import link_first, unlink
+
+
+@inlined
+def next_busy(sim, q):
+    """After q, which is the root or came out of here, another queue in which or below which anything waits; -1: none.
+
+    A walk that begins with the root meets each of them once.
+    """
+    queue_run = sim.queue_run
+    if queue_run["first_child"][q] >= 0:
+        return queue_run["first_child"][q]
+    while q > 0 and queue_run["next"][q] < 0:
+        q = sim.shown.queue["parent"][q]
+    return queue_run["next"][q] if q > 0 else -1
 
 
 @compiled

@@ -45,18 +45,23 @@ def reports_since_allocation(sim, n, s):
     return max(0, seen - sim.slot["reports_before"][s])
 
 
-@unit
-def settle_reports(sim, n):
-    """Hands the lever the reports that node n has made since it last asked."""
-    if sim.shown.node["alive"][n] == 0 or sim.setting["reports_matter"][0] == 0:
-        return 0
-    made = reports_made(sim, n)
-    if sim.setting["observed"][0]:
-        return observe(sim, n, made, _reported_until(sim))
-    count = made - sim.node_run["reports"][n]
-    if count <= 0:
-        return 0
+@inlined
+def _made_by_now(sim, n):
+    """As reports_made, of a node that has been asked before: mostly none or one more, for which nobody need divide."""
+    known, interval = sim.node_run["reports"][n], sim.setting["report_ms"][0]
+    following_ms, until_ms = sim.node_run["report_phase_ms"][n] + known * interval, _reported_until(sim)
+    if until_ms < following_ms:
+        return known
+    if until_ms < following_ms + interval:
+        return known + 1
+    return reports_made(sim, n)
+
+
+@inlined
+def _take_reports(sim, n, made):
+    """Hands the levers the reports of node n up to number `made`; there are some."""
     view = sim.shown
+    count = made - sim.node_run["reports"][n]
     sim.node_run["reports"][n] = made
     n_resources = view.shape["demand"].shape[1]
     for r in range(n_resources):
@@ -65,21 +70,46 @@ def settle_reports(sim, n):
     interval = sim.setting["report_ms"][0]
     view.node["reported_at_ms"][n] = sim.node_run["report_phase_ms"][n] + (made - 1) * interval
     if sim.setting["container_reports"][0]:
-        s = view.node["first_container"][n]
-        while s >= 0:
-            if sim.slot["host"][s] < 0:
-                for r in range(n_resources):
-                    view.container["used"][s, r] = sim.slot["seen"][s, r]
-            s = view.container["next"][s]
-        s = view.node["first_container"][n]
-        while s >= 0:
-            host = sim.slot["host"][s]
-            if host >= 0:
-                for r in range(n_resources):
-                    view.container["used"][host, r] += sim.slot["seen"][s, r]
-            s = view.container["next"][s]
+        _show_containers(sim, n)
     tell_reported(sim, n, count)
+
+
+@compiled
+def _show_containers(sim, n):
+    """What the report says of each container; that of an executor counts what runs in it."""
+    view, n_resources = sim.shown, sim.shown.shape["demand"].shape[1]
+    s = view.node["first_container"][n]
+    while s >= 0:
+        if sim.slot["host"][s] < 0:
+            for r in range(n_resources):
+                view.container["used"][s, r] = sim.slot["seen"][s, r]
+        s = view.container["next"][s]
+    s = view.node["first_container"][n]
+    while s >= 0:
+        host = sim.slot["host"][s]
+        if host >= 0:
+            for r in range(n_resources):
+                view.container["used"][host, r] += sim.slot["seen"][s, r]
+        s = view.container["next"][s]
+
+
+@unit
+def take_reports(sim, n, made):
+    _take_reports(sim, n, made)
     return 0
+
+
+@inlined
+def settle_reports(sim, n):
+    """Hands the levers the reports that node n has made since they were last told, if they listen to any."""
+    if sim.setting["reports_matter"][0] == 0 or sim.shown.node["alive"][n] == 0:
+        return
+    if sim.setting["observed"][0]:
+        observe(sim, n, reports_made(sim, n), _reported_until(sim))
+        return
+    made = _made_by_now(sim, n)
+    if made > sim.node_run["reports"][n]:
+        take_reports(sim, n, made)
 
 
 @inlined
@@ -140,8 +170,8 @@ def refresh_free(sim):
     return 0
 
 
-@unit
-def resize(sim, n):
+@inlined
+def _resize(sim, n):
     """Asks sizing what may be promised on node n now, and lets those know who look for room."""
     view = sim.shown
     grew, changed = False, False
@@ -169,6 +199,12 @@ def resize(sim, n):
         node_changed(sim, n)
     if grew:
         mark_gained(sim, n)
+
+
+@unit
+def resize(sim, n):
+    """As _resize, for those to whom a call does not matter."""
+    _resize(sim, n)
     return 0
 
 
@@ -189,9 +225,14 @@ def catch_up_reports(sim, now):
         if at > now:
             break
         n = order[i]
-        settle_reports(sim, n)
         if sim.shown.node["alive"][n]:
-            resize(sim, n)
+            if sim.setting["observed"][0]:
+                settle_reports(sim, n)
+            else:  # a dozen for each task: without calls
+                made = _made_by_now(sim, n)
+                if made > sim.node_run["reports"][n]:
+                    _take_reports(sim, n, made)
+            _resize(sim, n)
         before = sim.node_run["report_phase_ms"][n]
         i = 0 if i + 1 == order.shape[0] else i + 1
         wait_ms = sim.node_run["report_phase_ms"][order[i]] - before

@@ -9,6 +9,7 @@ first ones. A place >= 0 is one in the heap, -1 - i is entry i of the run.
 from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
+from heddle.model.view import JOB_ARRIVED
 from heddle.sim.lexicographic import pair_before
 from heddle.sim.linked import link_first, unlink
 from heddle.sim.numba import hooks
@@ -101,6 +102,15 @@ def _find_head(sim, b):
         key, stage = heap["key"][offset], heap["stage"][offset]
         if not in_run or pair_before(key, stage, bucket["head_key"][b], bucket["head"][b]):
             bucket["head_key"][b], bucket["head"][b] = key, stage
+
+
+@inlined
+def bucket_of(sim, stage):
+    """Where the stage's request waits: apart by pool, and by whether its job is admitted."""
+    job = sim.shown.stage_spec["job"][stage]
+    gated = 1 if sim.setting["has_gate"][0] and sim.shown.job["state"][job] == JOB_ARRIVED else 0
+    combos = sim.setting["n_combos"][0]
+    return (sim.shown.job["pool"][job] * combos + sim.stage_combo[stage]) * 2 + gated
 
 
 @unit

@@ -7,6 +7,7 @@ from heddle.sim.books import put_on_list
 from heddle.sim.codes import WAIT_NO_ROOM
 from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
+from heddle.sim.scheduling.busy_queues import next_busy
 from heddle.sim.scheduling.node_tree import leftmost_fit
 from heddle.sim.scheduling.reports import refresh_free, refresh_tree
 
@@ -145,34 +146,45 @@ def find_node(sim, stage, w):
     return best
 
 
+@inlined
+def _first_with_room(sim, w, first):
+    """The first node from `first` on where this shape and label fit; -1: none."""
+    view = sim.shown
+    shape, label = sim.want["shape"][w], sim.want["label"][w]
+    n = -1
+    if sim.want["no_room"][w] == 0:
+        n = leftmost_fit(sim.tree, view.node, view.clock["counts"], view.shape["demand"], shape, label, first)
+        if n < 0 and first == 0:
+            _no_room(sim, w)
+    else:
+        for i in range(sim.control["n_gained"][0]):
+            m = sim.gained[i]
+            if m >= first and (n < 0 or m < n) and _has_label(sim, m, label) and fits(sim, m, shape):
+                n = m
+    if first == 0:
+        sim.want["tested"][w] = sim.control["passes"][0] if n < 0 else -1
+    return n
+
+
 @unit
 def next_offer_node(sim, first):
     """The first node from `first` on where anything that waits would fit; -1: none."""
-    view = sim.shown
     refresh_tree(sim)
     if sim.control["n_coarse"][0] > 0:
         refresh_free(sim)
     best = -1
-    for pool_base in range(sim.lane.shape[0]):
-        b = sim.lane["first"][pool_base]
-        while b >= 0:
-            w = sim.bucket["want"][b]
-            shape, label = sim.want["shape"][w], sim.want["label"][w]
-            n = -1
-            if sim.want["no_room"][w] == 0:
-                n = leftmost_fit(sim.tree, view.node, view.clock["counts"], view.shape["demand"], shape, label, first)
-                if n < 0 and first == 0:
-                    _no_room(sim, w)
-            else:
-                for i in range(sim.control["n_gained"][0]):
-                    m = sim.gained[i]
-                    if m >= first and (n < 0 or m < n) and _has_label(sim, m, label) and fits(sim, m, shape):
-                        n = m
-            if first == 0:
-                sim.want["tested"][w] = sim.control["passes"][0] if n < 0 else -1
-            if n >= 0 and (best < 0 or n < best):
-                best = n
-            b = sim.bucket["next"][b]
+    q = 0
+    while q >= 0:
+        lane = sim.queue_run["first_lane"][q]
+        while lane >= 0:
+            b = sim.lane["first"][lane]
+            while b >= 0:
+                n = _first_with_room(sim, sim.bucket["want"][b], first)
+                if n >= 0 and (best < 0 or n < best):
+                    best = n
+                b = sim.bucket["next"][b]
+            lane = sim.lane["next"][lane]
+        q = next_busy(sim, q)
     return best
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from heddle.model.compiled import inlined
 from heddle.sim.codes import NEXT, OFFERS
 from heddle.sim.numba.units import unit
+from heddle.sim.scheduling.busy_queues import next_busy
 from heddle.sim.scheduling.reports import catch_up_reports
 from heddle.sim.scheduling.room import close_pass, gained_has_room
 
@@ -28,16 +29,21 @@ def _wants_that_count(sim):
         return NONE
     in_turn = setting["blocking"][0] and setting["by_queue"][0] == 0 and setting["blocks_in_job"][0] == 0
     first, first_key, first_stage = -1, 0, 0
-    for lane in range(sim.lane.shape[0]):
-        b = sim.lane["first"][lane]
-        while b >= 0:
-            if in_turn:
-                key, stage = sim.bucket["head_key"][b], sim.bucket["head"][b]
-                if first < 0 or key < first_key or (key == first_key and stage < first_stage):
-                    first, first_key, first_stage = b, key, stage
-            elif sim.want["no_room"][sim.bucket["want"][b]] == 0:
-                return NONE
-            b = sim.bucket["next"][b]
+    q = 0
+    while q >= 0:
+        lane = sim.queue_run["first_lane"][q]
+        while lane >= 0:
+            b = sim.lane["first"][lane]
+            while b >= 0:
+                if in_turn:
+                    key, stage = sim.bucket["head_key"][b], sim.bucket["head"][b]
+                    if first < 0 or key < first_key or (key == first_key and stage < first_stage):
+                        first, first_key, first_stage = b, key, stage
+                elif sim.want["no_room"][sim.bucket["want"][b]] == 0:
+                    return NONE
+                b = sim.bucket["next"][b]
+            lane = sim.lane["next"][lane]
+        q = next_busy(sim, q)
     if not in_turn:
         return ALL
     w = sim.bucket["want"][first]

@@ -1,9 +1,9 @@
-"""Tables and columns as the engine's compiled code sees them: `sim.slot["phase"][s]`.
+"""Tables and columns as the compiled code of the engine and of heddle's own levers sees them: `sim.slot["phase"][s]`.
 
-A table is the address of the engine's memory and, in its type, the table's name; a column adds the field. Indexing
-reads or writes the field of one row and nothing else: no check for negative indices, which the engine does
-not use, and no array structure to build, which would be most of the code and most of the compile time.
-Every field is read as int64.
+A table is the address of the memory it is in (the engine's, a view, a lever's state) and, in its type, its name; a
+column adds the field. Indexing reads or writes the field of one row and nothing else: no check for negative
+indices, which none of this code uses, and no array structure to build, which would be most of the code and most of the
+compile time. Every field is read as int64.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import from_dtype, types
 from numba.core import cgutils
 from numba.core.typing.templates import (
     AbstractTemplate,
@@ -32,7 +32,7 @@ BYTE = ir.IntType(8)
 
 
 class RowsType(AddressType):
-    """A table: `word` is where its entry begins in the engine's memory; `fixed`: a run never writes it."""
+    """A table: `word` is where its entry begins in the table of entries; `fixed`: compiled code never writes it."""
 
     def __init__(self, name: str, dtype: np.dtype[Any], word: int, fixed: bool, beside: int | None = None) -> None:
         self.beside = beside  # bytes from the engine's memory to its only row, where that lies beside the table
@@ -43,7 +43,7 @@ class RowsType(AddressType):
 
 
 class ColumnType(AddressType):
-    """A field of a table, or a plain array of one or two axes (then `vector` is None or 0: known at run time)."""
+    """A field of a table, or a plain array. `vector`: lengths of the axes behind the rows; 0: known at run time."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class ColumnType(AddressType):
         scalar: np.dtype[Any],
         row_bytes: int,
         offset: int,
-        vector: int | None,
+        vector: tuple[int, ...],
         fixed: bool,
         beside: int | None = None,
     ) -> None:
@@ -62,7 +62,7 @@ class ColumnType(AddressType):
         self.scalar = scalar
         self.row_bytes = row_bytes
         self.offset = offset
-        self.vector = vector  # length of the second axis; None: there is none; 0: in the table
+        self.vector = vector
         super().__init__(
             name=f"heddle.Column({name}, {word}, {scalar}, {row_bytes}, {offset}, {vector}, {fixed}, {beside})"
         )
@@ -78,14 +78,13 @@ def field_of(rows: RowsType, field: str) -> ColumnType | None:
     if field not in fields:
         return None
     kind, offset = fields[field][:2]
-    vector = kind.shape[0] if kind.shape else None
     return ColumnType(
-        f"{rows.name}.{field}", rows.word, kind.base, rows.dtype.itemsize, offset, vector, rows.fixed, rows.beside
+        f"{rows.name}.{field}", rows.word, kind.base, rows.dtype.itemsize, offset, kind.shape, rows.fixed, rows.beside
     )
 
 
 def plain_column(name: str, word: int, dtype: np.dtype[Any], axes: int, fixed: bool) -> ColumnType:
-    return ColumnType(name, word, dtype, dtype.itemsize, 0, None if axes == 1 else 0, fixed)
+    return ColumnType(name, word, dtype, dtype.itemsize, 0, () if axes == 1 else (0,), fixed)
 
 
 @infer
@@ -105,10 +104,30 @@ def _lower_field(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return args[0]
 
 
+@infer_global(operator.getitem)
+class _RowsGet(AbstractTemplate):  # type: ignore[misc]
+    """A whole row, `state.job[j]`: one of Numba's records, for levers that hand rows about."""
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        rows, index = args
+        if isinstance(rows, RowsType) and isinstance(index, types.Integer) and not rows.fixed:
+            return signature(from_dtype(rows.dtype), rows, types.int64)
+        return None
+
+
+@lower_builtin(operator.getitem, RowsType, types.int64)
+def _lower_row(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    first = load_word(builder, args[0], sig.args[0].word)
+    at = builder.mul(args[1], ir.Constant(WORD, sig.args[0].dtype.itemsize))
+    return builder.inttoptr(builder.add(first, at), context.get_value_type(sig.return_type))
+
+
 def _is_index(column: ColumnType, index: Any) -> bool:
-    if column.vector is None:
+    if not column.vector:
         return isinstance(index, types.Integer)
-    return isinstance(index, types.BaseTuple) and len(index) == 2 and all(isinstance(i, types.Integer) for i in index)
+    if not isinstance(index, types.BaseTuple) or len(index) != 1 + len(column.vector):
+        return False
+    return all(isinstance(i, types.Integer) for i in index)
 
 
 @infer_global(operator.getitem)
@@ -134,17 +153,19 @@ def _pointer(context: Any, builder: Any, column: ColumnType, index_type: Any, ad
         base = builder.inttoptr(builder.add(address, ir.Constant(WORD, column.beside)), BYTE.as_pointer())
     else:
         base = builder.inttoptr(load_word(builder, address, column.word), BYTE.as_pointer())
-    if column.vector is None:
+    if not column.vector:
         places = [context.cast(builder, index, index_type, types.int64)]
     else:
         given = zip(cgutils.unpack_tuple(builder, index), index_type, strict=True)
         places = [context.cast(builder, value, typ, types.int64) for value, typ in given]
     row_bytes = ir.Constant(WORD, column.row_bytes)
-    if column.vector == 0:
+    if column.vector == (0,):
         row_bytes = builder.mul(row_bytes, load_word(builder, address, column.word + 2))
     at = builder.add(builder.mul(places[0], row_bytes), ir.Constant(WORD, column.offset))
-    if len(places) == 2:
-        at = builder.add(at, builder.mul(places[1], ir.Constant(WORD, column.scalar.itemsize)))
+    step = column.scalar.itemsize
+    for place, length in zip(reversed(places[1:]), reversed(column.vector), strict=True):
+        at = builder.add(at, builder.mul(place, ir.Constant(WORD, step)))
+        step *= length
     kind = ir.IntType(8 * column.scalar.itemsize)
     return builder.bitcast(builder.gep(base, [at]), kind.as_pointer())
 
@@ -193,7 +214,7 @@ class _Shape(AttributeTemplate):  # type: ignore[misc]
     def generic_resolve(self, typ: Any, attr: str) -> Any:
         if attr != "shape":
             return None
-        return types.UniTuple(types.int64, 1 if isinstance(typ, RowsType) or typ.vector is None else 2)
+        return types.UniTuple(types.int64, 1 if isinstance(typ, RowsType) else 1 + len(typ.vector))
 
 
 @infer_getattr
@@ -214,8 +235,5 @@ def _lower_rows_shape(context: Any, builder: Any, typ: Any, value: Any, attr: st
 @lower_getattr_generic(ColumnType)
 def _lower_column_shape(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
     lengths = [load_word(builder, value, typ.word + 1)]
-    if typ.vector:
-        lengths.append(ir.Constant(WORD, typ.vector))
-    elif typ.vector == 0:
-        lengths.append(load_word(builder, value, typ.word + 2))
+    lengths += [ir.Constant(WORD, n) if n else load_word(builder, value, typ.word + 2) for n in typ.vector]
     return context.make_tuple(builder, types.UniTuple(types.int64, len(lengths)), lengths)
