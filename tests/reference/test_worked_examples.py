@@ -9,6 +9,7 @@ import pytest
 from . import (
     worked_amounts,
     worked_executors,
+    worked_fair_reservations,
     worked_fifo,
     worked_heartbeats,
     worked_knobs,
@@ -26,6 +27,7 @@ from .worked_example import Example
 EXAMPLES = [
     *worked_amounts.EXAMPLES,
     *worked_executors.EXAMPLES,
+    *worked_fair_reservations.EXAMPLES,
     *worked_fifo.EXAMPLES,
     *worked_heartbeats.EXAMPLES,
     *worked_knobs.EXAMPLES,

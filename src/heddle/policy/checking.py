@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 FIRST: Final = ("view", "state", "params")
 SWITCHED: Final = (
-    "may_deadlock", "reserves", "blocking", "blocks_in_job", "by_memory", "reads_containers", "reads_failures", "young",
-    "by_stage", "waits",
+    "may_deadlock", "reservable", "blocking", "blocks_in_job", "by_memory", "reads_containers", "reads_failures",
+    "young", "by_stage", "waits",
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from heddle.model.cluster import Cluster, Observation
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, STREAM_USAGE_REPORT
 from heddle.model.view import EVENT_REPORTED
 from heddle.model.workload import AM, EXECUTORS, Workload
-from heddle.policy.lever import Admission, Ordering, Partition, Placement, Question, Queues, Sizing
+from heddle.policy.lever import RESERVING, Admission, Ordering, Partition, Placement, Question, Queues, Sizing
 from heddle.policy.policy import Policy
 from heddle.sim.memory.given import nodes
 from heddle.sim.memory.given.csr import Csr, followers
@@ -110,9 +110,14 @@ class RunInputs:
         return self.cluster.preemption.every_ms > 0 and self.walk.by_queue and self.walk.dues != "none"
 
     @property
-    def reserves(self) -> bool:
-        """Whether nodes are kept for requests that do not fit."""
-        return self.has_heartbeats and bool(self.walk.trait(self.walk.reserves))
+    def reserves(self) -> int:
+        """How nodes are kept for requests that do not fit: a place in RESERVING."""
+        return RESERVING.index(self.walk.reserving) if self.has_heartbeats else 0
+
+    @property
+    def reservable_permille(self) -> int:
+        part = self.walk.reservable
+        return round(1000 * float(self.walk.parameter(part))) if part else 0
 
     @property
     def heads_differ(self) -> bool:
@@ -188,8 +193,8 @@ class RunInputs:
     def counted(self) -> npt.NDArray[np.bool_]:
         """The resources that the calculator looks at."""
         counted: npt.NDArray[np.bool_] = self.exclusive | (np.arange(self.n_resources) == 0)
-        by_memory = self.ordering.trait(self.ordering.by_memory)
-        return counted | (self.cluster.calculator == "dominant" and not by_memory)
+        every = self.walk.counts_all or self.cluster.calculator == "dominant"
+        return counted | (every and not self.ordering.trait(self.ordering.by_memory))
 
     @cached_property
     def racks(self) -> npt.NDArray[np.int32]:
