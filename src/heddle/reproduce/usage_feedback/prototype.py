@@ -32,6 +32,7 @@ def prototype(settings: Settings) -> Part:
     stock: str = known["prototype.stock"]
     feedback = f"{stock}+usage-feedback({known['prototype.feedback']})"
     facts = tuple((name, value) for name, value in known.of("queries").items())
+    medians = settings.lab.size(known["prototype.medians_s"], known["prototype.medians_quick_s"])
 
     def queries(request: int, peak: int, median: float, form: str) -> Queries:
         return Queries(facts, request, peak, median, tuple((until, part) for until, part in forms[form]))
@@ -40,11 +41,11 @@ def prototype(settings: Settings) -> Part:
         (request, f"{peak} MB used at most, median {median:g} s"): queries(request, peak, median, known["v_a.profile"])
         for request in known["prototype.requests_mb"]
         for peak in known["prototype.peaks_mb"]
-        for median in known["prototype.medians_s"]
+        for median in medians
     }
     middle = sorted(known["prototype.peaks_mb"])[len(known["prototype.peaks_mb"]) // 2]
     by_form = {
-        (request, form): queries(request, middle, max(known["prototype.medians_s"]), form)
+        (request, form): queries(request, middle, max(medians), form)
         for request in known["prototype.requests_mb"]
         for form in forms
     }
