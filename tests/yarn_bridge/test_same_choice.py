@@ -118,7 +118,8 @@ def drawn(states: RandomStates, step_over: bool) -> Draw:
         plans[f"n{planned}:1"] = {size: count for size, count in zip(sizes, plan, strict=True) if count}
     fitness = form.kind != "key" and (not form.fitness or bool(lever.parameter(form.fitness)))
     table = Table(
-        form.kind, tuple(row_of.values()), own, fitness, weight, plans=plans, step_over_vetoed=step_over
+        form.kind, tuple(row_of.values()), own, fitness=fitness, alignment_milli=weight, plans=plans,
+        step_over_vetoed=step_over,
     )  # fmt: skip
     return Draw(table, row_of, keys, terms, fits, view.stage["waiting"].tolist(), vetoed)
 
