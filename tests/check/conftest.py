@@ -6,6 +6,12 @@ from heddle.check import policies
 
 
 @pytest.fixture(autouse=True)
-def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many as a large cluster gets: what is tested here does not depend on how narrow intervals are."""
+def one_run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each policy: most of what is tested here does not depend on intervals. `resampled` asks for them."""
     monkeypatch.setattr(policies, "SEEDS", {})
+    monkeypatch.setattr(policies, "FEW", 3 if "resampled" in request.fixturenames else 1)
+
+
+@pytest.fixture
+def resampled() -> None:
+    """Runs enough for intervals."""

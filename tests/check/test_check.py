@@ -226,3 +226,23 @@ def test_jobs_of_queues_that_are_gone_are_counted(rm: FakeRm, capsys: Capture) -
     told = document(capsys, rm.address, code=0)
     assert told["jobs"]["left_out"] == {"their queue is no leaf queue any more": 20}
     assert "none of 20 applications can be simulated (20: their queue is no leaf queue any more)" in told["verdict"]
+
+
+def test_a_policy_that_helps_is_named_with_the_command_to_try_it(resampled: None, rm: FakeRm, capsys: Capture) -> None:
+    """More work than fits by what it reserves, although it uses a quarter. In truth it did fit, which is said too."""
+    add_past(rm, 200, minutes=80)
+    busy(rm)
+    told = document(capsys, rm.address)
+    (policy,) = (one for one in told["findings"] if one["key"] == "policy")
+    assert policy["says"].startswith("usage-feedback would have finished these jobs")
+    assert "95 % interval" in policy["says"]
+    assert policy["severity"] == "low"
+    assert policy["rests_on"][0].startswith("a simulation that is off: under the present policy these jobs take")
+    shadow, live = told["next"]
+    steer = f"heddle yarn steer --rm {rm.address} --policy usage-feedback"
+    assert (shadow["command"], live["command"]) == (f"{steer} --for 600", f"{steer} --mode live")
+    row = next(
+        one for one in told["policies"]["summary"]
+        if one["policy"] == "capacity+usage-feedback(young_reports=10)" and one["metric"] == "jct_s.mean"
+    )  # fmt: skip
+    assert row["vs_ci95"][1] < 0

@@ -114,6 +114,11 @@ def locked(rm: FakeRm) -> None:
     rm.instead[INFO] = 403, "Forbidden"
 
 
+def behind_kerberos(rm: FakeRm) -> None:
+    """Without a ticket, or without the extra: either way it says what is missing."""
+    rm.instead[INFO], rm.challenge = (401, "Authentication required"), "Negotiate"
+
+
 @pytest.mark.parametrize(
     ("made", "says"),
     [
@@ -124,6 +129,7 @@ def locked(rm: FakeRm) -> None:
         (something_else, "is no ResourceManager: it answers /ws/v1/cluster/info with something else"),
         (nothing_there, "is no ResourceManager: there is no /ws/v1/cluster/info (HTTP 404)"),
         (locked, "HTTP 403: Forbidden"),
+        (behind_kerberos, "HTTP 401: "),
     ],
 )
 def test_anything_else_is_one_line_and_exit_code_2(
@@ -132,10 +138,11 @@ def test_anything_else_is_one_line_and_exit_code_2(
     made(rm)
     with RmClient(rm.address) as client, pytest.raises(RunRefused):
         recognise(client)
-    assert run(["yarn", "observe", str(tmp_path / "seen"), "--rm", rm.address]) == 2
-    said = capsys.readouterr().err
-    assert says in said
-    assert said.count("\n") == 1
+    for command in (["yarn", "observe", str(tmp_path / "seen"), "--rm"], ["check"]):
+        assert run([*command, rm.address]) == 2
+        said = capsys.readouterr().err
+        assert says in said
+        assert said.count("\n") == 1
     assert not (tmp_path / "seen").exists(), "nothing is written"
 
 
@@ -143,7 +150,8 @@ def test_nobody_there_is_one_line_and_exit_code_2(tmp_path: Path, capsys: pytest
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        assert run(["yarn", "observe", str(tmp_path / "seen"), "--rm", address]) == 2
-    said = capsys.readouterr().err
-    assert "cannot be reached" in said
-    assert said.count("\n") == 1
+        for command in (["yarn", "observe", str(tmp_path / "seen"), "--rm"], ["check"]):
+            assert run([*command, address]) == 2
+            said = capsys.readouterr().err
+            assert "cannot be reached" in said
+            assert said.count("\n") == 1

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from heddle.cli.main import run
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.rm_answers import read_apps, read_containers, read_nodes
+from heddle.yarn.live.things_seen import AppSeen, Size
+from heddle.yarn.observe.node_containers import NodeContainers
 from heddle.yarn.observe.past_jobs import read_past_job
 from heddle.yarn.testbed.local.cluster import LocalCluster
 from heddle.yarn.testbed.mixture import load_real_jobs
@@ -22,6 +26,16 @@ MIXTURE = """jobs:
 """
 
 
+def live_apps(rm: RmClient) -> list[AppSeen]:
+    return list(read_apps(rm.apps(), rm.address).values())
+
+
+def containers_seen(rm: RmClient, app: AppSeen) -> Iterator[tuple[str, tuple[Size, str, bool]]]:
+    answer = rm.containers(app.id, app.attempt) if app.attempt else None
+    for one in read_containers(answer, app, rm.address).values() if answer is not None else ():
+        yield one.id, (one.size, one.node, one.is_am)
+
+
 def test_a_check_of_a_real_cluster(
     cluster: LocalCluster, rm: RmClient, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -30,8 +44,18 @@ def test_a_check_of_a_real_cluster(
     )
     (tmp_path / "jobs.yaml").write_text(MIXTURE)
     jobs, _ = load_real_jobs(str(tmp_path / "jobs.yaml"))
-    done = run_jobs(jobs, Workplace(rm, tmp_path / "staging", master_jar("3.4.2"), cluster), lambda _: None)
+    same: list[int] = []
+
+    def look() -> None:
+        """NodeManagers list the containers that the ResourceManager lists; one may come or go between the two."""
+        by_application = dict(pair for app in live_apps(rm) for pair in containers_seen(rm, app))
+        listed, silent = NodeContainers(rm).read(read_nodes(rm.nodes(), rm.address).values())
+        if {one.id: (one.size, one.node, one.is_am) for one in listed} == by_application and not silent:
+            same.append(len(by_application))
+
+    done = run_jobs(jobs, Workplace(rm, tmp_path / "staging", master_jar("3.4.2"), cluster), lambda _: None, poll=look)
     assert {one.outcome for one in done} == {"SUCCEEDED"}
+    assert max(same, default=0) >= 3, "AMs and tasks"
     mine = {str(one.app_id): one.name for one in done}
     with RmClient(cluster.layout.history, timeout_s=10) as server:
 

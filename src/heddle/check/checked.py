@@ -49,6 +49,7 @@ class Checked:
     rule: Rule
     waste: Waste | None
     use: Efficiency | None  # memory used of reserved
+    use_is_measured: bool  # of single containers that were watched, of more than half of what they reserved
     price: float | None  # of a GB-hour
 
     @property
@@ -82,8 +83,8 @@ def checked(
     simulated = None if tried is None else _present_run(tried)
     waste = run_waste(real) if real is not None else None if simulated is None else simulated.waste
     use = None if simulated is None else simulated.efficiency["job"][MEMORY]
-    if real is not None and real.manifest["use_known"]:
-        use = efficiency(containers_of_run(real), "job")[MEMORY]
+    measured = None if real is None else efficiency(containers_of_run(real), "job")[MEMORY]
+    use_is_measured = measured is not None and measured.reserved > measured.unrecorded_reserved
     return Checked(
         gathered=gathered,
         accounts=_accounts(gathered, window_ms),
@@ -96,7 +97,8 @@ def checked(
         no_advice=no_advice,
         rule=rule,
         waste=waste,
-        use=use,
+        use=measured if use_is_measured else use,
+        use_is_measured=use_is_measured,
         price=price,
     )
 

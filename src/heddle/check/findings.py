@@ -9,6 +9,7 @@ from typing import Final, Literal
 from heddle.check.checked import Checked
 from heddle.check.deadlock import DEFAULT_SHARE
 from heddle.check.jobs import ACCOUNTS, STANDS_IN
+from heddle.check.policies import Tried
 from heddle.check.unknown import use_told_by
 from heddle.model.resources import MEMORY_MB
 from heddle.report.amounts import hours
@@ -58,7 +59,7 @@ def verdict(checked: Checked, found: list[Finding]) -> str:
     seen = f"{accounts.applications:,} applications of the last {_hours(accounts.hours)}"
     if not found:
         return f"Nothing needs attention: {seen} were looked at; no policy that can be tried safely shows a gain."
-    return f"{found[0].says} ({seen}.)" if len(found) == 1 else f"{found[0].says} {found[1].says} ({seen}.)"
+    return f"{' '.join(one.says for one in found[:2])} That is what {seen} show."
 
 
 def _hours(hours_: float) -> str:
@@ -90,6 +91,11 @@ def simulation_off(checked: Checked) -> str:
     )
 
 
+def _too_short(tried: Tried) -> str:
+    """Without resamples an interval says nothing about another day."""
+    return "too few jobs to tell whether another day would show the same" if tried.comparison.sampling.too_short else ""
+
+
 def _deadlock(checked: Checked) -> Iterator[Finding]:
     risk = checked.risk
     if risk is None or not risk.possible or (risk.tried and not risk.stalled):
@@ -117,9 +123,9 @@ def _policy(checked: Checked) -> Iterator[Finding]:
         f"{best.steered} would have finished these jobs {pct(abs(change)).removeprefix('+')} % sooner on average than "
         f"{tried.comparison.baseline}, which runs today (95 % interval {range_pct(interval)})."
     )
-    off = simulation_off(checked)
-    severity: Severity = "medium" if change <= -5 and not off else "low"
-    rests = (*((off,) if off else ()), *assumptions(checked))
+    doubts = [doubt for doubt in (simulation_off(checked), _too_short(tried)) if doubt]
+    severity: Severity = "medium" if change <= -5 and not doubts else "low"
+    rests = (*doubts, *assumptions(checked))
     yield Finding("policy", severity, said, -change, "% sooner with another policy", rests)
 
 

@@ -140,9 +140,9 @@ def _policies(checked: Checked) -> str:
         return ""
     said = compared(tried.comparison, tried.cluster)
     how = (
-        "Simulated as `heddle yarn steer` would bring it about on this YARN, by its knobs."
+        "Simulated as heddle yarn steer would bring it about on this YARN, by its knobs."
         if tried.by_knobs
-        else "Simulated as if the scheduler itself had the policy: by its knobs `heddle yarn steer` comes near that."
+        else "Simulated as if the scheduler itself had the policy: by its knobs heddle yarn steer comes near that."
     )
     if checked.simulated_s is not None:
         how += (

@@ -54,8 +54,8 @@ def _unknown(checked: Checked, history: bool, spark: bool, conf: bool) -> Iterat
 
 def use_told_by(checked: Checked) -> str:
     """Where figures of use come from."""
-    if checked.watched is not None and checked.watched.run.manifest["use_known"]:
-        return "use is that of each container, as NodeManagers told it"
+    if checked.use_is_measured:
+        return "use is that of single containers, as NodeManagers told it while they were watched"
     parts = []
     if checked.gathered.sample:
         parts.append(f"the counters of {len(checked.gathered.sample):,} MapReduce jobs")

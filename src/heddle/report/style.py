@@ -58,7 +58,8 @@ svg{width:100%;height:auto;display:block}
 .life rect{fill:var(--c)}.life .part{opacity:.45}.key .part i{opacity:.45}.run{--c:var(--c1)}.start{--c:var(--rule)}
 .said td:last-child{text-align:left;white-space:normal}.said th:last-child{text-align:left}
 table.text td:last-child{white-space:normal;min-width:9em}
-.findings th:first-child{min-width:0;width:5.5em}.findings .low{color:var(--quiet)}
+.findings th:first-child{min-width:0;width:6.5em;white-space:nowrap;overflow-wrap:normal}
+.findings .low{color:var(--quiet)}
 .titled{display:flex;flex-wrap:wrap;align-items:baseline;justify-content:space-between;gap:0 16px}
 .filter{font:inherit;font-size:.88rem;color:var(--text);background:var(--page);border:1px solid var(--quiet);
  border-radius:6px;padding:3px 9px;width:min(100%,15em)}.filter::placeholder{color:var(--quiet);opacity:1}

@@ -45,7 +45,9 @@ def workload_hash(workload: Workload) -> str:
 
 def cluster_hash(cluster: Cluster) -> str:
     """16 hexadecimal digits that change with anything in the cluster but its name, origin and present policy."""
-    content = dataclasses.asdict(cluster)
+    content = dataclasses.asdict(dataclasses.replace(cluster, nodes=()))
+    # Thousands of nodes are taken as they are where nothing in them has parts: copying them would take seconds.
+    content["nodes"] = [dataclasses.asdict(node) if node.background else vars(node) for node in cluster.nodes]
     del content["name"], content["about"], content["policy"]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 

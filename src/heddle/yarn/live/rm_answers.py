@@ -16,7 +16,7 @@ from heddle.yarn.live.wire import YarnError
 
 ANY_NODE: Final = "*"
 NO_ALLOCATION_ID: Final = -1  # what YARN has where an application gave none
-_CONTAINER: Final = re.compile(r"container_(?:e\d+_)?(?P<cluster>\d+)_(?P<app>\d+)_(?P<attempt>\d+)_(?P<number>\d+)")
+CONTAINER_ID: Final = re.compile(r"container_(?:e\d+_)?(?P<cluster>\d+)_(?P<app>\d+)_(?P<attempt>\d+)_(?P<number>\d+)")
 
 
 def read_nodes(answer: dict[str, Any], where: str) -> dict[str, NodeSeen]:
@@ -142,14 +142,14 @@ def _attempt(row: Any) -> str:
     """The current attempt: as given or, where it is left out, from the AM's container in the address of its logs."""
     if row.get("currentAppAttemptId"):
         return str(row["currentAppAttemptId"])
-    found = _CONTAINER.search(str(row.get("amContainerLogs", "")))
+    found = CONTAINER_ID.search(str(row.get("amContainerLogs", "")))
     if not found:
         return ""
     return f"appattempt_{found['cluster']}_{int(found['app']):04d}_{int(found['attempt']):06d}"
 
 
 def _container(row: Any, app: AppSeen) -> ContainerSeen:
-    name = _CONTAINER.fullmatch(str(row["containerId"]))
+    name = CONTAINER_ID.fullmatch(str(row["containerId"]))
     if not name:
         raise ValueError(f"{row['containerId']!r} is no container id")
     return ContainerSeen(

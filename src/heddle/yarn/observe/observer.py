@@ -11,7 +11,7 @@ much that was.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any, Final
 
@@ -24,8 +24,9 @@ from heddle.yarn.live.rm_answers import (
     read_nodes,
     rows_under,
 )
-from heddle.yarn.live.things_seen import AppSeen, NodeSeen, Size
+from heddle.yarn.live.things_seen import AppSeen, ContainerSeen, NodeSeen, Size
 from heddle.yarn.observe.journal import Journal
+from heddle.yarn.observe.node_containers import NodeContainers
 from heddle.yarn.observe.seen import AppLife, ContainerLife, Seen
 
 ENDED_STATES: Final = "FINISHED,FAILED,KILLED"
@@ -42,6 +43,7 @@ class Observer:
         self, client: RmClient, journal: Journal, clock_ms: Callable[[], int] = lambda: int(time.time() * 1000)
     ) -> None:
         self._client = client
+        self._by_node = NodeContainers(client)
         self.journal = journal
         self._clock_ms = clock_ms
         self.seen = Seen()
@@ -68,22 +70,14 @@ class Observer:
         answer = self._client.apps(states=ENDED_STATES, finishedTimeBegin=str(since_ms), deSelects=UNWANTED)
         over = read_apps(answer, where)
         ended = {name: life for name, life in _lives(answer, where).items() if self._is_of_this(life)}
-        held: set[str] = set()
         lingering = {life.app for life in self._open.values()} & over.keys()
-        for app in (*live.values(), *(over[name] for name in lingering)):
+        asked_for = [*live.values(), *(over[name] for name in lingering)]
+        for app in asked_for:
             self._note_asks(app, now_ms)
-            containers = self._client.containers(app.id, app.attempt) if app.attempt else None
-            if containers is not None:
-                starts = read_container_starts(containers, app, where)
-                for container in read_containers(containers, app, where).values():
-                    held.add(container.id)
-                    if container.id not in self._open:
-                        began = starts[container.id]
-                        asked = self._asked.get((app.id, container.priority, container.size), began)
-                        # Also one that had ended, it seemed: an RM that was restarted hears of containers one by one.
-                        self._note_container(
-                            ContainerLife(**vars(container), asked_at_ms=min(asked, began), began_at_ms=began)
-                        )
+        if self._by_node.cheaper(len(asked_for), nodes.values()):
+            held = self._look_at_nodes({app.id: app for app in asked_for}, nodes, now_ms)
+        else:
+            held = self._look_at_applications(asked_for, where)
         self._note_ends(held, ended, now_ms)
         for life in (*lives.values(), *ended.values()):
             self._note_app(life)
@@ -93,6 +87,44 @@ class Observer:
         if now_ms - self.seen.last_poll_ms >= NOTE_POLLS_MS:
             self._note("poll", at_ms=now_ms)
         self.journal.flush()
+
+    def _look_at_applications(self, apps: Iterable[AppSeen], where: str) -> set[str]:
+        """One call for each; the containers that are there."""
+        held: set[str] = set()
+        for app in apps:
+            containers = self._client.containers(app.id, app.attempt) if app.attempt else None
+            if containers is not None:
+                starts = read_container_starts(containers, app, where)
+                for container in read_containers(containers, app, where).values():
+                    held.add(container.id)
+                    self._note_held(container, starts[container.id])
+        return held
+
+    def _look_at_nodes(self, apps: Mapping[str, AppSeen], nodes: Mapping[str, NodeSeen], now_ms: int) -> set[str]:
+        """One call for each node. What was on a node that does not answer is taken to be there still."""
+        found, silent = self._by_node.read(nodes.values())
+        held = {life.id for life in self._open.values() if life.node in silent}
+        for container in found:
+            if container.app in apps:
+                held.add(container.id)
+                own = replace(container, is_am=container.is_am and apps[container.app].has_am)
+                self._note_held(self._with_priority(own), now_ms)
+        return held
+
+    def _with_priority(self, container: ContainerSeen) -> ContainerSeen:
+        """That of a request of its size, where its application had only one such."""
+        if container.is_am:
+            return replace(container, priority=0)
+        found = {p for app, p, size in self._asked if (app, size) == (container.app, container.size)}
+        return replace(container, priority=found.pop()) if len(found) == 1 else container
+
+    def _note_held(self, container: ContainerSeen, began_ms: int) -> None:
+        if container.id not in self._open:
+            asked_ms = self._asked.get((container.app, container.priority, container.size), began_ms)
+            # Also one that had ended, it seemed: an RM that was restarted hears of containers one by one.
+            self._note_container(
+                ContainerLife(**vars(container), asked_at_ms=min(asked_ms, began_ms), began_at_ms=began_ms)
+            )
 
     def _is_of_this(self, ended: AppLife) -> bool:
         """Whether an application that has ended belongs here: it was seen, or ended after somebody began to look.

@@ -1,0 +1,82 @@
+"""Containers as NodeManagers list them: one call for each node, and none to the ResourceManager.
+
+They tell neither a container's priority nor when it was allocated: so this is for clusters where more applications run
+than the ResourceManager may be asked about in a step, and fewer nodes have containers than that.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from heddle.model.resources import MILLI
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.nodemanagers import TIMEOUT_S
+from heddle.yarn.live.rm_answers import CONTAINER_ID, Reading, rows_under
+from heddle.yarn.live.things_seen import ContainerSeen, NodeSeen
+from heddle.yarn.live.wire import YarnError
+
+AT_ONCE: Final = 16
+LEFT_ALONE_S: Final = 60.0  # a NodeManager that did not answer
+NOT_TOLD: Final = -1  # a priority
+_OVER: Final = "DONE"
+
+
+class NodeContainers:
+    """Of the cluster that `client` talks to."""
+
+    def __init__(self, client: RmClient, clock_s: Callable[[], float] = time.monotonic) -> None:
+        self._client, self._clock_s = client, clock_s
+        self._silent_until_s: dict[str, float] = {}
+
+    def cheaper(self, apps: int, nodes: Collection[NodeSeen]) -> bool:
+        """Whether asking the ResourceManager for each application would take more than a second of its calls."""
+        pace = self._client.pace
+        return pace is not None and apps > pace.calls_per_s and apps > sum(_busy(node) for node in nodes)
+
+    def read(self, nodes: Collection[NodeSeen]) -> tuple[list[ContainerSeen], set[str]]:
+        """(the containers of nodes that answer, the nodes that do not)."""
+        now_s = self._clock_s()
+        asked = [node for node in nodes if _busy(node) and self._silent_until_s.get(node.id, now_s) <= now_s]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            answers = list(pool.map(self._of_node, asked))
+        found: list[ContainerSeen] = []
+        silent = {node.id for node in nodes if _busy(node)} - {node.id for node in asked}
+        for node, answer in zip(asked, answers, strict=True):
+            if answer is None:
+                silent.add(node.id)
+                self._silent_until_s[node.id] = now_s + LEFT_ALONE_S
+            else:
+                found += answer
+        return found, silent
+
+    def _of_node(self, node: NodeSeen) -> list[ContainerSeen] | None:
+        scheme = self._client.address.partition("://")[0]
+        try:
+            with self._client.elsewhere(f"{scheme}://{node.http}", TIMEOUT_S) as nodemanager:
+                answer = nodemanager.get("/ws/v1/node/containers")
+            with Reading(f"{node.http}: containers"):
+                rows = rows_under(answer, "containers", "container")
+                return [_container(row, node) for row in rows if row.get("state") != _OVER]
+        except YarnError:
+            return None
+
+
+def _busy(node: NodeSeen) -> bool:
+    return bool(node.http) and node.allocated[0] > 0
+
+
+def _container(row: Any, node: NodeSeen) -> ContainerSeen:
+    name = CONTAINER_ID.fullmatch(str(row["id"]))
+    if not name:
+        raise ValueError(f"{row['id']!r} is no container id")
+    return ContainerSeen(
+        id=name[0],
+        app=f"application_{name['cluster']}_{name['app']}",
+        node=node.id,
+        priority=NOT_TOLD,
+        size=(int(row["totalMemoryNeededMB"]), int(row["totalVCoresNeeded"]) * MILLI),
+        is_am=int(name["number"]) == 1,
+    )
