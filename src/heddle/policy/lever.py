@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Final, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from heddle.model.errors import BadInput, Problem
 from heddle.model.suggestion import did_you_mean
@@ -39,6 +39,7 @@ from heddle.policy.form import Form
 from heddle.policy.parameter import Parameter, Value
 from heddle.policy.question import HOOKS, Question
 from heddle.policy.refused import refused
+from heddle.policy.reserving import RESERVING
 from heddle.policy.state import Column, State, per_resource, several
 
 __all__ = [
@@ -46,11 +47,6 @@ __all__ = [
     "Queues", "Sizing", "State", "Value", "admission", "ordering", "partition", "per_resource", "placement", "queues",
     "several", "sizing",
 ]  # fmt: skip
-
-
-# Not at all; as many nodes as tasks wait, and a leaf for a request that the queue's maximum keeps back; where `keeps`
-# says so, on a part of the nodes; always.
-RESERVING: Final = ("none", "capacity", "starved", "always")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +58,7 @@ class Queues(Lever):
     allows: Hook | None = None
     user_allows: Hook | None = None
     keeps: Hook | None = None
-    # How a node is kept for a request that does not fit yet: a form of RESERVING, or a parameter whose value is one.
+    # How a node is kept for a request that does not fit yet: one of RESERVING, or a parameter whose value is one.
     # True is "capacity".
     reserves: bool | str = False
     reservable: str = ""  # a parameter: the part of the nodes that may be kept for a job (reserves="starved")

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from heddle.model.reasons import Outcome, Reason
-from heddle.policy.lever import RESERVING
+from heddle.policy.reserving import RESERVING
 
 END_FINISHED = int(Outcome.FINISHED)
 END_CRASHED = int(Outcome.CRASHED)

@@ -13,8 +13,9 @@ from heddle.model.cluster import Cluster, Observation
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, STREAM_USAGE_REPORT
 from heddle.model.view import EVENT_REPORTED
 from heddle.model.workload import AM, EXECUTORS, Workload
-from heddle.policy.lever import RESERVING, Admission, Ordering, Partition, Placement, Question, Queues, Sizing
+from heddle.policy.lever import Admission, Ordering, Partition, Placement, Question, Queues, Sizing
 from heddle.policy.policy import Policy
+from heddle.policy.reserving import RESERVING
 from heddle.sim.memory.given import nodes
 from heddle.sim.memory.given.csr import Csr, followers
 from heddle.sim.memory.given.lanes import Lanes
