@@ -11,6 +11,7 @@ from heddle.reproduce.constants import read_constants
 from heddle.reproduce.lab import Lab
 from heddle.reproduce.usage_feedback.damping import begins_there, damping_factor, first_failing, stops_falling
 from heddle.reproduce.usage_feedback.day import ALL_AT_ONCE, Day, fitting, published_facts
+from heddle.reproduce.usage_feedback.over_reserved import earliest_end_s
 from heddle.reproduce.usage_feedback.prototype import how_many_fit, prototype_cluster
 from heddle.reproduce.usage_feedback.queries import Queries, query_times
 from heddle.reproduce.usage_feedback.settings import Settings
@@ -169,3 +170,10 @@ def test_queries_are_chains_of_jobs_one_after_another(settings: Settings) -> Non
 def test_by_5_a_node_takes_more_the_less_is_used(settings: Settings) -> None:
     # 7168 MB by reservation hold 2 of 3072; a third, while 7168 - 2 * 1434 = 4300 are left, no fourth: 2866 are left.
     assert "of 3072 MB 2, and 4 at 1126 MB used, 3 at 1434 MB used" in how_many_fit(settings)
+
+
+def test_a_day_cannot_end_before_its_last_tasks_have_run(settings: Settings) -> None:
+    arriving = day(settings, load=1.2)
+    workload = arriving.jobs(0)
+    each = zip(workload.jobs["submit_at_ms"].tolist(), workload.tasks["duration_ms"].tolist(), strict=True)
+    assert earliest_end_s(arriving, 0) == max(submit + duration for submit, duration in each) / 1000

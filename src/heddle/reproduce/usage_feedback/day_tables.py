@@ -104,7 +104,7 @@ def every_day(settings: Settings, scores: Scores, gains: Gains, most: verdicts.E
     )  # fmt: skip
     caption = (
         "Use in percent of the allowance, over the whole makespan: under reservation, then with usage feedback, mean "
-        "over forms of use. Arrivals allow what could be gained if everything ended with the last arrival."
+        "over forms of use. Arrivals allow what would be gained if no task ever waited."
     )
     return Table("V-A on every day of the ensemble", heads, tuple(rows), caption)
 

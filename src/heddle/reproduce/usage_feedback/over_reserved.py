@@ -33,7 +33,7 @@ def over_reserved(settings: Settings) -> Part:
     }
     plan.update(shown.items())
     arrivals: dict[tuple[str, str, int], Work] = {
-        ("last arrival", name, seed): partial(last_arrival_s, by_form[form], seed)
+        ("earliest end", name, seed): partial(earliest_end_s, by_form[form], seed)
         for name, by_form in days.items()
         if by_form[form].load != ALL_AT_ONCE
         for seed in settings.seeds
@@ -42,11 +42,11 @@ def over_reserved(settings: Settings) -> Part:
     runs = yield plan
     over_time = {policy: runs[policy] for policy in shown}
     scores = Scores({name: result for name, result in runs.items() if name not in shown and name not in arrivals})
-    last: dict[str, dict[int, float]] = {}
+    ends: dict[str, dict[int, float]] = {}
     for key in arrivals:
-        last.setdefault(key[1], {})[key[2]] = runs[key]
+        ends.setdefault(key[1], {})[key[2]] = runs[key]
     gains = {member: _gain(settings, scores, member) for member in settings.members()}
-    most = _most_by_arrivals(settings, scores, last)
+    most = _most_by_arrivals(settings, scores, ends)
     return Findings(
         claims=[_sooner(settings, gains, most), _bottleneck(settings, scores), _none_failed(settings, scores)],
         drawings=[
@@ -61,8 +61,10 @@ def over_reserved(settings: Settings) -> Part:
     )
 
 
-def last_arrival_s(day: Day, seed: int) -> float:
-    return float(day.jobs(seed).jobs["submit_at_ms"].max()) / 1000
+def earliest_end_s(day: Day, seed: int) -> float:
+    """If every task began as it arrives; each is a job of its own."""
+    workload = day.jobs(seed)
+    return float((workload.jobs["submit_at_ms"] + workload.tasks["duration_ms"]).max()) / 1000
 
 
 def _gain(settings: Settings, scores: Scores, member: Member) -> dict[int, float]:
@@ -72,11 +74,11 @@ def _gain(settings: Settings, scores: Scores, member: Member) -> dict[int, float
     )
 
 
-def _most_by_arrivals(settings: Settings, scores: Scores, last: verdicts.Ensemble) -> dict[str, dict[int, float]]:
-    """By how much anything could be sooner that cannot end before the last arrival, on days with arrivals."""
+def _most_by_arrivals(settings: Settings, scores: Scores, ends: verdicts.Ensemble) -> dict[str, dict[int, float]]:
+    """By how much everything could be done sooner if no task ever waited, on days with arrivals."""
     return {
         name: verdicts.sooner_pct(scores.metric(name, settings.reservation, "makespan_s"), at)
-        for name, at in last.items()
+        for name, at in ends.items()
     }
 
 
@@ -113,7 +115,7 @@ def where_load_caps(gains: Mapping[str, float], most: Mapping[str, float]) -> st
             f"{verdicts.SAME_PCT:g} points)"
         )
     at_once = f" With everything at once nothing of the kind holds: {np.mean(free):.1f} %." if free else ""
-    return f"Nothing can end before the last arrival, which caps the gain {', '.join(said)}.{at_once}"
+    return f"Tasks cannot begin before they arrive, which caps the gain {', '.join(said)}.{at_once}"
 
 
 def _bottleneck(settings: Settings, scores: Scores) -> Claim:
