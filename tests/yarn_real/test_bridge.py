@@ -16,8 +16,9 @@ import pytest
 from heddle.cli.main import run
 from heddle.yarn.live.bridge.endpoint import PATH, BridgeEndpoint, read_secret
 from heddle.yarn.live.bridge.leaves import bridged_leaves
-from heddle.yarn.live.bridge.table import MOST_BYTES, Table
+from heddle.yarn.live.bridge.table import MOST_BYTES, RequestRow, Table
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.rm_answers import read_apps, read_nodes
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.testbed.bridge.jar import RELEASE, build_id, sources
 from heddle.yarn.testbed.bridge.settings import JAR_NAME, SECRET_NAME
@@ -35,6 +36,7 @@ from .live import PATIENT_S, STARTS_S, application, containers_of, pid_of, steer
 
 LEAF = "root.default"
 THROWING = Path(__file__).parents[1] / "yarn_bridge" / "throwing" / "Yarn.java"
+NONE: frozenset[str] = frozenset()
 EMPTY = Table("key", (), {}, (LEAF,))
 TABLE_LEASE_S = 3  # of three steps
 
@@ -57,8 +59,13 @@ def rm(bridged: LocalCluster) -> Iterator[RmClient]:
 
 
 @pytest.fixture
-def endpoint(bridged: LocalCluster, rm: RmClient) -> BridgeEndpoint:
-    return BridgeEndpoint(rm, read_secret(bridged.bridge / SECRET_NAME))
+def secret(bridged: LocalCluster) -> str:
+    return read_secret(bridged.bridge / SECRET_NAME)
+
+
+@pytest.fixture
+def endpoint(rm: RmClient, secret: str) -> BridgeEndpoint:
+    return BridgeEndpoint(rm, secret)
 
 
 def status_of(doing: Callable[[], Any]) -> tuple[int | None, str]:
@@ -68,7 +75,7 @@ def status_of(doing: Callable[[], Any]) -> tuple[int | None, str]:
     return caught.value.status, str(caught.value)
 
 
-def test_only_signed_whole_and_new_tables_are_taken(rm: RmClient, endpoint: BridgeEndpoint) -> None:
+def test_only_signed_whole_and_new_tables_are_taken(rm: RmClient, endpoint: BridgeEndpoint, secret: str) -> None:
     state = endpoint.state()
     assert state is not None
     assert (state.build, state.active, state.needs_secret, state.table) == (build_id(), True, True, None)
@@ -76,7 +83,7 @@ def test_only_signed_whole_and_new_tables_are_taken(rm: RmClient, endpoint: Brid
     for other, why in ((unsigned, "it is not signed"), (guessed, "the signature is wrong")):
         status, said = status_of(lambda other=other: other.put(EMPTY, 1000))  # type: ignore[misc]
         assert (status, why in said) == (403, True)
-    late = BridgeEndpoint(rm, endpoint._secret, lambda: time.time() - 120)
+    late = BridgeEndpoint(rm, secret, lambda: time.time() - 120)
     assert status_of(lambda: late.put(EMPTY, 1000))[0] == 403
     assert endpoint.state().table is None  # type: ignore[union-attr]
 
@@ -146,14 +153,17 @@ def job(name: str, tasks: int, size: tuple[int, int], task_s: float) -> ReplayJo
 def test_haste_decides_and_stock_order_returns_after_kill_9(
     bridged: LocalCluster, rm: RmClient, endpoint: BridgeEndpoint, tmp_path: Path
 ) -> None:
-    """A small and a large job wait behind one that fills both nodes. Stock gives the first, small one all there is."""
+    """A small and a large job wait behind one that fills both nodes. Stock gives the first, small one all there is.
+
+    Without the knapsack, which would fill a node with small ones where two of them leave less of it idle.
+    """
     submitter = Submitter(rm, tmp_path / "staging", master_jar(bridged.layout.hadoop))
     decisions = tmp_path / "decisions.jsonl"
     apps = [submitter.submit(job("blocker", 2, (1536, 1), 600), 0)]
     try:
         wait_for(lambda: len(containers_of(rm, apps[0])) == 3, STARTS_S)
-        secret = str(bridged.bridge / SECRET_NAME)
-        with steering(bridged.layout.rm, decisions, "haste", "--bridge-secret", secret) as controller:
+        signed_with = "--bridge-secret", str(bridged.bridge / SECRET_NAME)
+        with steering(bridged.layout.rm, decisions, "haste(initial=false)", *signed_with) as controller:
             small = submitter.submit(job("small", 8, (768, 1), 6), 1)
             large = submitter.submit(job("large", 6, (1024, 3), 6), 2)
             apps += [small, large]
@@ -179,6 +189,36 @@ def test_haste_decides_and_stock_order_returns_after_kill_9(
     finally:
         for app in apps:
             rm.kill(app)
+
+
+def test_a_table_that_vetoes_everything_starves_nobody(
+    bridged: LocalCluster, rm: RmClient, endpoint: BridgeEndpoint, tmp_path: Path
+) -> None:
+    submitter = Submitter(rm, tmp_path / "staging", master_jar(bridged.layout.hadoop))
+    own = {node.id: node.total for node in read_nodes(rm.nodes(), "").values()}
+
+    def vetoed() -> int:
+        state = endpoint.state()
+        assert state is not None
+        return int(state.told["vetoed"])
+
+    before, app = vetoed(), submitter.submit(job("vetoed", 2, (256, 1), 1), 0)
+
+    def put_until_it_has_ended() -> bool:
+        time.sleep(0.5)
+        rows = [
+            RequestRow(seen.id, ask.priority, one, LEAF, ask.size, 0, vetoed=frozenset(own) if seen.running else NONE)
+            for seen in read_apps(rm.apps(), "").values()
+            for ask in seen.asks
+            for one in ask.allocations
+        ]
+        endpoint.put(Table("key", tuple(rows), own, (LEAF,)), 10_000, hold_ms=10_000, patience_ms=2000)
+        return application(rm, app)["state"] == "FINISHED"
+
+    wait_for(put_until_it_has_ended, STARTS_S)
+    assert application(rm, app)["finalStatus"] == "SUCCEEDED"
+    assert vetoed() > before
+    endpoint.drop()
 
 
 def test_whatever_the_bridge_throws_inside_yarn_jobs_go_on(

@@ -218,7 +218,7 @@ GUARDS: Final = (
     ),
     Guard(
         "answer that is not JSON, or half of it", "RmClient._call", f"{LIVE}/client.py",
-        "            raise YarnError(url, f\"not JSON: {text[:EXCERPT]!r}\", OK) from None", "            raise",
+        "            raise YarnError(url, f\"not JSON: {answered[:EXCERPT]!r}\", OK) from None", "            raise",
         (
             f"{FAULTY_ANSWER}[not JSON]",
             f"{REAL}::test_answers_that_are_malformed_partial_slow_or_refusals",
@@ -376,7 +376,10 @@ GUARDS: Final = (
     Guard(
         "bridge: a table that vetoes everything", "Table.vetoes", f"{JAVA}/Table.java",
         "\n        && host.unservedMs(request) < patienceMs;", ";",
-        (f"{CORE}::test_nobody_is_vetoed_longer_than_the_table_or_the_core_has_patience",),
+        (
+            f"{CORE}::test_nobody_is_vetoed_longer_than_the_table_or_the_core_has_patience",
+            f"{BRIDGED}::test_a_table_that_vetoes_everything_starves_nobody",
+        ),
     ),
     Guard(
         "bridge: errors, or slow walks, again and again", "Breaker.note", f"{JAVA}/Breaker.java",

@@ -17,7 +17,8 @@ import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
 
 /** One for each request of each application: the one place where YARN shows a request and a node together. */
 public class BridgeAllocator<N extends SchedulerNode> extends LocalityAppPlacementAllocator<N> implements Asking {
-  private volatile long unservedSinceNs = System.nanoTime();
+  private volatile long askedAtNs = System.nanoTime();
+  private volatile long unservedSinceNs = askedAtNs;
   private volatile boolean waits;
 
   @Override
@@ -77,7 +78,7 @@ public class BridgeAllocator<N extends SchedulerNode> extends LocalityAppPlaceme
 
   /** Whether it is so young that a table which names it may be on its way. Never an AM's. */
   boolean isHeld(Table table) {
-    if (unservedMs() >= table.holdMs) {
+    if (System.nanoTime() - askedAtNs >= table.holdMs * 1_000_000) {
       return false;
     }
     RMApp app = rmContext.getRMApps().get(appSchedulingInfo.getApplicationId());
@@ -110,7 +111,7 @@ public class BridgeAllocator<N extends SchedulerNode> extends LocalityAppPlaceme
       Bridge.ASKED.incrementAndGet();
     }
     if (now && !waits) {
-      unservedSinceNs = System.nanoTime();
+      askedAtNs = unservedSinceNs = System.nanoTime();
       Bridge.NEWCOMERS.add(this);
     }
     waits = now;
