@@ -44,9 +44,11 @@ def workload_hash(workload: Workload) -> str:
 
 
 def cluster_hash(cluster: Cluster) -> str:
-    """16 hexadecimal digits that change with anything in the cluster but its name, origin and present policy."""
+    """16 hexadecimal digits that change with anything in the cluster that a run depends on."""
     content = dataclasses.asdict(cluster)
     del content["name"], content["about"], content["policy"]
+    for queue in content["queues"]:
+        del queue["stopped"]  # decides whether a workload is taken, not how it runs
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
 
