@@ -61,6 +61,25 @@ def test_a_comparison_has_three_numbers_and_all_of_its_sections(browser: Chromiu
     assert browser.evaluate("document.querySelectorAll('svg').length") >= 16
 
 
+def test_every_metric_is_seen_at_1280_pixels_and_details_on_demand(browser: Chromium, report: Path) -> None:
+    browser.open(report, width=1280)
+    hidden = "(t => t.scrollWidth - t.clientWidth)(document.querySelector('.numbers .scroll'))"
+    details = "[...document.querySelectorAll('.numbers .more')].filter(e => e.getClientRects().length).length"
+    assert browser.evaluate(hidden) <= 0
+    assert browser.evaluate(details) == 0
+    browser.evaluate("document.querySelector('.numbers input').click()")
+    assert browser.evaluate(details) > 20
+
+
+def test_the_contents_lead_to_every_part(browser: Chromium, report: Path) -> None:
+    browser.open(report)
+    links = browser.evaluate("[...document.querySelectorAll('.contents a')].map(a => [a.hash, a.textContent])")
+    assert len(links) >= 9
+    assert len({hash for hash, _ in links}) == len(links)
+    for hash, title in links:
+        assert browser.evaluate(f"document.querySelector('{hash}').textContent") == title
+
+
 def test_dark_mode_is_dark(browser: Chromium, report: Path) -> None:
     shades = []
     for dark in (False, True):

@@ -130,7 +130,8 @@ def test_a_resource_manager_tells_nodes_and_capacity_queues(
     assert (prod.order, prod.max_running_jobs, dev.maximum_permille) == ("fair", -1, 700)
     assert [one.name for one in made.queues][-1] == "root.dev.x"
     assert "not running" in left["node n3:45454"]
-    assert "root.dev.state" in left
+    assert dev.stopped
+    assert not prod.stopped
     assert (prod.am_share_permille, made.queues[-1].am_share_permille) == (250, -1), "-1: an older RM does not tell it"
     assert any("resource calculator" in setting for setting in left)
     assert (made.calculator, made.off_switch_per_heartbeat) == ("memory", 1), "YARN's defaults"
@@ -147,7 +148,7 @@ def test_a_resource_manager_that_tells_its_settings_is_believed(tmp_path: Path) 
         assert run(["cluster", "import", "--rm", fake.address, "-o", str(out)]) == 0
     made = load_cluster(str(out))
     assert (made.calculator, made.off_switch_per_heartbeat) == ("dominant", 100)
-    assert not any("resource calculator" in one for one in made.about["not_modelled"])
+    assert not any("resource calculator" in one for one in made.about["may_change_results"])
 
 
 @pytest.mark.parametrize("rm", [FAIR], indirect=True)
@@ -181,3 +182,51 @@ def test_all_nodes_of_one_host_go_by_host_and_port(tmp_path: Path) -> None:
     with FakeRm(CAPACITY, nodes) as fake:
         assert run(["cluster", "import", "--rm", fake.address, "-o", str(file)]) == 0
     assert [found.name for found in load_cluster(str(file)).nodes] == ["localhost:8099", "localhost:8104", "alone"]
+
+
+def test_what_may_change_results_is_said_again_by_every_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    few = "<property><name>yarn.scheduler.capacity.maximum-applications</name><value>7</value></property>"
+    Path("capacity-scheduler.xml").write_text(XML.replace("</configuration>", f"{few}</configuration>"))
+    assert run(["cluster", "import", "capacity-scheduler.xml", "--nodes", "4x65536x24", "-o", "mine.yaml"]) == 0
+    said = "".join(capsys.readouterr().out.split())
+    assert said.index("maychangeresults") < said.index("rejects") < said.index("notneeded") < said.index("maysubmit")
+    assert run(["bound", "burst", "--cluster", "mine.yaml", "--quiet"]) == 0
+    said = capsys.readouterr().err
+    assert "warning: mine.yaml: yarn.scheduler.capacity.maximum-applications = 7: YARN rejects jobs while 7" in said
+    assert "acl" not in said
+
+
+def test_a_stopped_queue_keeps_its_place_and_takes_no_jobs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stopped = "<property><name>yarn.scheduler.capacity.root.default.state</name><value>STOPPED</value></property>"
+    Path("capacity-scheduler.xml").write_text(XML.replace("</configuration>", f"{stopped}</configuration>"))
+    Path("tasks.csv").write_text("job,submit_ms,duration_ms,vcores,memory_mb,queue\na,0,1000,1,1024,root.default\n")
+    assert run(["cluster", "import", "capacity-scheduler.xml", "--nodes", "1x4096x4", "-o", "mine.yaml"]) == 0
+    assert load_cluster("mine.yaml").queues[1].stopped
+    assert run(["simulate", "tasks.csv", "--cluster", "mine.yaml"]) == 2
+    assert "root.default is stopped and takes no jobs (1 jobs, the first is a)" in capsys.readouterr().err
+
+
+def test_amounts_of_queues_come_from_a_resourcemanager_too(tmp_path: Path) -> None:
+    def queue(name: str, memory: int, vcores: int, most: int) -> dict[str, Any]:
+        told = {
+            "partitionName": "",
+            "configuredMinResource": {"memory": memory, "vCores": vcores},
+            "configuredMaxResource": {"memory": most, "vCores": 4},
+        }
+        capacities = {"capacities": {"queueCapacitiesByPartition": [told]}}
+        return {"queueName": name, "queuePath": f"root.{name}", "capacity": 33.3, "maxCapacity": 100.0} | capacities
+
+    rows = [queue("a", 4000, 2, 8000), queue("b", 2000, 1, 0)]
+    with FakeRm({"type": "capacityScheduler", "queues": {"queue": rows}}) as rm:
+        assert run(["cluster", "import", "--rm", rm.address, "-o", str(tmp_path / "mine.yaml"), "-q"]) == 0
+    _, a, b = load_cluster(str(tmp_path / "mine.yaml")).queues
+    assert (a.guarantee, a.maximum) == ((4000, 2000, 0), (8000, 4000, 2)), (
+        "no queue has GPUs for its own, and none is kept from them"
+    )
+    assert (b.guarantee, b.maximum) == ((2000, 1000, 0), ())

@@ -6,7 +6,9 @@ Building it builds the docs' site, with warnings and dead links as errors.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,9 @@ Heddle = Callable[..., subprocess.CompletedProcess[str]]
 def heddle(tmp_path_factory: pytest.TempPathFactory) -> Heddle:
     """Runs the installed command, in a folder far from the checkout."""
     folder = tmp_path_factory.mktemp("wheel")
+    asked = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), "build"]
+    if os.environ.get("CI") != "true" and subprocess.run(asked, capture_output=True).returncode:
+        pytest.skip("no package index can be reached: heddle's dependencies cannot be installed anew")
     making, final = stages()
     places = {"/src": ROOT, "/wheel": folder / "dist", "/opt/heddle/compiled": cache_folder()}
     build(making, folder / "build", places)

@@ -36,7 +36,7 @@ def test_no_difference_is_said() -> None:
 LONG = {"capacity": 100, "twin": 100, "capacity+usage-feedback(damping=0.5,young=3)+admission-control": 50}
 
 
-@pytest.mark.parametrize("width", [80, 100, 140])
+@pytest.mark.parametrize("width", [66, 80, 100, 140])
 def test_at_every_width_verdicts_take_one_line_and_names_break_between_their_parts(width: int) -> None:
     lines = printed(width=width, policies=LONG).splitlines()
     assert max(map(len, lines)) <= width

@@ -16,13 +16,17 @@ TOTALS = (100_000, 50_000)
 
 def capacity(tmp_path: Path, **properties: str) -> ImportedQueues:
     rows = "".join(
-        f"<property><name>yarn.scheduler.capacity.{name.replace('__', '.').replace('_', '-')}</name>"
-        f"<value>{value}</value></property>"
+        f"<property><name>yarn.scheduler.capacity.{_written(name)}</name><value>{value}</value></property>"
         for name, value in properties.items()
     )
     path = tmp_path / "capacity-scheduler.xml"
     path.write_text(f"<configuration>{rows}</configuration>")
     return read_queues_xml(path, TOTALS)
+
+
+def _written(name: str) -> str:
+    """`root__a__capacity` is how Python can say root.a.capacity."""
+    return name if "." in name else name.replace("__", ".").replace("_", "-")
 
 
 def fair(tmp_path: Path, text: str, totals: tuple[int, int] | None = TOTALS) -> ImportedQueues:
@@ -76,11 +80,10 @@ def test_what_capacity_cannot_take_over_is_listed(tmp_path: Path) -> None:
         "per_node_heartbeat__multiple_assignments_enabled": "false", "root__c__maximum_capacity": "[memory=9]",
     }  # fmt: skip
     found = capacity(tmp_path, **said)
-    assert queue(found, "root.a").guarantee_permille == 750
     left = {one.setting.removeprefix("yarn.scheduler.capacity."): one.why for one in found.left}
-    taken_over = {"root.queues"}
+    taken_over = {"root.queues", "root.c.capacity", "root.a.state"}
+    assert queue(found, "root.a").stopped
     assert left.keys() == {name.replace("__", ".").replace("_", "-") for name in said} - taken_over
-    assert left["root.a.capacity"] == "a weight among its siblings: taken as 75.0 %"
     assert left["brand-new"] == "not modelled"
 
 
@@ -95,6 +98,50 @@ def test_amounts_are_taken_over_as_they_are(tmp_path: Path) -> None:
     assert queue(found, "root.b").maximum == (3814, 6000)
     with pytest.raises(BadInput, match="is not like"):
         capacity(tmp_path, root__queues="a", root__a__capacity="[memory=lots,vcores=12]")
+
+
+def test_amounts_beside_shares_and_weights_become_amounts_of_these_nodes(tmp_path: Path) -> None:
+    """As YARN 3.4 has it: amounts first, percent of the rest, weights of what these leave."""
+    found = capacity(
+        tmp_path, root__queues="a,b,c,d", root__a__capacity="[memory=20000,vcores=10]", root__b__capacity="50",
+        root__c__capacity="3w", root__d__capacity="1w", root__b__queues="x,y",
+        root__b__x__capacity="[memory=10000,vcores=5]", root__b__y__capacity="100",
+    )  # fmt: skip
+    assert [queue(found, f"root.{name}").guarantee for name in "abcd"] == [
+        (20_000, 10_000), (40_000, 20_000), (30_000, 15_000), (10_000, 5_000),
+    ]  # fmt: skip
+    assert queue(found, "root.b.x").guarantee == (10_000, 5_000)
+    assert queue(found, "root.b.y").guarantee == (30_000, 15_000)
+    assert not [one for one in found.left if one.matters]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "matters"),
+    [
+        ("root.a.acl_submit_applications", "*", False),
+        ("root.a.maximum-applications", "10000", False),
+        ("root.a.maximum-applications", "20", True),
+        ("root.a.priority", "5", False),  # parents go by use, unless told otherwise
+        ("root.a.default-node-label-expression", "gpu", True),
+        ("root.a.default-node-label-expression", "", False),
+        ("root.auto-queue-creation-v2.enabled", "true", True),
+        ("root.a.auto-create-child-queue.enabled", "false", False),
+        ("root.ordering-policy", "priority-utilization", True),
+        ("node-locality-delay", "40", False),
+        ("brand-new", "1", True),
+    ],
+)
+def test_what_may_change_results_is_told_apart(tmp_path: Path, setting: str, value: str, matters: bool) -> None:
+    found = capacity(tmp_path, root__queues="a", root__a__capacity="100", **{setting: value})
+    assert [(one.setting, one.matters) for one in found.left] == [(f"yarn.scheduler.capacity.{setting}", matters)]
+
+
+def test_priorities_of_queues_matter_where_queues_go_by_them(tmp_path: Path) -> None:
+    found = capacity(
+        tmp_path, root__queues="a", root__a__capacity="100", root__a__priority="5",
+        root__ordering_policy="priority-utilization",
+    )  # fmt: skip
+    assert [one.matters for one in found.left] == [True, True]
 
 
 def test_rounding_is_told(tmp_path: Path) -> None:
@@ -147,7 +194,7 @@ def test_what_fair_cannot_take_over_is_listed(tmp_path: Path) -> None:
     )
     settings = [one.setting for one in found.left]
     assert settings == [
-        "root.aclSubmitApps", "root.a.maxAMShare", "root.a.maxResources", "root.a.schedulingPolicy",
+        "root.aclSubmitApps", "root.a.maxResources", "root.a.schedulingPolicy",
         "root.a.allowPreemptionFrom", "root.a.brandNew", "user ann", "queuePlacementPolicy",
     ]  # fmt: skip
     assert queue(found, "root.a").am_share_permille == 300

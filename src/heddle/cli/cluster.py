@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from heddle.cli.group import CommandGroup
+from heddle.cli.inputs import MAY_CHANGE_RESULTS
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.model.errors import BadInput
 
@@ -62,15 +64,18 @@ def import_cluster(
     if output is not None:
         _write(output, text)
     if json:
-        listed = [{"setting": one.setting, "value": one.value, "why": one.why} for one in left]
+        listed = [asdict(one) for one in left]
         facts = {"nodes": made.n_nodes, "queues": len(made.queues), "policy": made.policy}
         print_json({"file": None if output is None else str(output), **facts, "not_modelled": listed, "cluster": text})
         return
     if output is None:
         print(text, end="")
     if left:
-        rows = [(one.setting, one.value, one.why) for one in left]
-        print_tables([table(("not taken over, or not as it was", "value", "why"), rows)], to_stderr=output is None)
+        headings = {True: "not taken over, may change results", False: "not needed, or not quite as it was"}
+        for matters, heading in headings.items():
+            rows = [(one.setting, one.value, one.why) for one in left if one.matters == matters]
+            if rows:
+                print_tables([table((heading, "value", "why"), rows)], to_stderr=output is None)
     say(f"{made.n_nodes} nodes, {len(made.queues)} queues; it runs {made.policy}, the baseline of comparisons on it")
 
 
@@ -105,7 +110,8 @@ def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Clu
     left += imported.left
     about = {
         "imported_from": ", ".join(part for part in (rm, str(file) if file else None) if part),
-        "not_modelled": [str(one) for one in left],
+        "not_modelled": [str(one) for one in left if not one.matters],
+        MAY_CHANGE_RESULTS: [str(one) for one in left if one.matters],
     }
     made = replace(with_queues(base, imported), about=about)
     return (made if file is None else replace(made, name=file.stem)), left

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from heddle.cli.completion import policy_names, workload_names
-from heddle.cli.inputs import cluster_for, compile_with_message, read_all, workload_for
+from heddle.cli.inputs import LeverTimeout, cluster_for, compile_with_message, limit_levers, read_all, workload_for
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, terminal_width
 from heddle.cli.progress import run_with_progress
 
@@ -86,6 +86,7 @@ def compare(
     executor: Annotated[
         Literal["native", "yarn-knobs"], typer.Option(help="Who turns the plan into containers.")
     ] = "native",
+    lever_timeout: LeverTimeout = 60,
     json: Json = False,
 ) -> int:
     """Compare policies on a workload, paired over seeds.
@@ -111,6 +112,7 @@ def compare(
     from heddle.report.table import comparison_tables, notes, verdict_sentences
     from heddle.traces.imports.store import account_beside
 
+    limit_levers(lever_timeout)
     policies, first, clusters = read_all(
         lambda: read_policies(policy or DEFAULT_POLICIES),
         lambda: workload_for(workload, 0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from heddle.cli.completion import workload_names
-from heddle.cli.output import say
+from heddle.cli.output import complain, say
 from heddle.model.errors import BadInput, Problem
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ ClusterOption = Annotated[
         "--cluster", "-c", help="NODESxMEMORY_MBxVCORES or a YAML/JSON file [default: what the workload suggests]."
     ),
 ]
+MAY_CHANGE_RESULTS: Final = "may_change_results"  # key of a cluster's `about`: what an import could not take over
 COMPILE_S: Final = 20  # about; for the message
 
 
@@ -66,18 +68,35 @@ def cluster_for(workload: str, cluster: str | None) -> Cluster:
     from heddle.traces.imports.store import cluster_beside
     from heddle.traces.load import is_built_in, workload_file
 
-    if cluster is not None:
-        return load_cluster(cluster)
-    if is_built_in(workload):
+    if cluster is None and is_built_in(workload):
         return suggested_cluster(workload)
-    workload_file(workload)  # where it is missing, that is what is wrong
-    if (beside := cluster_beside(Path(workload))) is not None:
-        return load_cluster(str(beside))
+    if cluster is None:
+        workload_file(workload)  # where it is missing, that is what is wrong
+    named = cluster or cluster_beside(Path(workload))
+    if named is not None:
+        loaded = load_cluster(str(named))
+        for one in loaded.about.get(MAY_CHANGE_RESULTS, ()):
+            complain(f"warning: {named}: {one}")
+        return loaded
     raise BadInput.of(
         "--cluster",
         f"{workload} suggests no cluster: say NODESxMEMORY_MBxVCORES (150x65536x24) or a file; "
         f"`heddle traces describe` computes one",
     )
+
+
+LeverTimeout = Annotated[
+    float, typer.Option("--lever-timeout", metavar="S", help="End when a lever of yours takes longer for one answer.")
+]
+
+
+def limit_levers(timeout_s: float) -> None:
+    """For this process, and those that it starts."""
+    from heddle.policy.endless import LIMIT
+
+    if timeout_s <= 0:
+        raise BadInput.of("--lever-timeout", f"must be above 0, not {timeout_s:g}")
+    os.environ[LIMIT] = str(timeout_s)
 
 
 def compile_with_message(policies: Iterable[Policy], n_resources: int) -> float:

@@ -47,6 +47,7 @@ from heddle.cli.output import (
 )
 from heddle.cli.settings import option_defaults, read_settings_file
 from heddle.model.errors import HeddleError, Problem
+from heddle.policy.endless import watch
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -124,6 +125,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     be_quiet(False)
     given = list(sys.argv[1:] if arguments is None else arguments)
     tell_errors_as_json("--json" in given)
+    watch.tell = _tell_of_endless_lever
     try:
         code: Any = app(args=_quiet_first(given), standalone_mode=False)
         sys.stdout.flush()
@@ -150,6 +152,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         fail("interrupted", [Problem("", "interrupted; nothing half-written is left behind")], INTERRUPTED)
     return code if isinstance(code, int) else DONE
+
+
+def _tell_of_endless_lever(what: str, exit_code: int) -> None:
+    fail("interrupted" if exit_code == INTERRUPTED else "bad-input", [Problem("", what)], exit_code)
 
 
 def _said_by(error: Exception) -> str:

@@ -1,14 +1,17 @@
-"""Many runs with a bar on the terminal: how many are done, and how long the rest will take."""
+"""Many runs with a bar on the terminal: how many are done, and how long the rest will take. Elsewhere, lines."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from heddle.cli.output import is_quiet
+from heddle.cli.output import is_quiet, say
 
 if TYPE_CHECKING:
     from heddle.experiments.engines import Engine
+
+LINE_EVERY_S = 10.0  # where there is no terminal
 
 C = TypeVar("C")
 R = TypeVar("R")
@@ -17,7 +20,7 @@ R = TypeVar("R")
 def run_with_progress(
     engine: Engine, function: Callable[[C], R], configurations: Sequence[C], before: int = 0
 ) -> Iterator[tuple[int, R]]:
-    """The results as they come; `before` of the whole were done earlier. The bar is for terminals only."""
+    """The results as they come; `before` of the whole were done earlier. Without a terminal, a line now and then."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -40,7 +43,12 @@ def run_with_progress(
     hidden = not console.is_terminal or is_quiet()
     # The pace is that of the last runs of a wide window: runs of slow and quick policies alternate.
     with Progress(*columns, console=console, transient=True, disable=hidden, speed_estimate_period=600) as progress:
-        bar = progress.add_task("", total=before + len(configurations), completed=before)
-        for number, result in engine.run(function, configurations):
+        total = before + len(configurations)
+        bar = progress.add_task("", total=total, completed=before)
+        said_s = time.monotonic()
+        for done, (number, result) in enumerate(engine.run(function, configurations), start=before + 1):
             progress.advance(bar)
+            if not console.is_terminal and done < total and time.monotonic() - said_s >= LINE_EVERY_S:
+                said_s = time.monotonic()
+                say(f"{done} of {total} runs are done")
             yield number, result

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from heddle.cli.completion import policy_names
-from heddle.cli.inputs import ClusterOption, WorkloadArgument, cluster_for, compile_with_message, read_all, workload_for
+from heddle.cli.inputs import (
+    ClusterOption,
+    LeverTimeout,
+    WorkloadArgument,
+    cluster_for,
+    compile_with_message,
+    limit_levers,
+    read_all,
+    workload_for,
+)
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
 
 if TYPE_CHECKING:
@@ -36,6 +45,7 @@ def simulate(
     executor: Annotated[
         Literal["native", "yarn-knobs"], typer.Option(help="Who turns the plan into containers.")
     ] = "native",
+    lever_timeout: LeverTimeout = 60,
     json: Json = False,
 ) -> int:
     """Simulate a workload under one policy.
@@ -55,6 +65,7 @@ def simulate(
     from heddle.run import check_executor, check_run
     from heddle.run import simulate as run_simulation
 
+    limit_levers(lever_timeout)
     chosen, loaded, on = read_all(
         lambda: parse_policy(policy), lambda: workload_for(workload, seed), lambda: cluster_for(workload, cluster)
     )

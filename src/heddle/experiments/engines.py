@@ -62,7 +62,7 @@ class LocalProcesses:
                 yield numbers[future], future.result()
         except BrokenProcessPool as error:
             raise RunRefused(
-                "a worker process was killed, perhaps for want of memory: try fewer (--jobs 1, --on local:1)"
+                "a worker process ended; if it did not say why, perhaps for want of memory: try --jobs 1 (--on local:1)"
             ) from error
         except BaseException:  # Ctrl-C above all: nobody wants what the workers still do
             for worker in set(multiprocessing.active_children()) - others:

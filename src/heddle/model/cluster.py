@@ -60,6 +60,7 @@ class Queue:
     order: LeafOrder = ""  # inside a leaf; "" = the policy's own
     guarantee: tuple[int, ...] = ()  # an amount of each resource; () = guarantee_permille counts
     maximum: tuple[int, ...] = ()  # () = maximum_permille counts
+    stopped: bool = False  # keeps its place in the tree, but takes no jobs: a workload that has some is refused
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 The hook is compiled with checks of its indices, and what it answers is compared with what the host can use. Compiled
 code cannot be left by an exception, so the first fault is written down, the host gets 0, and whoever runs the host
-raises it at the end. heddle's own levers are tested instead, and cost nothing here.
+raises it at the end. It also counts how often the hook was entered and left (endless.py). heddle's own levers are
+tested instead, and cost nothing here.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from heddle.policy.answers import Legal
+from heddle.policy.endless import watch
 from heddle.policy.native import address_of, call_with_status
 
 _NONE, _RAISED, _ILLEGAL = 0, 1, 2
@@ -30,10 +32,18 @@ class Guard:
     ) -> None:
         self._legal, self._about = legal, about
         self._fault = np.zeros(2 + len(about), np.int64)  # which, the answer, and what it was about
+        self._passages = np.zeros(1, np.int64)
         self._hook = hook
-        code = address_of(hook, signature), int(self._fault.ctypes.data)
-        self._guard = njit(signature, **options)(_guarding(*code, legal, len(about)))
+        code_of_hook = hook.py_func.__code__
+        self.name = f"{code_of_hook.co_filename}:{code_of_hook.co_firstlineno}: {code_of_hook.co_qualname}"
+        places = int(self._fault.ctypes.data), int(self._passages.ctypes.data)
+        self._guard = njit(signature, **options)(_guarding(address_of(hook, signature), *places, legal, len(about)))
         self.address = address_of(self._guard, signature)
+        watch.add(self)
+
+    def passages(self) -> int:
+        """How often the hook was entered and left: odd while it is at work."""
+        return int(self._passages[0])
 
     def take_fault(self) -> str:
         """What went wrong first since it was asked last, in words; empty if nothing did."""
@@ -45,13 +55,17 @@ class Guard:
         return f"asked with {asked}, it answered {answer}, which is not {self._legal.meaning}" if kind else ""
 
 
-def _guarding(code: int, fault: int, legal: Legal, n_integers: int) -> Any:
+def _guarding(code: int, fault: int, passages: int, legal: Legal, n_integers: int) -> Any:
     """A function of the hook's own signature; these numbers become part of it."""
 
     def guard(typingctx: Any, *given: Any) -> Any:
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             words = (types.int64,) * len(args)
+            counter = builder.inttoptr(_WORD(passages), _WORD.as_pointer())
+            entered = builder.add(builder.load(counter), _WORD(1))
+            builder.store(entered, counter)
             status, answer = call_with_status(context, builder, _WORD(code), words, args)
+            builder.store(builder.add(entered, _WORD(1)), counter)
             raised = cgutils.is_not_null(builder, status)
             low = builder.icmp_signed("<", answer, _WORD(legal.low))
             high = builder.icmp_signed(">", answer, _WORD(legal.high))

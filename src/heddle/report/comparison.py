@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from heddle.analysis.comparison.compare import COMPARED, Comparison, cluster_of
+from heddle.analysis.comparison.compare import Comparison, cluster_of
 from heddle.report.figures import (
     change_figure,
     count_figure,
@@ -17,23 +17,13 @@ from heddle.report.figures import (
     slots,
 )
 from heddle.report.gantt import delayed_figure
+from heddle.report.numbers import numbers_table
 from heddle.report.page import page, write_page
 from heddle.report.set_aside import set_aside_section
 from heddle.report.style import repeats
 from heddle.report.waste import efficiency_section, ledger_table
 from heddle.report.waste_figures import ledger_figures, node_figures
-from heddle.report.wording import (
-    LEAD,
-    Scale,
-    best_possible,
-    judgement,
-    range_pct,
-    runs_phrase,
-    scales,
-    signed_pct,
-    stalled,
-    verdict,
-)
+from heddle.report.wording import LEAD, best_possible, runs_phrase, verdict
 from heddle.report.worse import worse_section
 
 
@@ -81,7 +71,7 @@ def _cluster_section(comparison: Comparison, cluster: str) -> str:
     return (
         f'<section>{where}<p class="verdict">{escape(said.sentence)}</p><div class="tiles">{tiles}</div>'
         f"{f'<p>{escape(best)}</p>' if best else ''}{cautions}"
-        f"{_table(comparison, cluster)}"
+        f"{numbers_table(comparison, cluster)}"
         + _group("Against the baseline", "", changes)
         + worse_section(comparison, cluster, said.policy)
         + _group("All jobs", legend, distributions)
@@ -120,43 +110,6 @@ def _legend(comparison: Comparison) -> str:
         for policy, slot in slots(comparison).items()
     )
     return f'<div class="legend" role="group" aria-label="policies shown">{buttons}</div>'
-
-
-def _table(comparison: Comparison, cluster: str) -> str:
-    scale = scales(comparison, cluster)
-    heads = "".join(f'<th scope="col"><button>{escape(metric.title)}</button></th>' for metric in COMPARED)
-    body = []
-    for policy in slots(comparison):
-        cells = "".join(_cell(comparison.row(cluster, policy, one.name), scale[one.name]) for one in COMPARED)
-        note = " <small>baseline</small>" if policy == comparison.baseline else ""
-        if words := stalled(comparison.row(cluster, policy, LEAD)):
-            note += f' <small class="worse">{words}</small>'
-        name = escape(policy, quote=True)
-        broken = name.replace("+", "+<wbr>").replace("(", "<wbr>(")  # long names break between their parts
-        body.append(f'<tr><th scope="row" data-v="{name}">{broken}{note}</th>{cells}</tr>')
-    what = "Of the trace itself" if comparison.sampling.kind == "blocks" else "Mean over seeds"
-    return (
-        '<h2>All numbers</h2><div class="scroll" tabindex="0" role="region" aria-label="policies and metrics"><table>'
-        f'<thead><tr><th scope="col"><button>Policy</button></th>{heads}</tr></thead><tbody>{"".join(body)}</tbody>'
-        f"</table></div><p><small>{what} ± half of its 95 % interval; below, the change against the baseline, "
-        "paired on the seed, with its 95 % interval; and how far above the bound that no scheduler can beat (of two "
-        "figures: one that honours reservations / any at all). Click a heading to sort.</small></p>"
-    )
-
-
-def _cell(row: dict[str, Any], scale: Scale) -> str:
-    value = "" if row["mean"] is None else repr(float(row["mean"]))
-    text = f"{escape(scale.write(row['mean']))} <span>{escape(scale.half_width(row['ci95']))}</span>"
-    change, interval = row["vs_baseline_pct"], row["vs_ci95"]
-    if change is not None:
-        spread = f" ({range_pct(interval)})" if interval is not None else ""
-        says = judgement(row)
-        text += f"<small>{escape(signed_pct(change) + spread)}</small>"
-        text += f'<small class="{says if says in ("better", "worse") else ""}">{escape(says)}</small>'
-    if above := row.get("above_bound_pct"):
-        figures = dict.fromkeys(signed_pct(one).removeprefix("+") for one in above.values())
-        text += f"<small>{escape(' / '.join(figures))} above bound</small>"
-    return f'<td data-v="{value}">{text}</td>'
 
 
 def _reproduce(comparison: Comparison) -> str:

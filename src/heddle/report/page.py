@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 
 from heddle.model.whole_files import or_bad_input, write_whole
+from heddle.report.contents import with_contents
 from heddle.report.style import SCRIPT, style_sheet
 
 # The page can load nothing, even if a name in it tried to.
@@ -20,7 +21,7 @@ def page(title: str, body: str, n_slots: int) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         f"<title>heddle: {escape(title)}</title>"
         f"<style>{style_sheet(n_slots)}</style></head>\n<body><main>"
-        f"<h1>{escape(title)}</h1>{body}</main>"
+        f"<h1>{escape(title)}</h1>{with_contents(body)}</main>"
         f"<script>{SCRIPT}</script></body></html>\n"
     )
 

@@ -32,7 +32,7 @@ svg .none{fill:var(--bad);font-weight:600}
 """
 _RULES: Final = """
 *{box-sizing:border-box}
-body{margin:0 auto;max-width:1080px;padding:16px;background:var(--page);color:var(--text);
+body{margin:0 auto;max-width:1160px;padding:16px;background:var(--page);color:var(--text);
  font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
 h1{font-size:1.5rem;line-height:1.25;margin:.4em 0}h2{font-size:1.2rem;margin:2em 0 .4em}
 h3{font-size:1rem;margin:1em 0 .3em}
@@ -65,7 +65,14 @@ table.text td:last-child{white-space:normal;min-width:9em}
  border-radius:6px;padding:3px 9px;width:min(100%,15em)}.filter::placeholder{color:var(--quiet);opacity:1}
 .tall{max-height:440px;overflow-y:auto}.tall thead th{position:sticky;top:0;z-index:1}
 .tall thead th:first-child{z-index:2}
-.scroll{overflow-x:auto;border:1px solid var(--rule);border-radius:8px}
+.scroll{overflow-x:auto;border:1px solid var(--rule);border-radius:8px;
+ background:linear-gradient(to right,var(--page) 50%,transparent) left/60px 100% no-repeat local,
+ linear-gradient(to left,var(--page) 50%,transparent) right/60px 100% no-repeat local,
+ linear-gradient(to right,var(--quiet),transparent) left/9px 100% no-repeat scroll,
+ linear-gradient(to left,var(--quiet),transparent) right/9px 100% no-repeat scroll}
+.contents{display:flex;flex-wrap:wrap;gap:2px 16px;font-size:.88rem;margin:0 0 10px}.contents a{color:var(--quiet)}
+.numbers label{display:block;font-size:.88rem;color:var(--quiet);margin:0 0 6px}
+.numbers:not(:has(:checked)) .more{display:none}.numbers thead th{white-space:normal}
 table{border-collapse:collapse;width:100%;font-size:.88rem}
 th,td{padding:7px 10px;text-align:right;vertical-align:top;border-bottom:1px solid var(--rule);white-space:nowrap}
 tr:last-child>*{border-bottom:0}
@@ -76,6 +83,7 @@ thead button{font:inherit;font-weight:600;color:inherit;background:none;border:0
  text-align:inherit;white-space:normal}
 thead button::after{content:" ↕";color:var(--quiet)}th[aria-sort=ascending] button::after{content:" ↑"}
 th[aria-sort=descending] button::after{content:" ↓"}
+.numbers th,.numbers td{padding:7px 4px}.numbers th:first-child{min-width:min(140px,34vw);max-width:190px}
 td small{display:block}td span{color:var(--quiet)}.better{color:var(--good)}.worse{color:var(--bad)}
 button:focus-visible,summary:focus-visible,input:focus-visible{outline:2px solid var(--c1);outline-offset:2px}
 summary{cursor:pointer;margin:12px 0}
@@ -83,7 +91,8 @@ pre{background:var(--panel);border:1px solid var(--rule);border-radius:8px;paddi
  white-space:pre-wrap;overflow-wrap:anywhere}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 16px}
 dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}
-@media print{.legend button{border:0}.scroll{overflow:visible;max-height:none}.filter{display:none}}
+@media print{.numbers .more{display:block!important}.numbers label{display:none}
+ .legend button{border:0}.scroll{overflow:visible;max-height:none}.filter{display:none}}
 """
 
 # Sorting a table by a column, filtering its rows, and hiding a policy in every figure.

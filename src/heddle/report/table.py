@@ -39,7 +39,7 @@ _COLUMNS = {
     "allocation_efficiency.memory": "eff.",
     "crashed_tasks": "crashes",
 }
-_FIRST_TO_GO = ("allocation_efficiency.memory", "jct_s.p95", "wait_s.mean")  # in a narrow terminal
+_FIRST_TO_GO = ("allocation_efficiency.memory", "jct_s.p95", "wait_s.mean", "makespan_s")  # in a narrow terminal
 _CRASHES = "crashed_tasks"  # goes before them all where there are none, and stays where there are any
 _NAME_WIDTHS = (1000, 24, 16)  # names are written on one line, or broken between their parts
 _BETWEEN_PARTS = re.compile(r"(?<=\+)|(?=\()|(?<=,)")

@@ -152,7 +152,7 @@ def above_bound(row: dict[str, Any]) -> list[str]:
     if len(known) > 1 and pct(known["any"]) == pct(known["reservations"]):
         del known["reservations"]  # the stronger statement says it all
     return [
-        f"{pct(above).removeprefix('+')} % {'above' if above >= 0 else 'below'} {BOUND_WORDS[kind]}"
+        f"{pct(abs(above)).removeprefix('+')} % {'above' if above >= 0 else 'below'} {BOUND_WORDS[kind]}"
         for kind, above in known.items()
     ]
 

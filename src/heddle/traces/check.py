@@ -189,14 +189,19 @@ def check_fits(workload: Workload, cluster: Cluster) -> list[Problem]:
 
 def _check_queues(workload: Workload, cluster: Cluster, problems: Problems) -> None:
     parents = {"root"} | {queue.name.rpartition(".")[0] for queue in cluster.queues}
+    stopped = tuple(queue.name for queue in cluster.queues if queue.stopped)
     count = np.bincount(workload.jobs["queue"], minlength=len(workload.queues))
     for number, queue in enumerate(workload.queues):
-        if count[number] and queue in parents:
-            first = workload.job_name(int(np.argmax(workload.jobs["queue"] == number)))
-            problems.add(
-                f"{queue} is a parent queue: jobs are submitted to leaves ({count[number]} jobs, the first is {first})",
-                field="queue",
-            )
+        if not count[number]:
+            continue
+        if queue in parents:
+            why = "is a parent queue: jobs are submitted to leaves"
+        elif any(queue == one or queue.startswith(f"{one}.") for one in stopped):
+            why = "is stopped and takes no jobs"
+        else:
+            continue
+        first = workload.job_name(int(np.argmax(workload.jobs["queue"] == number)))
+        problems.add(f"{queue} {why} ({count[number]} jobs, the first is {first})", field="queue")
 
 
 class _Room:

@@ -44,11 +44,13 @@ def workload_hash(workload: Workload) -> str:
 
 
 def cluster_hash(cluster: Cluster) -> str:
-    """16 hexadecimal digits that change with anything in the cluster but its name, origin and present policy."""
+    """16 hexadecimal digits that change with anything in the cluster that a run depends on."""
     content = dataclasses.asdict(dataclasses.replace(cluster, nodes=()))
     # Thousands of nodes are taken as they are where nothing in them has parts: copying them would take seconds.
     content["nodes"] = [dataclasses.asdict(node) if node.background else vars(node) for node in cluster.nodes]
     del content["name"], content["about"], content["policy"]
+    for queue in content["queues"]:
+        del queue["stopped"]  # decides whether a workload is taken, not how it runs
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
 

@@ -68,7 +68,8 @@ def compiled_engine(n_resources: int) -> Engine:
     sim = SimType(n_resources)
 
     def entry(function: Any, answer: Any, *given: Any) -> Any:
-        return njit(answer(sim, *given), cache=True, _nrt=False, error_model="numpy")(function)
+        # Without Python's lock, so that a thread can see a user's hook that does not return (policy/endless.py).
+        return njit(answer(sim, *given), cache=True, _nrt=False, error_model="numpy", nogil=True)(function)
 
     return Engine(
         start=entry(_start, types.void),

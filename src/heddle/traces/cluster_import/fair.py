@@ -14,6 +14,17 @@ from heddle.traces.cluster_import.imported import ImportedQueues, Leftovers
 from heddle.traces.problems import Problems
 
 _ORDERS: Final[dict[str, LeafOrder]] = {"fair": "fair", "fifo": "fifo", "drf": "drf"}
+_MATTERS: Final = {
+    "minSharePreemptionTimeout",
+    "fairSharePreemptionTimeout",
+    "fairSharePreemptionThreshold",
+    "allowPreemptionFrom",
+    "user",
+    "userMaxAppsDefault",
+    "maxChildResources",
+    "maxContainerAllocation",
+    "reservation",
+}
 _WHY: Final = {
     "aclSubmitApps": "who may submit is decided by the workload's queues",
     "aclAdministerApps": "who may submit is decided by the workload's queues",
@@ -56,7 +67,7 @@ def fair_queues(root: Element, where: str, totals: Sequence[int] | None) -> Impo
     used |= {"queueMaxAMShareDefault", "queueMaxResourcesDefault"}
     for one in root:
         if one.tag not in used:
-            reader.left.add(_place(one, ""), _value(one), _WHY.get(one.tag, "not modelled"))
+            reader.add_left(one, "")
     reader.problems.raise_if_any()
     calculator: Calculator = "dominant" if reader.any_drf else "memory"
     return ImportedQueues("fair", tuple(reader.queues), calculator, 0, tuple(reader.left.found))
@@ -101,8 +112,6 @@ class _Reader:
             said["max_running_jobs"] = round(most)
         if (share := self._number(texts, "maxAMShare", path, -1, 1)) is not None:
             said["am_share_permille"] = 1000 if share < 0 else round(1000 * share)
-            why = "heddle counts the AM share against the queue's maximum, the Fair scheduler against its fair share"
-            self.left.add(f"{path}.maxAMShare", texts["maxAMShare"], why)
         if "minResources" in texts and (amounts := self._amounts(texts["minResources"], f"{path}.minResources")):
             said["min_share"] = amounts
         maximum = parent_maximum
@@ -115,13 +124,17 @@ class _Reader:
         used = {"weight", "maxRunningApps", "maxAMShare", "minResources", "maxResources", "schedulingPolicy"}
         for one in element:
             if one.tag not in used | {"queue", "pool", "schedulingMode"}:
-                self.left.add(_place(one, path), _value(one), _WHY.get(one.tag, "not modelled"))
+                self.add_left(one, path)
         for child in children:
             name = (child.get("name") or "").strip()
             if not name or "." in name or any(one.name == f"{path}.{name}" for one in self.queues):
                 self.problems.add(f'a queue needs a name of its own, without dots, not "{name}"', field=path)
                 continue
             self.queue(child, f"{path}.{name}", maximum)
+
+    def add_left(self, one: Element, path: str) -> None:
+        matters = one.tag in _MATTERS or one.tag not in _WHY
+        self.left.add(_place(one, path), _value(one), _WHY.get(one.tag, "not modelled"), matters=matters)
 
     def _order(self, texts: dict[str, str], path: str, is_leaf: bool, said: dict[str, Any]) -> None:
         text = texts.get("schedulingPolicy") or texts.get("schedulingMode") or ""
@@ -131,11 +144,11 @@ class _Reader:
         if not text:
             return
         if named not in _ORDERS:
-            self.left.add(f"{path}.schedulingPolicy", text, "not a policy of heddle's leaves")
+            self.left.add(f"{path}.schedulingPolicy", text, "not a policy of heddle's leaves", matters=True)
         elif is_leaf:
             said["order"] = _ORDERS[named]
         elif named == "fifo":
-            self.left.add(f"{path}.schedulingPolicy", text, "between queues the policy's own order holds")
+            self.left.add(f"{path}.schedulingPolicy", text, "between queues the policy's own order holds", matters=True)
 
     def _number(self, texts: dict[str, str], key: str, path: str, low: float, high: float) -> float | None:
         if key not in texts:
@@ -171,7 +184,9 @@ class _Reader:
         for r, name in enumerate(("memory", "vcores")):
             value, percent = found.get(name, both)
             if percent and self.totals is None:
-                self.left.add(field, text, "a percentage of a cluster whose size is not known: say --nodes")
+                self.left.add(
+                    field, text, "a percentage of a cluster whose size is not known: say --nodes", matters=True
+                )
                 return None
             unit = MILLI if r else 1
             amounts.append(round(value / 100 * self.totals[r]) if percent and self.totals else round(value * unit))
@@ -184,11 +199,11 @@ class _Reader:
         for r, name in enumerate(("memory", "vcores")):
             value, percent = found.get(name, found.get("", (100.0, True)))
             if not percent and self.totals is None:
-                self.left.add(field, text, "an amount of a cluster whose size is not known: say --nodes")
+                self.left.add(field, text, "an amount of a cluster whose size is not known: say --nodes", matters=True)
                 return parent
             shares[name] = value / 100 if percent else value * (MILLI if r else 1) / max(1, (self.totals or (1, 1))[r])
         smaller = min(*shares.values(), parent)
         if abs(shares["memory"] - shares["vcores"]) > 0.001 and min(shares.values()) < parent:
             why = f"heddle has one maximum for all resources: the smaller, {100 * smaller:.1f} % of the cluster"
-            self.left.add(field, text, why)
+            self.left.add(field, text, why, matters=True)
         return smaller

@@ -15,6 +15,7 @@ class Left:
     setting: str
     value: str
     why: str
+    matters: bool = False  # runs on this cluster may come out differently for it: every run says so
 
     def __str__(self) -> str:
         return f"{self.setting} = {self.value}: {self.why}"
@@ -34,13 +35,23 @@ class ImportedQueues:
 def with_queues(nodes: Cluster, imported: ImportedQueues) -> Cluster:
     """A cluster of these nodes with these queues, in YARN's own rhythm."""
 
-    def padded(amounts: tuple[int, ...]) -> tuple[int, ...]:
-        # Memory and vcores are what schedulers' files speak of; nothing of the rest.
-        return amounts and (*amounts, *(0,) * (len(nodes.resources) - len(amounts)))
+    everything, nothing = nodes.total_allowance(), (0,) * len(nodes.resources)
+
+    def padded(amounts: tuple[int, ...], rest: tuple[int, ...]) -> tuple[int, ...]:
+        # Memory and vcores are what schedulers' files speak of.
+        return amounts and (*amounts, *rest[len(amounts) :])
 
     return replace(
         nodes,
-        queues=tuple(replace(one, min_share=padded(one.min_share)) for one in imported.queues),
+        queues=tuple(
+            replace(
+                one,
+                min_share=padded(one.min_share, nothing),
+                guarantee=padded(one.guarantee, nothing),
+                maximum=padded(one.maximum, everything),
+            )
+            for one in imported.queues
+        ),
         calculator=imported.calculator,
         off_switch_per_heartbeat=imported.off_switch_per_heartbeat,
         timing=YARN,
@@ -55,5 +66,5 @@ class Leftovers:
 
     found: list[Left] = field(default_factory=list)
 
-    def add(self, setting: str, value: Any, why: str) -> None:
-        self.found.append(Left(setting, " ".join(str(value).split()), why))
+    def add(self, setting: str, value: Any, why: str, *, matters: bool = False) -> None:
+        self.found.append(Left(setting, " ".join(str(value).split()), why, matters))

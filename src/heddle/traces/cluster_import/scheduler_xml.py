@@ -24,7 +24,7 @@ def read_queues_xml(path: Path, totals: Sequence[int] | None) -> ImportedQueues:
     except ElementTree.ParseError as error:
         raise BadInput.of(str(path), f"not XML: {error}", row=error.position[0]) from None
     if root.tag == "configuration":
-        return capacity_queues(_properties(root), str(path))
+        return capacity_queues(_properties(root), str(path), totals)
     if root.tag == "allocations":
         return fair_queues(root, str(path), totals)
     what = (

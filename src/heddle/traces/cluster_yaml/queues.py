@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from heddle.model.cluster import LEAF_ORDERS, Queue
-from heddle.traces.cluster_yaml.keys import Keys, one_of, scaled
+from heddle.traces.cluster_yaml.keys import Keys, one_of, scaled, truth
 from heddle.traces.cluster_yaml.nodes import read_vector, show_vector
 from heddle.traces.cluster_yaml.settings import unscaled
 
@@ -65,7 +65,8 @@ def _read_queue(keys: Keys, name: str, resources: Sequence[str]) -> Queue:
         if keys.has(key) and keys.has(instead):
             keys.report(key, f"beside {instead}: a queue has an amount or a share")
     order = keys.take("order", one_of(LEAF_ORDERS), _PLAIN.order)
-    return Queue(name, guarantee=share, maximum=maximum, min_share=min_share, order=order, **numbers)
+    stopped = keys.take("stopped", truth, _PLAIN.stopped)
+    return Queue(name, guarantee=share, maximum=maximum, min_share=min_share, order=order, stopped=stopped, **numbers)
 
 
 def _read_amounts(keys: Keys, key: str, resources: Sequence[str]) -> tuple[int, ...]:
@@ -103,4 +104,6 @@ def _show_queue(queue: Queue, resources: Sequence[str]) -> dict[str, Any]:
             shown[key] = show_vector(amounts, resources)
     if queue.order:
         shown["order"] = queue.order
+    if queue.stopped:
+        shown["stopped"] = True
     return shown

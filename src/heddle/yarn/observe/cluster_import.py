@@ -9,7 +9,8 @@ from typing import Any
 
 from heddle.model.cluster import Cluster, Node, Queue
 from heddle.model.resources import BASE_RESOURCES, MILLI
-from heddle.traces.cluster_import.capacity import CALCULATOR, DEFAULT_OFF_SWITCH, OFF_SWITCH, PREFIX, calculator_of
+from heddle.traces.cluster_import.capacity import CALCULATOR, DEFAULT_OFF_SWITCH, OFF_SWITCH, calculator_of
+from heddle.traces.cluster_import.capacity_properties import PREFIX
 from heddle.traces.cluster_import.imported import ImportedQueues, Leftovers, with_queues
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.wire import YarnError
@@ -75,6 +76,7 @@ def _settings(client: RmClient) -> dict[str, str] | None:
 
 def _capacity(info: Mapping[str, Any], settings: Mapping[str, str] | None) -> ImportedQueues:
     left, queues = Leftovers(), [Queue("root")]
+    amounts: dict[str, dict[str, Any]] = {}
 
     def walk(row: Mapping[str, Any], parent: str) -> None:
         path = str(row.get("queuePath") or f"{parent}.{row.get('queueName')}")
@@ -92,22 +94,44 @@ def _capacity(info: Mapping[str, Any], settings: Mapping[str, str] | None) -> Im
         most = row.get("maxParallelApps")
         if isinstance(most, int) and 0 < most < 2**31 - 1:
             said["max_running_jobs"] = most
-        if row.get("state", "RUNNING") != "RUNNING":
-            left.add(f"{path}.state", row["state"], "a stopped queue takes no jobs: heddle lets every queue take them")
+        said["stopped"] = row.get("state", "RUNNING") != "RUNNING"
+        for amount, share in (("guarantee", "guarantee_permille"), ("maximum", "maximum_permille")):
+            if amount in amounts.get(path, {}):
+                said[amount] = amounts[path][amount]
+                del said[share]
         queues.append(replace(Queue(path), **said))
-        for child in children:
-            walk(child, path)
+        walk_all(children, path)
 
-    for row in _list(info, "queues", "queue"):
-        walk(row, "root")
+    def walk_all(rows: list[dict[str, Any]], parent: str) -> None:
+        found = {str(row.get("queuePath") or f"{parent}.{row.get('queueName')}"): _configured(row) for row in rows}
+        if all("guarantee" in one for one in found.values()):  # siblings have amounts or shares, not both
+            amounts.update(found)
+        for row in rows:
+            walk(row, parent)
+
+    walk_all(_list(info, "queues", "queue"), "root")
     why = "not in the RM's answer: import capacity-scheduler.xml to have them taken over or listed"
     if settings is None:
-        left.add("resource calculator, assignments per heartbeat", "unknown", why)
+        left.add("resource calculator, assignments per heartbeat", "unknown", why, matters=True)
         settings = {}
     left.add("ACLs, mappings", "unknown", why)
     calculator = calculator_of(settings.get(PREFIX + CALCULATOR, "")) or "memory"
     off_switch = int(settings.get(PREFIX + OFF_SWITCH, DEFAULT_OFF_SWITCH))
     return ImportedQueues("capacity", tuple(queues), calculator, off_switch, tuple(left.found))
+
+
+def _configured(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a queue is guaranteed, and its maximum, where they are configured as amounts; YARN says 0 where not."""
+    names = {"guarantee": "configuredMinResource", "maximum": "configuredMaxResource"}
+    for partition in _list(row, "capacities", "queueCapacitiesByPartition"):
+        if partition.get("partitionName", "") == "":
+            told = {ours: partition.get(theirs) or {} for ours, theirs in names.items()}
+            return {
+                ours: (int(one["memory"]), MILLI * int(one.get("vCores") or 0))
+                for ours, one in told.items()
+                if isinstance(one.get("memory"), int) and one["memory"] > 0
+            }
+    return {}
 
 
 def _am_share_permille(row: Mapping[str, Any]) -> int:
@@ -139,7 +163,7 @@ def _fair(info: Mapping[str, Any]) -> ImportedQueues:
 
     walk(info.get("rootQueue") or {"queueName": "root"})
     why = "not in the RM's answer: import fair-scheduler.xml to have them taken over or listed"
-    left.add("weights, maxima, AM shares, ACLs, placement rules", "unknown", why)
+    left.add("weights, maxima, AM shares, ACLs, placement rules", "unknown", why, matters=True)
     return ImportedQueues("fair", tuple(queues), "memory", 0, tuple(left.found))
 
 
