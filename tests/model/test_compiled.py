@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from heddle.model.compiled import PACKAGE
+from heddle.model.own_sources import PACKAGE
 
 HOLD = """
 import sys
