@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from cli.test_cluster_import import FAIR
+from heddle.check import findings
 from heddle.cli.main import run
 from yarn_live.fake_rm import FakeRm
 
@@ -228,7 +229,9 @@ def test_jobs_of_queues_that_are_gone_are_counted(rm: FakeRm, capsys: Capture) -
     assert "none of 20 applications can be simulated (20: their queue is no leaf queue any more)" in told["verdict"]
 
 
-def test_a_policy_that_helps_is_named_with_the_command_to_try_it(resampled: None, rm: FakeRm, capsys: Capture) -> None:
+def test_a_policy_that_helps_is_named_with_the_command_to_try_it(
+    resampled: None, rm: FakeRm, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """More work than fits by what it reserves, although it uses a quarter. In truth it did fit, which is said too."""
     add_past(rm, 200, minutes=80)
     busy(rm)
@@ -238,9 +241,14 @@ def test_a_policy_that_helps_is_named_with_the_command_to_try_it(resampled: None
     assert "95 % interval" in policy["says"]
     assert policy["severity"] == "low"
     assert policy["rests_on"][0].startswith("a simulation that is off: under the present policy these jobs take")
-    shadow, live = told["next"]
+    shadow, watch = told["next"]
     steer = f"heddle yarn steer --rm {rm.address} --policy usage-feedback"
-    assert (shadow["command"], live["command"]) == (f"{steer} --for 600", f"{steer} --mode live")
+    assert shadow["command"] == f"{steer} --for 600"
+    assert watch["command"].endswith("--for 30m"), "nothing live on the word of a simulation that is off"
+    monkeypatch.setattr(findings, "NEAR_ENOUGH", 100.0)
+    told = document(capsys, rm.address)
+    assert [one["command"] for one in told["next"]] == [f"{steer} --for 600", f"{steer} --mode live"]
+    assert next(one for one in told["findings"] if one["key"] == "policy")["severity"] == "medium"
     row = next(
         one for one in told["policies"]["summary"]
         if one["policy"] == "capacity+usage-feedback(young_reports=10)" and one["metric"] == "jct_s.mean"

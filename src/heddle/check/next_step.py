@@ -6,6 +6,7 @@ import shlex
 from dataclasses import dataclass
 
 from heddle.check.checked import Checked
+from heddle.check.findings import simulation_off
 
 
 @dataclass(frozen=True)
@@ -15,16 +16,18 @@ class NextStep:
 
 
 def next_steps(checked: Checked, address: str, command: str) -> list[NextStep]:
-    """Nothing is suggested that was not shown to help; `command` made this check."""
+    """Nothing is suggested that was not shown to help, nor live what a doubtful simulation shows.
+
+    `command` made this check.
+    """
     best = None if checked.tried is None else checked.tried.best()
+    watch = NextStep("Watch it for half an hour, for a surer verdict", f"{command} --for 30m")
     if best is None:
-        watch = f"{command} --for 30m"
-        return (
-            [] if checked.watched is not None else [NextStep("Watch it for half an hour, for a surer verdict", watch)]
-        )
+        return [] if checked.watched is not None else [watch]
     steer = ["heddle", "yarn", "steer", "--rm", address, "--policy", best.steered]
+    shadow = NextStep("See what it would do, changing nothing", shlex.join([*steer, "--for", "600"]))
+    if simulation_off(checked):
+        return [shadow, *([watch] if checked.watched is None else [])]
     needs = f" (live it needs {best.needs})" if best.needs else ""
-    return [
-        NextStep("See what it would do, changing nothing", shlex.join([*steer, "--for", "600"])),
-        NextStep(f"Then let it, until Ctrl-C puts everything back{needs}", shlex.join([*steer, "--mode", "live"])),
-    ]
+    live = shlex.join([*steer, "--mode", "live"])
+    return [shadow, NextStep(f"Then let it, until Ctrl-C puts everything back{needs}", live)]

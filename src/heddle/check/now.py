@@ -58,7 +58,7 @@ class Now:
 
 
 def look(client: RmClient) -> Now:
-    """Four calls, however large the cluster is."""
+    """Three calls, however large the cluster is."""
     where = client.address
     everywhere = client.get("/ws/v1/cluster/nodes", states=_ALL_STATES)
     nodes = read_nodes(everywhere, where)

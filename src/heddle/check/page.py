@@ -7,7 +7,7 @@ from html import escape
 
 from heddle.check.checked import Checked
 from heddle.check.deadlock import DEFAULT_SHARE
-from heddle.check.findings import Finding, verdict
+from heddle.check.findings import Finding, simulation_off, verdict
 from heddle.check.next_step import next_steps
 from heddle.check.policies import Tried
 from heddle.check.since import Since
@@ -74,7 +74,7 @@ def _tiles(checked: Checked) -> str:
         tiles.append(("Memory used of reserved", f"{100 * checked.use.ratio:.1f} %", f"{idle:,.1f} GB-h idle{cost}"))
     waiting = sum(one.applications for one in checked.gathered.now.waiting)
     tiles.append(("Applications that wait now", f"{waiting:,}", f"{checked.gathered.now.running:,} running"))
-    if checked.tried is not None:
+    if checked.tried is not None and not simulation_off(checked):
         said = compared(checked.tried.comparison, checked.tried.cluster)
         tiles.append((f"{said.headlines[0].title}, best policy", said.headlines[0].figure, said.headlines[0].detail))
     return "".join(

@@ -10,12 +10,12 @@ import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from heddle.cli.inputs import compile_with_message
-from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, table
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, table, terminal_width
 from heddle.cli.progress import run_with_progress
 from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Stretched, until_told
 from heddle.model.errors import BadInput
@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from heddle.analysis.comparison.compare import ComparedRun
     from heddle.check.checked import Checked
     from heddle.check.findings import Finding
-    from heddle.check.gathering import Sources
+    from heddle.check.gathering import Gathered, Sources
     from heddle.check.since import Since
     from heddle.check.unknown import Unknown
+    from heddle.check.watching import Watched
     from heddle.experiments.compare import PlannedRun
+    from heddle.yarn.live.recognising import ResourceManager
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -114,7 +116,7 @@ class _Checking:
     def __init__(
         self,
         sources: Sources,
-        manager: Any,
+        manager: ResourceManager,
         past_h: float,
         report: Path | None,
         since: Path | None,
@@ -158,7 +160,10 @@ class _Checking:
         now_ms = int(time.time() * 1000)
         return now_ms - round(3_600_000 * self._past_h), now_ms + 3_600_000  # its clock may be ahead of ours
 
-    def _judge(self, gathered: Any, watched: Any, window_ms: tuple[int, int], folder: Path, *, last: bool) -> int:
+    def _judge(
+        self, gathered: Gathered, watched: Watched | None, window_ms: tuple[int, int], folder: Path, *, last: bool
+    ) -> int:
+        """Prints the verdict and writes the report; a JSON document only with the `last` one."""
         from heddle.check.checked import checked
         from heddle.check.document import document
         from heddle.check.findings import findings
@@ -224,17 +229,11 @@ def _print(
         tables.append(table(("queue", "applications", "GB", "because"), waiting, title="who waits now"))
     print_tables(tables)
     if made.tried is not None:
-        print_tables(comparison_tables(made.tried.comparison, _width())[:1])
+        print_tables(comparison_tables(made.tried.comparison, terminal_width())[:1])
     if missing:
         print_tables([table(("could not be known", "what would tell"), [(one.what, one.tells) for one in missing])])
     for step in next_steps(made, address, command):
         print(f"{step.why}:\n  {step.command}")
-
-
-def _width() -> int:
-    from heddle.cli.output import terminal_width
-
-    return terminal_width()
 
 
 def _one(sources: Sources, application: str, json: bool) -> int:
