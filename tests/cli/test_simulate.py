@@ -54,7 +54,7 @@ def test_a_record_is_written(tasks: str, tmp_path: Path) -> None:
 
 
 def test_all_problems_of_all_inputs_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["simulate", "missing.csv", "--policy", "fifoo", "--cluster", "tiny", "--json"]) == 2
+    assert run(["simulate", "missing.csv", "--policy", "fifoo", "--cluster", "tiny"]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
     assert 'did you mean "fifo"' in shown.err
