@@ -60,7 +60,7 @@ def test_a_fraction_of_a_hook_that_cannot_be_compiled(lever: Write) -> None:
     with pytest.warns(UserWarning, match="cannot be compiled"):
         chosen = parse_policy(policy)
     with pytest.raises(BadInput, match=r"returned 0\.5, not a whole number"):
-        simulate(build("x", [waiting_job("a", 0)]), one_slot(), chosen)
+        simulate(build("x", [waiting_job("a", 0), waiting_job("b", 0)]), one_slot(), chosen)
 
 
 def test_events_that_never_come(lever: Write) -> None:

@@ -13,7 +13,10 @@ from heddle.traces.catalogue import make_workload
 STORM = "am-storm"
 
 
-@pytest.mark.parametrize("policy", ["capacity+dress", "capacity+dress+admission-control"])
+ASKED = "dress-pools(demand=asked)+smallest-first"  # outside nobody knows what jobs will want before their AMs ask
+
+
+@pytest.mark.parametrize("policy", ["capacity+dress", f"capacity+{ASKED}", f"capacity+{ASKED}+admission-control"])
 def test_knobs_agree_with_the_policy_on_a_storm_of_ams(policy: str) -> None:
     scene, means = built_in(STORM), {}
     for executor in ("native", "yarn-knobs"):

@@ -218,7 +218,8 @@ GUARDS: Final = (
     ),
     Guard(
         "answer that is not JSON, or half of it", "RmClient._call", f"{LIVE}/client.py",
-        "            raise YarnError(url, f\"not JSON: {answered[:EXCERPT]!r}\", OK, answered) from None", "            raise",
+        "            raise YarnError(url, f\"not JSON: {answered[:EXCERPT]!r}\", OK, answered) from None",
+        "            raise",
         (
             f"{FAULTY_ANSWER}[not JSON]",
             f"{REAL}::test_answers_that_are_malformed_partial_slow_or_refusals",

@@ -53,7 +53,8 @@ KNOWN: Final = (
     ),
     MissingKnob(
         "dress", STARTING, 1,
-        "an AM share that counts AMs of other leaves: what pools free is given to those who wait once a second",
+        "an AM share that counts AMs of other leaves: what pools free is given to those who wait once a second; and "
+        "nobody outside knows what a job will want before its AM has asked for it",
     ),
     *(
         MissingKnob(
