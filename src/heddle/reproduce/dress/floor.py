@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from heddle.experiments.compare import Jobs
 from heddle.reproduce import verdicts
 from heddle.reproduce.claims import Claim, Source, Table, mean_text
 from heddle.reproduce.dress.compared import Mixes, by_member
-from heddle.reproduce.dress.jobs import Kind, paper_cluster
+from heddle.reproduce.dress.jobs import Kind, Twenty, paper_cluster
 from heddle.reproduce.job_times import JobResults, job_runs
 from heddle.reproduce.lab import Findings, Part, Work
 from heddle.reproduce.recorded_jobs import RecordedJobs, imported
@@ -47,8 +46,8 @@ def floor(given: Mixes) -> Part:
     own = {f"{kind}, {m}": given.workloads[m, kind, share] for kind in kinds for m in given.members_of(kind)}
     policies = [given.baseline, given.dress, given.policy("floor")]
     plan: dict[Hashable, Work] = {}
-    sources: dict[str, Jobs] = {**own, **traces}
-    for name, jobs in sources.items():
+    workloads: dict[str, Twenty | Recorded] = {**own, **traces}
+    for name, jobs in workloads.items():
         for policy in policies:
             plan.update(job_runs(name, jobs, cluster, policy, given.seeds))
     runs: Mapping[Any, JobResults] = yield plan
@@ -58,7 +57,7 @@ def floor(given: Mixes) -> Part:
         found = {}
         for seed in given.seeds:
             one, other = runs[name, before, seed], runs[name, after, seed]
-            small = (own | traces)[name].small(seed)
+            small = workloads[name].small(seed)
             if not one.finished or not other.finished or not small.any():
                 continue
             if what == "small":
