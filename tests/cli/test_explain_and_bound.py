@@ -23,7 +23,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_explain_lists_the_most_delayed_and_explains_one(record: str, capsys: pytest.CaptureFixture[str]) -> None:
     worst = document(capsys, "explain", record)["jobs"][0]
     life = document(capsys, "explain", record, worst["name"])
-    assert life == worst
+    assert life.items() >= worst.items()
     assert sum(life["causes_s"].values()) == pytest.approx(life["taken_s"])
     assert run(["explain", record]) == 0
     assert worst["name"] in capsys.readouterr().out
@@ -34,7 +34,7 @@ def test_explain_lists_the_most_delayed_and_explains_one(record: str, capsys: py
 def test_explain_versus_simulates_the_same_jobs_again(record: str, capsys: pytest.CaptureFixture[str]) -> None:
     worst = document(capsys, "explain", record)["jobs"][0]["name"]
     life = document(capsys, "explain", record, worst, "--versus", "capacity")
-    assert life["versus"] == {key: value for key, value in life.items() if key != "versus"}, "same policy, same run"
+    assert life.items() >= life["versus"].items(), "same policy, same run"
     other = document(capsys, "explain", record, worst, "--versus", "fifo+usage-feedback")
     assert other["versus"]["taken_s"] < other["taken_s"]
     assert run(["explain", record, worst, "--versus", "fifo+usage-feedback"]) == 0
