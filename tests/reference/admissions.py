@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Any
 
 from heddle.model.resources import MEMORY
 from heddle.model.workload import AM, EXECUTORS, INNER, TASKS
 
-from .fair_shares import fair_share
 from .partitions import Partition
 from .state import Job, QueueState, Stage, Vector, World, add
 
@@ -115,9 +115,28 @@ class FairAmShare(Admission):
         return tuple(self._base(world, leaf, r) for r in range(world.n_resources))
 
     def _base(self, world: World, leaf: QueueState, r: int) -> int:
-        share = fair_share(world, leaf, r) if r == MEMORY or self.every_resource else 0
+        share = self._share(world, leaf, r) if r == MEMORY or self.every_resource else 0
         free = max(0, world.total_sum[r] - world.allocated_queue(world.queues[0])[r])
         return share or min(leaf.maximum[r], free)
+
+    def _share(self, world: World, queue: QueueState, r: int) -> int:
+        if queue.parent is None:
+            return world.total_sum[r]
+        total = self._share(world, queue.parent, r)
+        rivals = [other for other in queue.parent.children if other is queue or self._is_active(world, other)]
+
+        def has(one: QueueState, ratio: int) -> int:
+            least = one.spec.min_share[r] if one.spec.min_share else 0
+            return min(one.maximum[r], max(least, one.spec.weight_milli * ratio // 1000))
+
+        ratios = range(1000 * (total + 1))
+        fitting = bisect_right(ratios, total, key=lambda ratio: sum(has(rival, ratio) for rival in rivals))
+        return has(queue, max(0, fitting - 1))
+
+    @staticmethod
+    def _is_active(world: World, queue: QueueState) -> bool:
+        asks = any(s.kind != INNER and s.waiting() and queue in s.job.queue.upwards() for s in world.stages)
+        return asks or any(world.allocated_queue(queue))
 
 
 class AdmissionControl(Admission):

@@ -9,7 +9,7 @@ from .jobs import Lives
 from .orderings import Key, Ordering
 from .partitions import Partition
 from .placements import Placement
-from .queues import Queues
+from .queues import Queues, below_maximum
 from .sizings import Sizing
 from .state import Job, Node, QueueState, Stage, World
 
@@ -109,7 +109,7 @@ class Offers:
     def heartbeat(self, node: Node) -> None:
         given, most = 0, self.world.cluster.off_switch_per_heartbeat
         self.served.clear()
-        if node.reserved_for is not None and not self._is_still_valid(node.reserved_for, node):
+        if node.reserved_for is not None and not self.is_let_in(node.reserved_for):
             node.reserved_for = None
         if node.reserved_for is not None:
             stage = node.reserved_for
@@ -118,25 +118,12 @@ class Offers:
             node.reserved_for = None
             self._allocate(stage, node)
             given += 1
-            if self.queues.reserve != "capacity":
-                return
         while most == 0 or given < most:
             stage_or_none = self._packed(node, may_reserve=True) if self.ordering.packs else self._first(node)
             if stage_or_none is None:
                 return
             self._allocate(stage_or_none, node)
             given += 1
-
-    def _is_still_valid(self, stage: Stage, node: Node) -> bool:
-        """Whether the node stays reserved for it."""
-        if self.queues.reserve == "capacity" or not self.is_let_in(stage):
-            return self.is_let_in(stage)
-        return self.queues.within_limits(self.world, stage) and self._could_fit(stage, node)
-
-    def _could_fit(self, stage: Stage, node: Node) -> bool:
-        """Whether it would fit if nothing else were on the node."""
-        total = self.sizing.total(self.world, node)
-        return all(stage.shape[r] <= total[r] for r in self.world.counting)
 
     def _first(self, node: Node) -> Stage | None:
         """The request that gets a container of this node; None ends the offer, perhaps with the node reserved."""
@@ -146,11 +133,7 @@ class Offers:
                 if stage.job in stopped:
                     continue
                 if not self._may_have_one(stage):
-                    if (
-                        self.queues.reserve == "capacity"
-                        and self._has_label(stage, node)
-                        and self._is_at_maximum(stage)
-                    ):
+                    if self.queues.reserves and self._has_label(stage, node) and self._is_at_maximum(stage):
                         break
                     continue
                 if self._suits(stage, node):
@@ -170,33 +153,18 @@ class Offers:
 
     def _is_at_maximum(self, stage: Stage) -> bool:
         """Whether it is let in, and the maximum of its queue or of one above is what keeps it back."""
-        return self.is_let_in(stage) and not self.queues.is_below_maximum(self.world, stage)
+        return self.is_let_in(stage) and not below_maximum(self.world, stage.job.queue, stage.shape)
 
     def _reserve(self, stage: Stage, node: Node) -> bool:
         """Whether the node is reserved now for a request that does not fit it."""
-        if self.queues.reserve == "none" or not self._could_fit(stage, node):
+        if not self.queues.reserves:
             return False
-        if self.queues.reserve == "capacity":
-            reserved = sum(other.reserved_for is stage for other in self.world.nodes)
-            may = reserved < len(stage.waiting())
-        else:
-            may = self.queues.reserve == "always" or (
-                self.queues.may_reserve(self.world, stage) and self._has_reservations_left(stage, node)
-            )
-        if may:
-            node.reserved_for = stage
-        return may
-
-    def _has_reservations_left(self, stage: Stage, node: Node) -> bool:
-        """The third condition of the Fair scheduler."""
-        preferred = {task.prefers for task in stage.waiting() if task.prefers is not None}
-        if node in preferred:
-            return True
-        among = [other for other in self.world.nodes if other.alive]
-        held = [other for other in self.world.nodes if other.reserved_for and other.reserved_for.job is stage.job]
-        if any(other.spec.rack == node.spec.rack for other in preferred):
-            among, held = ([n for n in some if n.spec.rack == node.spec.rack] for some in (among, held))
-        return len(held) < -(-self.queues.nodes_permille * len(among) // 1000)
+        total = self.sizing.total(self.world, node)
+        reserved = sum(other.reserved_for is stage for other in self.world.nodes)
+        if any(stage.shape[r] > total[r] for r in self.world.counting) or reserved >= len(stage.waiting()):
+            return False
+        node.reserved_for = stage
+        return True
 
     # The ideal pass
 

@@ -72,8 +72,6 @@ class Simulator:
         *,
         by_knobs: bool,
     ) -> None:
-        if make_queues(*policy.queues).counts_all:
-            cluster = replace(cluster, calculator="dominant")
         if make_ordering(*policy.ordering).by_memory:
             cluster = replace(cluster, calculator="memory")
         self.world = load(workload, cluster, seed)

@@ -424,12 +424,7 @@ ORDERINGS: tuple[Lever, ...] = (
 QUEUES: tuple[Lever, ...] = (
     ("one-leaf", {}),
     ("fair", {}),
-    ("fair", {"threshold_mb": 512, "nodes": 0.5}),
-    ("fair", {"reserve": "always"}),
-    ("fair", {"reserve": "capacity"}),
     ("drf", {}),
-    ("drf", {"threshold_mb": 512, "threshold_vcores": 1, "nodes": 0.3}),
-    ("drf", {"reserve": "none"}),
     ("capacity", {}),
     ("capacity", {"reserve": 0}),
 )

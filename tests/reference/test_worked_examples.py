@@ -9,7 +9,6 @@ import pytest
 from . import (
     worked_amounts,
     worked_executors,
-    worked_fair_reservations,
     worked_fifo,
     worked_heartbeats,
     worked_knobs,
@@ -27,7 +26,6 @@ from .worked_example import Example
 EXAMPLES = [
     *worked_amounts.EXAMPLES,
     *worked_executors.EXAMPLES,
-    *worked_fair_reservations.EXAMPLES,
     *worked_fifo.EXAMPLES,
     *worked_heartbeats.EXAMPLES,
     *worked_knobs.EXAMPLES,

@@ -7,7 +7,6 @@ from typing import Final
 import numpy as np
 
 from heddle.model.reasons import Outcome, Reason
-from heddle.policy.reserving import RESERVING
 
 END_FINISHED = int(Outcome.FINISHED)
 END_CRASHED = int(Outcome.CRASHED)
@@ -56,10 +55,6 @@ TIMER_ASK: Final = 4
 TIMER_RETRY: Final = 5
 TIMER_STARVED: Final = 6
 TIMER_WAKE: Final = 7
-
-# How nodes are kept for requests that do not fit (policy/lever.py, RESERVING).
-AS_CAPACITY: Final = RESERVING.index("capacity")
-IF_STARVED: Final = RESERVING.index("starved")
 
 # Phases of an instant (docs/semantics.md, "Time"). NEXT is between two instants.
 NEXT: Final = 0

@@ -142,7 +142,6 @@ def advance(sim, until_ms):
                 return LOOK
             control["phase"][0] = OFFERS
             control["passes"][0] += 1
-            control["rounds"][0] += 1
             control["offer_node"][0] = 0
             if not ideal and control["heartbeats_at_ms"][0] != now:  # each node is offered once in an instant
                 control["heartbeats_at_ms"][0] = now

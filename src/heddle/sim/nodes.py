@@ -25,7 +25,7 @@ from heddle.sim.scheduling.events import tell_levers
 from heddle.sim.scheduling.observation import miss_reports
 from heddle.sim.scheduling.promises import count_node
 from heddle.sim.scheduling.reports import mark_gained, node_changed, reports_until, resize, settle_reports
-from heddle.sim.scheduling.reservations import free_node, starvation_may_show
+from heddle.sim.scheduling.reservations import free_node
 from heddle.sim.timeline import timer_push
 
 
@@ -79,7 +79,6 @@ def node_event(sim, kind, n, now):
             note(sim, LOG_NODE_RETURNED, 0, -1, -1, n, 0)
         tell_levers(sim, EVENT_NODE_RETURNED, n, -1, -1, 0)
         mark_gained(sim, n)
-        starvation_may_show(sim)  # of more nodes more may be kept
         plan_fault(sim, n, now)
     else:
         level = sim.node_run["level"][n]

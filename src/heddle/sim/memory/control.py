@@ -23,7 +23,6 @@ class Control(Row):
     # Offers.
     walk: Int64  # number of the present walk through lanes; what it passed over is marked with it
     passes: Int64  # instants that came to offers, so far
-    rounds: Int64  # the same, whatever ends while offers are made
     epoch: Int64  # changes when there is news for nodes that have been offered everything
     n_fresh: Int64  # nodes that have been offered everything since then
     fresh_epoch: Int64  # the epoch that n_fresh is of
@@ -60,7 +59,6 @@ class Control(Row):
     last_progress_ms: Int64  # something happened that was not a poll
     offer_node: Int64  # the node whose turn it is; heartbeats: its place in their order, -1 before the first
     offered: Int64  # containers allocated in the present heartbeat
-    offer_over: Int64  # the present heartbeat gives nothing more
     heartbeats_at_ms: Int64 = -1  # the last instant in which nodes were offered by heartbeat
     broken: Int64  # a status with which the run ends after this instant; 0: it goes on
     finished: Int64  # tasks

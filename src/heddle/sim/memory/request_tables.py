@@ -49,7 +49,6 @@ class QueueRun(Row):
     """Where in the tree of queues requests wait."""
 
     tried: Int64 = -1  # the walk in which nothing of it could go
-    jobs: Int64  # of a leaf: those that have arrived and not ended
     first_lane: Int32 = -1  # of its lanes that are not empty
     first_child: Int32 = -1  # of its children in or below which requests wait
     next: Int32  # this and the next: in its parent's list of those

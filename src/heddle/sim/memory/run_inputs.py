@@ -15,7 +15,6 @@ from heddle.model.view import EVENT_REPORTED
 from heddle.model.workload import AM, EXECUTORS, Workload
 from heddle.policy.lever import Admission, Ordering, Partition, Placement, Question, Queues, Sizing
 from heddle.policy.policy import Policy
-from heddle.policy.reserving import RESERVING
 from heddle.sim.memory.given import nodes
 from heddle.sim.memory.given.csr import Csr, followers
 from heddle.sim.memory.given.lanes import Lanes
@@ -111,14 +110,9 @@ class RunInputs:
         return self.cluster.preemption.every_ms > 0 and self.walk.by_queue and self.walk.dues != "none"
 
     @property
-    def reserves(self) -> int:
-        """How nodes are kept for requests that do not fit: a place in RESERVING."""
-        return RESERVING.index(self.walk.reserving) if self.has_heartbeats else 0
-
-    @property
-    def reservable_permille(self) -> int:
-        part = self.walk.reservable
-        return round(1000 * float(self.walk.parameter(part))) if part else 0
+    def reserves(self) -> bool:
+        """Whether nodes are kept for requests that do not fit."""
+        return self.has_heartbeats and bool(self.walk.trait(self.walk.reserves))
 
     @property
     def heads_differ(self) -> bool:
@@ -194,8 +188,8 @@ class RunInputs:
     def counted(self) -> npt.NDArray[np.bool_]:
         """The resources that the calculator looks at."""
         counted: npt.NDArray[np.bool_] = self.exclusive | (np.arange(self.n_resources) == 0)
-        every = self.walk.counts_all or self.cluster.calculator == "dominant"
-        return counted | (every and not self.ordering.trait(self.ordering.by_memory))
+        by_memory = self.ordering.trait(self.ordering.by_memory)
+        return counted | (self.cluster.calculator == "dominant" and not by_memory)
 
     @cached_property
     def racks(self) -> npt.NDArray[np.int32]:

@@ -60,8 +60,7 @@ class Setting(Row):
     blocking: Int64 = of_run(lambda run: run.ordering.trait(run.ordering.blocking))
     blocks_in_job: Int64 = of_run(lambda run: run.ordering.trait(run.ordering.blocks_in_job))
     by_queue: Int64 = of_run(lambda run: run.walk.by_queue)
-    reserves: Int64 = of_run(lambda run: run.reserves)  # a form (codes.py)
-    reservable_permille: Int64 = of_run(lambda run: run.reservable_permille)
+    reserves: Int64 = of_run(lambda run: run.reserves)
     has_queue_limits: Int64 = of_run(lambda run: "allows" in run.walk.hooks)
     # Whether anybody asks for what the cluster may promise now, and that moves.
     shares_out: Int64 = of_run(lambda run: run.shares_out)

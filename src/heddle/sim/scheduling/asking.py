@@ -14,7 +14,7 @@ from heddle.sim.scheduling.busy_queues import next_busy
 from heddle.sim.scheduling.events import look_again
 from heddle.sim.scheduling.lone import leave_line, stand_in_line
 from heddle.sim.scheduling.requests import bucket_of, insert, rekey, rekey_bucket, remove
-from heddle.sim.scheduling.reservations import free_nodes_of, starvation_may_show
+from heddle.sim.scheduling.reservations import free_nodes_of
 from heddle.sim.timeline import timer_push
 
 
@@ -110,7 +110,6 @@ def stage_asks(sim, stage):
         if insert(sim, bucket_of(sim, stage), stage, key) or sim.setting["heads_differ"][0]:
             sim.control["epoch"][0] += 1
         sim.control["news"][0] = 1
-    starvation_may_show(sim)  # a task may have come back whose input is near
     if sim.setting["key_changes"][0]:
         rekey_later(sim, job)
     return 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.sim.codes import (
-    AS_CAPACITY,
     LOG_WAIT,
     WAIT_BEHIND,
     WAIT_LABEL,
@@ -22,7 +21,7 @@ from heddle.sim.log import note
 from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.line_up import line_up, step_forward
-from heddle.sim.scheduling.reservations import free_node, reserve, stays_kept
+from heddle.sim.scheduling.reservations import free_node, keep_node
 from heddle.sim.scheduling.room import find_node, fits, gained_has_room, veto
 
 NOBODY = -1
@@ -43,7 +42,7 @@ def wait(sim, stage, reason):
 def this_offer(sim, n):
     """A number of its own for the heartbeat of node n in this instant or, without heartbeats, for this ideal pass."""
     by_node = sim.setting["node_heartbeat_ms"][0] > 0
-    return sim.control["rounds"][0] * (sim.shown.node.shape[0] + 1) + (n + 1 if by_node else 0)
+    return sim.control["passes"][0] * (sim.shown.node.shape[0] + 1) + (n + 1 if by_node else 0)
 
 
 @inlined
@@ -212,7 +211,8 @@ def choose(sim, n):
     walk = control["walk"][0]
     if n >= 0 and view.node["reserved_for"][n] >= 0:
         stage = view.node["reserved_for"][n]
-        if not stays_kept(sim, n, stage):
+        # Who may not start keeps no node: those who could make room for it may need that very node.
+        if sim.bucket["gated"][sim.stage_run["bucket"][stage]] and hooks.admits(sim, view.stage_spec["job"][stage]):
             free_node(sim, n)
     if n >= 0 and view.node["reserved_for"][n] >= 0:
         stage = view.node["reserved_for"][n]
@@ -220,7 +220,6 @@ def choose(sim, n):
         # Without room no other reason matters; but levers see the limits of pools that they were asked for last.
         if (room or setting["has_pools"][0]) and _held_back(sim, sim.stage_run["bucket"][stage], stage) == 0 and room:
             free_node(sim, n)
-            control["offer_over"][0] = setting["reserves"][0] != AS_CAPACITY
             return stage
         return ENOUGH
     leaf = 0
@@ -261,7 +260,7 @@ def choose(sim, n):
         if setting["blocks_in_job"][0] == 0 or sim.job_run["stopped"][job] != walk:
             reason = _held_back(sim, b, stage)
         elsewhere = n >= 0 and sim.want["label"][w] != 0 and view.node["label"][n] != sim.want["label"][w]
-        if reason == WAIT_QUEUE_LIMIT and n >= 0 and setting["reserves"][0] == AS_CAPACITY and not elsewhere:
+        if reason == WAIT_QUEUE_LIMIT and n >= 0 and setting["reserves"][0] and not elsewhere:
             wait(sim, stage, reason)
             sim.queue_run["tried"][leaf] = walk  # nobody of the leaf overtakes a head at the queue's maximum
             lined_up = -1
@@ -281,7 +280,7 @@ def choose(sim, n):
                     return stage
             else:
                 reason = WAIT_NO_ROOM
-                if setting["reserves"][0] and reserve(sim, n, stage):
+                if setting["reserves"][0] and _reserve(sim, n, stage):
                     wait(sim, stage, WAIT_RESERVED)
                     return ENOUGH
             blocks = setting["blocking"][0] and (n < 0 or reason == WAIT_NO_ROOM)
@@ -318,7 +317,21 @@ def _reserve_for_leaf(sim, leaf, n):
         label = sim.want["label"][w]
         elsewhere = label != 0 and view.node["label"][n] != label
         lacks_room = not elsewhere and not fits(sim, n, sim.want["shape"][w])
-        if lacks_room and _held_back(sim, b, stage) == 0 and reserve(sim, n, stage):
+        if lacks_room and _held_back(sim, b, stage) == 0 and _reserve(sim, n, stage):
             wait(sim, stage, WAIT_RESERVED)
             return True
     return False
+
+
+@compiled
+def _reserve(sim, n, stage):
+    """Keeps node n for the stage, if it could ever fit there and has more tasks waiting than it keeps nodes."""
+    view = sim.shown
+    shape = view.stage_spec["shape"][stage]
+    for r in range(view.shape["demand"].shape[1]):
+        if view.clock["counts"][0, r] and view.shape["demand"][shape, r] > view.node["total"][n, r]:
+            return False
+    if sim.keeping["count"][stage] >= view.stage["waiting"][stage]:
+        return False
+    keep_node(sim, n, stage)
+    return True
