@@ -18,7 +18,19 @@ from jsonschema import Draft202012Validator
 FOLDER = Path(__file__).parents[2] / "docs" / "schemas"
 RESOURCES = {"memory", "vcores", "gpu", "memory_mb", "vcores_milli"}
 # Objects whose keys are names that users or data give.
-MAPS = {"about", "assumptions", "causes_s", "left_out", "lost", "metadata", "modelled", "presets", "set_aside", "sums"}
+MAPS = {
+    "about",
+    "am_wait_by_queue_s",
+    "assumptions",
+    "causes_s",
+    "left_out",
+    "lost",
+    "metadata",
+    "modelled",
+    "presets",
+    "set_aside",
+    "sums",
+}
 TYPES = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cli.schemas import valid
 from heddle.cli.main import run
 from heddle.experiments.engines import LocalProcesses
 from heddle.model.errors import BadInput
@@ -185,7 +186,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     report = tmp_path / "tuning.html"
     arguments = ["tune", WORKLOAD, "--trials", "2", "--on", "local:1", "--executor", "native"]
     assert run([*arguments, "--report", str(report), "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = valid("tune", json.loads(capsys.readouterr().out))
     assert document["candidates"] == 2
     assert len(document["tried"]) == 3
     assert document["use"] in (None, document["best_of_search"])

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from cli.schemas import valid
+from heddle.cli.main import run
 from heddle.model.errors import RunRefused
 from heddle.policy.lever import Ordering
 from heddle.policy.levers.packing import FFD_DP
@@ -259,3 +261,14 @@ def test_what_cannot_work_is_said(rm: FakeRm, client: RmClient) -> None:
     assert check(client, None, "here").missing == [
         "FairScheduler never asks our classes: only the Capacity scheduler does"
     ]
+
+
+def test_what_check_says_as_a_document(rm: FakeRm, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a bridge, and with one of another build: neither is this heddle's."""
+    for state in (None, STATE):
+        if state is not None:
+            rm.instead[PATH] = 200, json.dumps(state)
+        assert run(["yarn", "bridge", "check", "--rm", rm.address, "--json"]) == 1
+        found = valid("yarn bridge check", json.loads(capsys.readouterr().out))
+        assert found["missing"]
+        assert (found["resource_managers"][0]["bridge"] is None) == (state is None)

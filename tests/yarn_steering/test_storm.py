@@ -1,5 +1,6 @@
 """The storm: it runs as it is told, replays exactly, shrinks what it finds; a short one finds nothing."""
 
+import inspect
 import json
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from heddle.storm.recorded import wrongly_recorded
 from heddle.storm.shrink import shrunk
 from heddle.storm.storm import JOURNAL, Storm
 from heddle.yarn.live.applying import guards
+from heddle.yarn.live.applying.applier import Applier
 
 
 def test_without_faults_it_steers_and_puts_everything_back() -> None:
@@ -82,6 +84,7 @@ def test_it_shrinks_to_the_one_fault_that_matters(monkeypatch: pytest.MonkeyPatc
 
 
 def _defaults(given: tuple[guards.Guard, ...]) -> tuple[object, ...]:
-    from heddle.yarn.live.applying.applier import Applier
-
-    return (*(Applier.__init__.__defaults__ or ())[:-1], given)
+    """Of an applier, with these guards."""
+    parameters = inspect.signature(Applier.__init__).parameters
+    named = {name: one.default for name, one in parameters.items() if one.default is not one.empty}
+    return tuple((named | {"guards": given}).values())

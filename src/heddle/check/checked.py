@@ -30,7 +30,9 @@ class Accounts:
     failed: int
     reserved_mb_h: float
     capacity_mb_h: float
-    am_wait_s: Mapping[str, tuple[int, float, float]]  # queue -> applications, median and 95th percentile of the wait
+    am_wait_by_queue_s: Mapping[
+        str, tuple[int, float, float]
+    ]  # queue -> applications, median and 95th percentile of the wait
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def _accounts(gathered: Gathered, window_ms: tuple[int, int]) -> Accounts:
         failed=sum(not one.succeeded for one in outlines),
         reserved_mb_h=sum(one.memory_mb_s or 0 for one in outlines) / 3600,
         capacity_mb_h=gathered.present.cluster.total_allowance()[MEMORY] * hours,
-        am_wait_s={queue: _spread(some) for queue, some in sorted(waits.items())},
+        am_wait_by_queue_s={queue: _spread(some) for queue, some in sorted(waits.items())},
     )
 
 

@@ -165,7 +165,7 @@ def _waits(checked: Checked) -> Iterator[Finding]:
             f"{write_s(one.longest_s)} at the longest: {one.why}."
         )
         yield Finding("waiting-now", "medium", said, count, "applications")
-    queues = checked.accounts.am_wait_s.items()
+    queues = checked.accounts.am_wait_by_queue_s.items()
     slow = {queue: told for queue, told in queues if told[2] >= LONG_AM_WAIT_S and told[0] >= _LEAST_APPLICATIONS}
     if slow:
         worst = max(slow, key=lambda queue: slow[queue][2])

@@ -202,7 +202,7 @@ def _waiting(checked: Checked) -> str:
             (write_s(middle), middle),
             (write_s(late), late),
         ]
-        for queue, (count, middle, late) in checked.accounts.am_wait_s.items()
+        for queue, (count, middle, late) in checked.accounts.am_wait_by_queue_s.items()
     ]
     heads = ("Queue", "Wait", "Applications", "Asking for (GB)", "Submitted, at the longest", "Because")
     tried = checked.tried
