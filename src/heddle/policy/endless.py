@@ -23,6 +23,7 @@ DEFAULT_LIMIT_S: Final = 60.0
 _LOOK_EVERY_S: Final = 0.5
 _PYTHON_HAD_TIME_S: Final = 10.0  # after that long, an interrupt is Python's own: it has been dealt with
 _INTERRUPTED, _TOO_LONG = 130, 2
+_now_s: Final = time.monotonic  # the machine's own, also where a simulated world takes the place of its clock
 
 
 class Watched(Protocol):
@@ -62,7 +63,7 @@ class _Watch:
         interrupted_s = -math.inf
         while True:
             told = select.select([interrupts], [], [], _LOOK_EVERY_S)[0]
-            now_s = time.monotonic()
+            now_s = _now_s()
             if told and signal.SIGINT in os.read(interrupts, 4096):
                 interrupted_s = now_s
             passages = {one: one.passages() for one in self._watched}
