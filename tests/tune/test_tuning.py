@@ -26,7 +26,7 @@ from heddle.tune.journal import TRIALS, Journal
 from heddle.tune.page import tuning_html
 from heddle.tune.race import PRESENT
 from heddle.tune.space import Option, space_around
-from heddle.tune.tuning import Kept, Tuned, tune
+from heddle.tune.tuning import Bench, Kept, Tuned, tune
 from heddle.tune.words import next_commands, verdict
 
 WORKLOAD = "mix(jobs=20)"
@@ -50,7 +50,7 @@ def tuned(
     halves = halves_of(WORKLOAD, load_workload(WORKLOAD), cluster, None)
     chosen = {"seed": 0, "most_candidates": 6, "budget_s": None, "command": "heddle tune", "complete": False} | more
     wanted = aims or read_aims("jct.mean", ["crashed_pct <= 100"], ())
-    return tune(SPACE, wanted, halves, cluster, "native", runner, Journal(folder), **chosen)
+    return tune(SPACE, wanted, Bench(halves, cluster, "native", runner, Journal(folder)), **chosen)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import re
 import shlex
 import sys
 import tempfile
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from heddle.cli.durations import seconds
 from heddle.cli.inputs import compile_with_message
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, table, terminal_width
 from heddle.cli.progress import run_with_progress
 from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Stretched, until_told
-from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,16 +31,6 @@ if TYPE_CHECKING:
     from heddle.check.watching import Watched
     from heddle.experiments.compare import PlannedRun
     from heddle.yarn.live.recognising import ResourceManager
-
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-def seconds(text: str) -> float:
-    """`90s`, `30m`, `2h`; a bare number is in seconds."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
-    if found is None:
-        raise BadInput.of("--for", f"{text!r} is no time: say 90s, 30m or 2h")
-    return float(found[1]) * _UNITS[found[2] or "s"]
 
 
 def check(
@@ -92,7 +81,7 @@ def check(
     from heddle.yarn.live.recognising import recognise
     from heddle.yarn.observe.history import TIMEOUT_S, history_address
 
-    watch_s = None if for_time is None else seconds(for_time)
+    watch_s = None if for_time is None else seconds(for_time, "--for", "90s, 30m or 2h")
     user = getpass.getuser()
     with ExitStack() as opened:
         client = opened.enter_context(RmClient(rm, user=user, pace=Pace(max_calls_per_s)))

@@ -88,6 +88,7 @@ def tune(
     from heddle.tune.page import tuning_html
     from heddle.tune.race import PRESENT
     from heddle.tune.space import space_around
+    from heddle.tune.tuning import Bench
     from heddle.tune.tuning import tune as tune_policy
     from heddle.tune.words import verdict
 
@@ -96,7 +97,8 @@ def tune(
     own = parse_policy(present) if present is not None else present_policy(chosen) or parse_policy("capacity")
     check_run(first, chosen, 0)
     check_executor([own], first, chosen, executor)
-    budget_s = seconds(budget or _DEFAULT_BUDGET, "--budget") if budget or trials is None else None
+    how_long = "how long, as in 90s, 10m or 1.5h"
+    budget_s = seconds(budget or _DEFAULT_BUDGET, "--budget", how_long) if budget or trials is None else None
     aims = read_aims(goal, keep or (), QueueTree.of(chosen, first).names)
     halves = halves_of(workload, first, chosen, block_s)
     space = space_around(own.name, first, chosen, executor)
@@ -114,11 +116,13 @@ def tune(
             words = f"best so far: {best.policy(own.name)}" + ("" if change is None else f", {change:+.1f} %")
         say(f"{race.candidates} candidates; {words}")
 
-    found = tune_policy(
-        space, aims, halves, chosen, executor,
+    bench = Bench(
+        halves, chosen, executor,
         lambda function, configurations: run_with_progress(engine, function, configurations),
         Journal(output),
-        seed=seed, most_candidates=trials or _MOST_CANDIDATES, budget_s=budget_s, command=command,
+    )  # fmt: skip
+    found = tune_policy(
+        space, aims, bench, seed=seed, most_candidates=trials or _MOST_CANDIDATES, budget_s=budget_s, command=command,
         complete=report is not None, present_is_known=present is not None or bool(chosen.policy), tell=told,
     )  # fmt: skip
     if report is not None:

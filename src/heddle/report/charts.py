@@ -91,6 +91,14 @@ def nice_top(highest: float) -> float:
     return step * math.ceil(highest / step - 1e-9)
 
 
+def change_axis(values: Iterable[float]) -> Axis:
+    """From round to round, around 0 and all of these changes in percent."""
+    known = [0.0, *values]
+    low, high = min(known), max(known)
+    step = nice_step((high - low) / 4 or 1.0)
+    return Axis("change (%)", float(np.floor(low / step) * step), float(np.ceil(high / step) * step or step))
+
+
 def stairs(edges: Floats, levels: Floats) -> tuple[Floats, Floats]:
     """The points of a line that keeps each level from edge to edge."""
     return np.repeat(edges, 2)[1:-1], np.repeat(levels, 2)

@@ -10,7 +10,17 @@ import numpy as np
 
 from heddle.analysis.comparison.compare import ComparedRun, Comparison, cluster_of
 from heddle.analysis.measures.curves import Curves, ResourceLevels
-from heddle.report.charts import Axis, Bar, Line, bar_chart, figure, line_chart, nice_step, nice_top, stairs
+from heddle.report.charts import (
+    Axis,
+    Bar,
+    Line,
+    bar_chart,
+    change_axis,
+    figure,
+    line_chart,
+    nice_top,
+    stairs,
+)
 from heddle.report.wording import LEAD, METRIC, signed_pct, stalled, time_scale
 
 _SHOWN: Final = 0.995  # the slowest jobs beyond this quantile would squeeze all others to the left
@@ -29,7 +39,8 @@ def change_figure(comparison: Comparison, cluster: str, metric: str) -> str:
     rows = [row for row in everyone if row["vs_baseline_pct"] is not None]
     rows.sort(key=lambda row: row["vs_baseline_pct"])
     slot = slots(comparison)
-    bars, bounds = [], [0.0]
+    bars: list[Bar] = []
+    bounds: list[float] = []
     for row in rows:
         change, interval = row["vs_baseline_pct"], row["vs_ci95"]
         bars.append(Bar(row["policy"], slot[row["policy"]], change, interval, signed_pct(change)))
@@ -38,14 +49,11 @@ def change_figure(comparison: Comparison, cluster: str, metric: str) -> str:
     if not bars:
         return ""
     title = f"{METRIC[metric].title} against {comparison.baseline}"
-    low, high = min(bounds), max(bounds)
-    step = nice_step((high - low) / 4 or 1.0)
-    axis = Axis("change (%)", float(np.floor(low / step) * step), float(np.ceil(high / step) * step or step))
     spread = [row for row in rows if row["vs_ci95"]]
     bar = "the trace itself" if comparison.sampling.kind == "blocks" else "mean over seeds"
     caption = f"Bar: {bar}; line across its end: 95 % interval." if spread else "One seed: no interval." if rows else ""
     caption += " A policy that stalled in some run has no bar." if len(bars) > len(rows) else ""
-    return figure(title, bar_chart(title, axis, bars), caption)
+    return figure(title, bar_chart(title, change_axis(bounds), bars), caption)
 
 
 def distribution_figure(comparison: Comparison, cluster: str, what: Literal["completion", "wait"]) -> str:

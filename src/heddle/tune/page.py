@@ -5,9 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-import numpy as np
-
-from heddle.report.charts import Axis, Bar, bar_chart, figure, nice_step
+from heddle.report.charts import Bar, bar_chart, change_axis, figure
 from heddle.report.comparison import comparison_html
 from heddle.report.page import page
 from heddle.report.wording import signed_pct
@@ -79,11 +77,7 @@ def _steps_figure(tuned: Tuned) -> str:
 
 
 def _bars(title: str, bars: list[Bar], caption: str) -> str:
-    values = [0.0, *(bar.value for bar in bars if bar.value is not None)]
-    low, high = min(values), max(values)
-    step = nice_step((high - low) / 4 or 1.0)
-    top = float(np.ceil(high / step) * step)
-    axis = Axis("change (%)", float(np.floor(low / step) * step), top if low < 0 or top > 0 else step)
+    axis = change_axis(bar.value for bar in bars if bar.value is not None)
     return figure(title, bar_chart(title, axis, bars), caption)
 
 

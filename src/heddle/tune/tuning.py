@@ -14,9 +14,9 @@ from heddle.experiments.compare import PlannedRun, run_one
 from heddle.model.cluster import Cluster
 from heddle.run import Executor
 from heddle.tune.aims import Aims, Keep
-from heddle.tune.halves import Halves
+from heddle.tune.halves import Half, Halves
 from heddle.tune.journal import Journal
-from heddle.tune.race import BEHIND, PRESENT, Asked, Race
+from heddle.tune.race import BEHIND, PRESENT, Race
 from heddle.tune.space import Candidate, Space
 from heddle.tune.trial import Trial, Tried, run_trial
 
@@ -100,14 +100,31 @@ class Tuned:
         return sorted(found, key=lambda item: item[1])
 
 
+@dataclass(frozen=True)
+class Bench:
+    """Where candidates are run: the jobs, the cluster, who acts, who computes, and where what came out is kept."""
+
+    halves: Halves
+    cluster: Cluster
+    executor: Executor
+    run: Run
+    journal: Journal
+
+    def trials(self, trials: Sequence[Trial]) -> list[Tried]:
+        """What came of each, in this order, whatever order they ended in; what is known already is not run again."""
+        left = list({one.key: one for one in trials if one.key not in self.journal.known}.values())
+        for _, tried in self.run(run_trial, left) if left else ():
+            self.journal.put([tried])
+        return [self.journal.known[one.key] for one in trials]
+
+    def trial(self, half: Half, policy: str, seed: int, aims: Aims) -> Trial:
+        return Trial(half, self.cluster, policy, self.executor, seed, aims.measures)
+
+
 def tune(
     space: Space,
     aims: Aims,
-    halves: Halves,
-    cluster: Cluster,
-    executor: Executor,
-    run: Run,
-    journal: Journal,
+    bench: Bench,
     *,
     seed: int,
     most_candidates: int,
@@ -130,9 +147,14 @@ def tune(
     while new and not out_of_time:
         round_began = clock()
         for batch in race.round(new):
-            for asked, tried in _run_batch(batch, aims, halves, cluster, executor, space.present, run, journal):
+            policies = [asked.candidate.policy(space.present) for asked in batch]
+            wanted = [
+                bench.trial(bench.halves.search, policy, asked.seed, aims)
+                for policy, asked in zip(policies, batch, strict=True)
+            ]
+            for asked, tried in zip(batch, bench.trials(wanted), strict=True):
                 race.tell(asked, tried)
-                trials += 1
+            trials += len(batch)
         tell(race)
         now = clock()
         out_of_time = budget_s is not None and (now - began) + (now - round_began) > budget_s
@@ -142,84 +164,43 @@ def tune(
     comparison: Comparison | None = None
     kept: tuple[Kept, ...] = ()
     if best != PRESENT:
-        policies = (space.present, best.policy(space.present))
-        comparison = _compare(policies, halves, cluster, executor, run, command, complete, present_is_known)
-        kept = _kept(policies, aims, halves, cluster, executor, run, journal)
-    return Tuned(space, aims, race, best, comparison, kept, halves.sampling, out_of_time, trials)
-
-
-def _run_batch(
-    batch: Sequence[Asked],
-    aims: Aims,
-    halves: Halves,
-    cluster: Cluster,
-    executor: Executor,
-    present: str,
-    run: Run,
-    journal: Journal,
-) -> list[tuple[Asked, Tried]]:
-    """In the order in which they were asked for, whatever order they came in."""
-    trials = [
-        Trial(halves.search, cluster, asked.candidate.policy(present), executor, asked.seed, aims.measures)
-        for asked in batch
-    ]
-    return list(zip(batch, _run_trials(trials, run, journal), strict=True))
-
-
-def _run_trials(trials: Sequence[Trial], run: Run, journal: Journal) -> list[Tried]:
-    left = list({one.key: one for one in trials if one.key not in journal.known}.values())
-    for _, tried in run(run_trial, left) if left else ():
-        journal.put([tried])
-    return [journal.known[one.key] for one in trials]
+        both = (space.present, best.policy(space.present))
+        comparison = _compare(both, bench, command, complete, present_is_known)
+        kept = _kept(both, aims, bench)
+    return Tuned(space, aims, race, best, comparison, kept, bench.halves.sampling, out_of_time, trials)
 
 
 def _compare(
-    policies: tuple[str, str],
-    halves: Halves,
-    cluster: Cluster,
-    executor: Executor,
-    run: Run,
-    command: str,
-    complete: bool,
-    present_is_known: bool,
+    policies: tuple[str, str], bench: Bench, command: str, complete: bool, present_is_known: bool
 ) -> Comparison:
     planned = [
         PlannedRun(
-            source=halves.report,
-            cluster=cluster,
+            source=bench.halves.report,
+            cluster=bench.cluster,
             policy=policy,
             seed=seed,
             label=policy,
             complete=complete,
-            executor=executor,
+            executor=bench.executor,
             is_baseline=policy == policies[0],
         )
         for seed in range(REPORT_SEEDS)
         for policy in policies
     ]
-    done: dict[int, ComparedRun] = dict(run(run_one, planned))
+    done: dict[int, ComparedRun] = dict(bench.run(run_one, planned))
     ordered = sorted(range(len(planned)), key=lambda place: policies.index(planned[place].policy))
     runs = [done[place] for place in ordered]
-    return compare_runs(runs, policies[0], command, halves.sampling, present_is_known)
+    return compare_runs(runs, policies[0], command, bench.halves.sampling, present_is_known)
 
 
-def _kept(
-    policies: tuple[str, str],
-    aims: Aims,
-    halves: Halves,
-    cluster: Cluster,
-    executor: Executor,
-    run: Run,
-    journal: Journal,
-) -> tuple[Kept, ...]:
+def _kept(policies: tuple[str, str], aims: Aims, bench: Bench) -> tuple[Kept, ...]:
     if not aims.keeps:
         return ()
+    sampling = bench.halves.sampling
     trials = [
-        Trial(halves.report, cluster, policy, executor, seed, aims.measures)
-        for seed in range(REPORT_SEEDS)
-        for policy in policies
+        bench.trial(bench.halves.report, policy, seed, aims) for seed in range(REPORT_SEEDS) for policy in policies
     ]
-    tried = _run_trials(trials, run, journal)
+    tried = bench.trials(trials)
     found = []
     for keep in aims.keeps:
         place = aims.measures.index(keep.measure)
@@ -229,8 +210,8 @@ def _kept(
             for policy in policies
         )  # fmt: skip
         if keep.relative:
-            change = paired_change(own, base, halves.sampling)
+            change = paired_change(own, base, sampling)
             found.append(Kept(keep, change.pct, change.interval))
         else:
-            found.append(Kept(keep, *halves.sampling.estimate(own)))
+            found.append(Kept(keep, *sampling.estimate(own)))
     return tuple(found)
