@@ -12,6 +12,8 @@ from heddle.model.cluster import Cluster, Node, Preemption, Queue
 from heddle.model.errors import BadInput, RunRefused
 from heddle.model.reasons import Outcome
 from heddle.model.workload import Workload
+from heddle.policy.lever import Placement
+from heddle.policy.parse import parse_policy
 from heddle.record.files import read_record, write_record
 from heddle.record.run import Run
 from heddle.record.schema import run_problems
@@ -125,6 +127,30 @@ def test_what_cannot_run_is_refused() -> None:
     }.items():
         with pytest.raises(RunRefused, match=why):
             simulate(jobs_of(1), small, policy, executor="yarn-knobs")
+
+
+def test_what_no_bridge_can_do_is_refused_by_name() -> None:
+    small = uniform_cluster(1, 1024, 1)
+    refuses = Placement(name="never", summary="nowhere", allows=lambda view, state, params, node, stage: 12)
+    own = parse_policy("capacity+ffd-dp")
+    vetoing = replace(own, levers=tuple(refuses if isinstance(one, Placement) else one for one in own.levers))
+    for policy, why in (
+        ("capacity+tetris", "tetris knows the future"),
+        ("capacity+haste+random-node", "random-node ranks nodes"),
+        ("capacity+haste+network-aware", "network-aware goes by data sizes"),
+        ("fair+haste", "haste sets queues or priorities, which nobody can change while the Fair scheduler runs"),
+        (vetoing, "never vetoes nodes"),
+    ):
+        with pytest.raises(RunRefused, match=why):
+            simulate(jobs_of(1), small, policy, executor="bridge")
+
+
+def test_the_bridge_is_for_orderings() -> None:
+    by_knobs, bridged = (
+        simulate(jobs_of(9), uniform_cluster(1, 4096, 4), "capacity+borg-default(fraction=0.5)", executor=executor)
+        for executor in ("yarn-knobs", "bridge")
+    )
+    assert by_knobs.attempts.equals(bridged.attempts)
 
 
 def test_every_knob_that_moves_is_in_the_record() -> None:

@@ -29,14 +29,15 @@ from heddle.sim.memory.queue_tree import QueueTree
 from heddle.sim.numba.compile import compile_engine
 from heddle.sim.run import run_engine
 from heddle.sim.stall import stall_reason
-from heddle.stock_yarn.outside import refuse_without_knobs, run_by_knobs
+from heddle.stock_yarn.outside import refuse_without_knobs, run_by_bridge, run_by_knobs
 from heddle.traces.align import in_resources_of
 from heddle.traces.check import check_fits
 from heddle.traces.identity import cluster_hash, workload_hash
 
-Executor = Literal["native", "yarn-knobs"]
+Executor = Literal["native", "yarn-knobs", "bridge"]
 EXECUTORS: Final[tuple[Executor, ...]] = get_args(Executor)
 MAX_SEED: Final = 2**63 - 1
+_EXECUTE: Final = {"native": run_engine, "yarn-knobs": run_by_knobs, "bridge": run_by_bridge}
 
 
 def simulate(
@@ -61,14 +62,14 @@ def simulate(
     check_executor([chosen], workload, cluster, executor)
     aligned = in_resources_of(workload, cluster)
     compile_s = prepare_engine([chosen], len(cluster.resources))
-    execute = run_by_knobs if executor == "yarn-knobs" else run_engine
+    execute = _EXECUTE[executor]
     ended = execute(aligned, cluster, chosen, seed, record or check)
     if ended.status not in (codes.FINISHED, codes.STALLED, codes.LIVELOCK):
         raise RuntimeError(f"the engine stopped with status {ended.status}, which is a defect of heddle")
     finished = ended.status == codes.FINISHED
     if check:
         told = in_order(ended.logs, ended.attempts, aligned)
-        broken = broken_invariants(told, aligned, cluster, finished=finished)
+        broken = broken_invariants(told, aligned, cluster, ended.counts, finished=finished)
         broken += sums_left(ended.sim.shown) if finished else []
         if broken:
             raise CheckFailed(broken)
@@ -145,9 +146,9 @@ def check_executor(policies: Iterable[Policy], workload: Workload, cluster: Clus
     if executor not in EXECUTORS:
         hint = did_you_mean(str(executor), EXECUTORS) or f"; known: {', '.join(EXECUTORS)}"
         raise BadInput.of("--executor", f"{executor} is not known{hint}")
-    if executor == "yarn-knobs":
+    if executor != "native":
         for policy in policies:
-            refuse_without_knobs(policy, workload, cluster)
+            refuse_without_knobs(policy, workload, cluster, bridge=executor == "bridge")
 
 
 def check_run(workload: Workload, cluster: Cluster, seed: int) -> None:

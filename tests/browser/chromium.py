@@ -31,7 +31,7 @@ def browser_path() -> str | None:
 
 
 class Chromium:
-    """One page of a headless browser without a network."""
+    """One page of a headless browser, without a network unless it visits an address of this machine."""
 
     def __init__(self) -> None:
         path = browser_path()
@@ -57,11 +57,12 @@ class Chromium:
         self._number = 0
         self.events: list[dict[str, Any]] = []
         self._session = ""
+        self._from = "file:"  # what the page may ask for without a complaint
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
-        self.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0, uploadThroughput=0)
+        self.connected(False)
 
     def __enter__(self) -> Chromium:
         return self
@@ -101,15 +102,44 @@ class Chromium:
         found: dict[str, Any] = json.loads(message)
         return found
 
+    def connected(self, wanted: bool) -> None:
+        speed = -1 if wanted else 0
+        self.call(
+            "Network.emulateNetworkConditions", offline=not wanted, latency=0, downloadThroughput=speed,
+            uploadThroughput=speed,
+        )  # fmt: skip
+
     def open(self, path: Path, *, width: int = 1200, dark: bool = False) -> None:
         """Load the file and wait until it is there."""
+        self.connected(False)
+        self._from = "file:"
+        self._load(path.resolve().as_uri(), width, dark)
+
+    def visit(self, url: str, *, width: int = 1200, dark: bool = False) -> None:
+        """Load a page of a server, which may ask that server for more, and nobody else."""
+        self.connected(True)
+        self._from = "/".join(url.split("/")[:3]) + "/"
+        self._load("about:blank", width, dark)  # or another fragment of the same page would load nothing
+        self._load(url, width, dark)
+
+    def until(self, expression: str, within_s: float = 10) -> float:
+        """Wait until it is true; after how many seconds it was."""
+        began_s = time.monotonic()
+        while not self.evaluate(expression):
+            if time.monotonic() - began_s > within_s:
+                shown = self.evaluate("document.querySelector('main').innerText")
+                raise AssertionError(f"not within {within_s} s: {expression}\n{shown}")
+            time.sleep(0.05)
+        return time.monotonic() - began_s
+
+    def _load(self, url: str, width: int, dark: bool) -> None:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
         )
         self.events.clear()
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.call("Page.navigate", url=url)
         deadline = time.monotonic() + PATIENCE_S
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             if time.monotonic() > deadline:
@@ -133,7 +163,7 @@ class Chromium:
                 found.append(parameters["entry"]["text"])
             elif method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning", "assert"):
                 found.append(str(parameters["args"]))
-            elif method == "Network.requestWillBeSent" and not parameters["request"]["url"].startswith("file:"):
+            elif method == "Network.requestWillBeSent" and not parameters["request"]["url"].startswith(self._from):
                 found.append(f"asked for {parameters['request']['url']}")
         return found
 

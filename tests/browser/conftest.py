@@ -25,7 +25,7 @@ def run(arguments: list[str]) -> int:
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a comparison with everything in it: gains, losers, queues, reasons, where the capacity went."""
     path = tmp_path_factory.mktemp("report") / "report.html"
-    assert run(["compare", "mix(jobs=25)", *POLICIES, "--seeds", "3", "--jobs", "1", "--report", str(path)]) == 0
+    assert run(["compare", "mix(jobs=25)", *POLICIES, "--seeds", "3", "--on", "local:1", "--report", str(path)]) == 0
     return path
 
 

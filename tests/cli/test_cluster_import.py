@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from heddle.cli.main import run
+from heddle.model.cluster import LabelShare
 from heddle.traces.clusters import load_cluster
 from yarn_live.serving import Served
 
@@ -40,7 +41,7 @@ CAPACITY = {
         {"queueName": "prod", "queuePath": "root.prod", "capacity": 60.0, "maxCapacity": 100.0, "userLimit": 50,
          "userLimitFactor": 2.0, "orderingPolicyInfo": "fair", "maxParallelApps": 2147483647, "state": "RUNNING",
          "capacities": {"queueCapacitiesByPartition": [
-             {"partitionName": "gpu", "maxAMLimitPercentage": 90.0},
+             {"partitionName": "gpu", "capacity": 80.0, "maxCapacity": 90.0, "maxAMLimitPercentage": 90.0},
              {"partitionName": "", "maxAMLimitPercentage": 25.0},
          ]}},
         {"queueName": "dev", "queuePath": "root.dev", "capacity": 40.0, "maxCapacity": 70.0, "state": "STOPPED",
@@ -128,6 +129,7 @@ def test_a_resource_manager_tells_nodes_and_capacity_queues(
     prod, dev = (next(one for one in made.queues if one.name == name) for name in ("root.prod", "root.dev"))
     assert (prod.guarantee_permille, prod.user_limit_percent, prod.user_limit_factor_milli) == (600, 50, 2000)
     assert (prod.order, prod.max_running_jobs, dev.maximum_permille) == ("fair", -1, 700)
+    assert (prod.labels, dev.labels) == ((LabelShare("gpu", 800, 900),), ())
     assert [one.name for one in made.queues][-1] == "root.dev.x"
     assert "not running" in left["node n3:45454"]
     assert dev.stopped

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import heddle.run
 from heddle.cli.main import run
 from heddle.policy.presets import LEVERS
 from heddle.traces.load import load_workload
@@ -114,7 +115,7 @@ def test_an_interrupt_leaves_nothing_behind(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("heddle.run.run_engine", interrupt)
+    monkeypatch.setitem(heddle.run._EXECUTE, "native", interrupt)
     assert run(["simulate", "mix", "--record", str(tmp_path / "record")]) == 130
     assert list(tmp_path.iterdir()) == []
     assert "interrupted" in capsys.readouterr().err

@@ -14,7 +14,7 @@ SMALL = "burst(jobs=10)"
 
 
 def compared(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    assert run(["compare", SMALL, "--json", "--jobs", "1", *arguments]) == 0
+    assert run(["compare", SMALL, "--json", "--on", "local:1", *arguments]) == 0
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     return document
 
@@ -48,7 +48,7 @@ def test_each_seed_makes_a_built_in_workload_anew_and_all_policies_see_the_same(
 def test_processes_change_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("--policy", "fifo", "--policy", "srpt", "--seeds", "2")
     alone = compared(capsys, *arguments)
-    assert run(["compare", SMALL, "--json", "--jobs", "2", *arguments]) == 0
+    assert run(["compare", SMALL, "--json", "--on", "local:2", *arguments]) == 0
     assert json.loads(capsys.readouterr().out)["summary"] == alone["summary"]
 
 
@@ -61,7 +61,7 @@ def test_baseline_and_clusters(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_table_and_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = tmp_path / "report.html"
-    arguments = ["compare", SMALL, "--policy", "fifo", "--policy", "fair", "--seeds", "1", "--jobs", "1"]
+    arguments = ["compare", SMALL, "--policy", "fifo", "--policy", "fair", "--seeds", "1", "--on", "local:1"]
     assert run([*arguments, "--report", str(report)]) == 0
     shown = capsys.readouterr()
     assert shown.out.startswith("On this one seed fair finishes jobs"), "the verdict comes first"
@@ -70,7 +70,7 @@ def test_table_and_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_policy_that_stalls_claims_no_gain_and_the_exit_code_is_1(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["compare", "am-storm", "--policy", "capacity", "--policy", "fifo", "--seeds", "1", "--jobs", "1"]
+    arguments = ["compare", "am-storm", "--policy", "capacity", "--policy", "fifo", "--seeds", "1", "--on", "local:1"]
     assert run(arguments) == 1
     shown = capsys.readouterr()
     assert "stalled 1 of 1" in shown.out

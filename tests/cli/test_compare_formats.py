@@ -11,6 +11,8 @@ import pytest
 from heddle.cli.main import run
 from traces.formats.samples import SAMPLES, write_sample
 
+TWO_POLICIES = ("-p", "fifo", "-p", "drf", "--seeds", "2", "--on", "local:1")
+
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     capsys.readouterr()
@@ -27,20 +29,7 @@ def test_policies_can_be_compared_on_it(name: str, tmp_path: Path, capsys: pytes
     suggested = printed(capsys, "traces", "describe", str(trace))["cluster"]["text"]
     cluster = () if account["cluster"] else ("--cluster", suggested)
     report = tmp_path / "report.html"
-    compared = (
-        "compare",
-        str(trace),
-        "-p",
-        "fifo",
-        "-p",
-        "drf",
-        "--seeds",
-        "2",
-        "--jobs",
-        "1",
-        "--report",
-        str(report),
-    )
+    compared = ("compare", str(trace), *TWO_POLICIES, "--report", str(report))
     document = printed(capsys, *compared, *cluster)
     outcomes = {(one["policy"], one["outcome"]) for one in document["runs"]}
     assert outcomes == {("fifo", "finished"), ("drf", "finished")}
@@ -55,7 +44,7 @@ def test_a_trace_that_is_too_short_to_be_resampled_is_run_as_it_is_and_says_so(
     source, trace = tmp_path / "source", tmp_path / "trace.parquet"
     source.mkdir()
     printed(capsys, "traces", "import", str(write_sample(SAMPLES["csv"], source)), "-o", str(trace))
-    arguments = ["compare", str(trace), "-c", "1x65536x24", "-p", "fifo", "-p", "drf", "--seeds", "2", "--jobs", "1"]
+    arguments = ["compare", str(trace), "-c", "1x65536x24", *TWO_POLICIES]
     assert run(arguments) == 0
     assert "too little to be resampled" in capsys.readouterr().err
     assert run([*arguments, "--resample"]) == 2

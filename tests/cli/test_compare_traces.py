@@ -20,7 +20,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def compared(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     capsys.readouterr()
-    assert run(["compare", *arguments, "--json", "--jobs", "1"]) == 0
+    assert run(["compare", *arguments, "--json", "--on", "local:1"]) == 0
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     return document
 
@@ -46,7 +46,7 @@ def test_without_resampling_it_is_run_as_it_is(trace: str, capsys: pytest.Captur
 
 
 def test_edges_are_left_out_and_it_says_so(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["compare", trace, "-c", "2x65536x24", "-p", "fifo", "-p", "drf", "--seeds", "1", "--jobs", "1"]
+    arguments = ["compare", trace, "-c", "2x65536x24", "-p", "fifo", "-p", "drf", "--seeds", "1", "--on", "local:1"]
     assert run([*arguments, "--warm-up", "60", "--cool-down", "30"]) == 0
     shown = capsys.readouterr()
     assert "first 60 s or the last 30 s" in shown.err

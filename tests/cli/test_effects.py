@@ -36,7 +36,7 @@ def test_all_combinations_are_joined_and_those_with_knobs_run_by_both_executors(
 def test_the_quick_matrix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Eight policies, capacity, two workloads, one seed."""
     page, folder = tmp_path / "effects.md", tmp_path / "runs"
-    command = ["effects", "--quick", "-j", "1", "-o", str(folder), "--markdown", str(page)]
+    command = ["effects", "--quick", "--on", "local:1", "-o", str(folder), "--markdown", str(page)]
     assert run([*command, "--json"]) == 0
     found = valid("effects", json.loads(capsys.readouterr().out))
     assert list(found["workloads"]) == ["mix", "am-storm"]

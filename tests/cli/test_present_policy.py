@@ -48,7 +48,7 @@ def test_an_imported_cluster_says_what_it_runs(tmp_path: Path) -> None:
 
 def test_it_takes_part_in_a_comparison_and_is_the_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     today = cluster_file(tmp_path, "capacity")
-    arguments = ("compare", SMALL, "-c", today, "-p", "fifo", "--seeds", "2", "--jobs", "1")
+    arguments = ("compare", SMALL, "-c", today, "-p", "fifo", "--seeds", "2", "--on", "local:1")
     document, _ = printed(capsys, *arguments)
     assert (document["baseline"], document["baseline_is_present"]) == ("capacity", True)
     assert {one["policy"] for one in document["runs"]} == {"capacity", "fifo"}
@@ -70,7 +70,7 @@ def test_clusters_that_run_different_policies_have_no_common_one(
 ) -> None:
     files = [cluster_file(tmp_path, policy, policy) for policy in ("capacity", "fair")]
     on = ("-c", files[0], "-c", files[1])
-    document, _ = printed(capsys, "compare", SMALL, *on, "-p", "fifo", "-p", "drf", "--seeds", "1", "--jobs", "1")
+    document, _ = printed(capsys, "compare", SMALL, *on, "-p", "fifo", "-p", "drf", "--seeds", "1", "--on", "local:1")
     assert (document["baseline"], document["baseline_is_present"]) == ("fifo", False)
 
 

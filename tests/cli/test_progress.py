@@ -16,7 +16,7 @@ def double(number: int) -> int:
 def test_lines_take_the_place_of_the_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(progress, "LINE_EVERY_S", 0.0)
     be_quiet(False)
-    found = dict(progress.run_with_progress(LocalProcesses(1), double, [1, 2, 3], before=5))
+    found = dict(progress.attempts_with_progress(LocalProcesses(1), double, [1, 2, 3], before=5))
     assert found == {0: 2, 1: 4, 2: 6}
     assert capsys.readouterr().err == "6 of 8 runs are done\n7 of 8 runs are done\n"
 

@@ -27,7 +27,7 @@ def compared(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, A
 
 
 def test_flags_win_over_the_file_and_the_file_over_defaults(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("heddle.toml").write_text('[compare]\npolicy = ["drf", "fifo"]\nseeds = 1\nwarm-up = 2.5\njobs = 1\n')
+    Path("heddle.toml").write_text('[compare]\npolicy = ["drf", "fifo"]\nseeds = 1\nwarm-up = 2.5\non = "local:1"\n')
     document = compared(capsys, "compare", "burst(jobs=5)")
     assert document["baseline"] == "drf"
     assert {one["seed"] for one in document["runs"]} == {0}

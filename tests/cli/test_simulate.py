@@ -84,6 +84,11 @@ def test_stock_yarn_can_be_driven_by_knobs(capsys: pytest.CaptureFixture[str]) -
     assert json.loads(capsys.readouterr().out)["executor"] == "yarn-knobs"
 
 
+def test_stock_yarn_may_have_the_bridge(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "mix", "--policy", "capacity+haste", "--executor", "bridge", "--check", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["executor"] == "bridge"
+
+
 def test_a_failed_check_exits_with_1(
     tasks: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

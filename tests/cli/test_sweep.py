@@ -8,6 +8,7 @@ import pytest
 
 from browser.chromium import Chromium
 from heddle.cli.main import run
+from heddle.experiments import sweep_run
 
 SWEEP = """
 name: sizing
@@ -34,6 +35,39 @@ def test_running_again_runs_nothing(results: Path, capsys: pytest.CaptureFixture
     assert run(["sweep", "run", file, "-o", str(results), "--on", "local:2", "--json"]) == 0
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert (document["runs"], document["ran_now"]) == (27, 0)
+
+
+def test_a_run_that_fails_is_kept_with_its_error_and_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "small.yaml", tmp_path / "out"
+    file.write_text("workloads: ['burst(jobs=4)']\npolicies: [fifo, fair]\nclusters: [1x65536x24]\nseeds: 3\n")
+    whole = sweep_run.run_row
+
+    def fails_once(one: sweep_run.SweepRun) -> dict[str, Any]:
+        if (one.policy, one.seed) == ("fair", 1):
+            raise ZeroDivisionError("of all things")
+        return whole(one)
+
+    monkeypatch.setattr(sweep_run, "run_row", fails_once)
+    command = ["sweep", "run", str(file), "-o", str(out), "--on", "local:1", "--json"]
+    assert run(command) == 1
+    printed = capsys.readouterr()
+    document: dict[str, Any] = json.loads(printed.out)
+    assert (document["runs"], document["ran_now"], document["failed"]) == (6, 5, 1)
+    assert "failed: fair on burst(jobs=4), 1x65536x24, seed 1: ZeroDivisionError: of all things" in printed.err
+    (kept,) = (out / "failed").glob("*.json")
+    why = json.loads(kept.read_text())
+    assert why["error"] == "ZeroDivisionError: of all things"
+    assert "in fails_once" in why["trace"]
+    assert run(["sweep", "show", str(out)]) == 0
+    assert f"5 of 6 runs are done, 1 failed ({out / 'failed'} says why)" in capsys.readouterr().err
+
+    monkeypatch.setattr(sweep_run, "run_row", whole)
+    assert run(command) == 0
+    assert json.loads(capsys.readouterr().out)["ran_now"] == 1
+    assert not kept.exists()
+    assert len(list((out / "runs").glob("*.parquet"))) == 6
 
 
 def test_show_says_what_is_best_and_how_sure(results: Path, capsys: pytest.CaptureFixture[str]) -> None:

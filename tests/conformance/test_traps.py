@@ -318,3 +318,11 @@ def test_queues_and_partition_can_be_declared_too(lever: Write) -> None:
         "@partition(limit=half, n_pools=2)\ndef mine(view, state, params, job):\n    return job % 2\n"
     )
     assert parse_policy(lever(text)).partition.n_pools == 2
+
+
+def test_nodes_kept_in_a_way_that_nobody_knows(lever: Write) -> None:
+    declared = "@queues({})\ndef mine(view, state, params, queue):\n    return queue\n"
+    assert "asks keeps(), which it does not have" in refusal(lever(declared.format('reserves="starved"')))
+    assert "which is no parameter of it" in refusal(lever(declared.format('reserves="now and then"')))
+    choices = 'parameters=(Parameter("keep", "none", "how", choices=("none", "seldom")),), reserves="keep"'
+    assert "may be 'seldom'; known: none, capacity, starved, always" in refusal(lever(declared.format(choices)))

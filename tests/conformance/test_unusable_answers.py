@@ -9,6 +9,7 @@ import pytest
 from heddle.experiments.conformance import cases
 from heddle.experiments.onlooker import Onlooker
 from heddle.model.errors import BadInput
+from heddle.model.reasons import Reason
 from heddle.policy.parse import parse_policy
 from heddle.run import simulate
 from heddle.sim.run import run_engine
@@ -70,7 +71,7 @@ def test_a_reason_that_does_not_exist(lever: Write) -> None:
     """A veto's reason with its sign turned says where there is no node: -5 would be node 5."""
     veto = "def no(view, state, params, node, stage):\n    return {}\n\n"
     text = veto + "@placement(allows=no)\ndef mine(view, state, params, node, stage):\n    return 0\n"
-    for reason in ("-5000", "13"):
+    for reason in ("-5000", str(max(Reason) + 1)):
         assert "which is not a Reason" in said_by_the_simulator(lever(text.format(reason)))
     admission = "@admission()\ndef mine(view, state, params, job):\n    return 300\n"
     assert "it answered 300, which is not a Reason" in said_by_the_simulator(lever(admission))

@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from heddle.experiments import engines
+from heddle.experiments.attempts import Failed, results_or_raise
 from heddle.experiments.engines import LocalProcesses, ProcessesThatPay, engine_named
 from heddle.model.errors import BadInput
+from heddle.model.extras import how_to_install
 
 
 def square(number: int) -> int:
@@ -58,9 +60,89 @@ def test_a_slow_first_run_is_followed_by_processes(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_an_error_arrives_as_it_was(processes: int) -> None:
+def test_an_error_is_told_of_its_run_and_the_others_go_on(processes: int) -> None:
+    found = dict(LocalProcesses(processes).run(square, [1, -1, 3, 4]))
+    failed = found.pop(1)
+    assert found == {0: 1, 2: 9, 3: 16}
+    assert isinstance(failed, Failed)
+    assert isinstance(failed.error, BadInput)
+    assert failed.says == "number: is negative"
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_whoever_needs_all_results_gets_the_error_as_it_was(processes: int) -> None:
     with pytest.raises(BadInput, match="is negative"):
-        list(LocalProcesses(processes).run(square, [1, -1]))
+        list(results_or_raise(LocalProcesses(processes).run(square, [1, -1])))
+
+
+def divided_by(number: int) -> float:
+    return 1 / number
+
+
+def test_an_error_that_nobody_expected_shows_the_line_that_raised_it() -> None:
+    failed = dict(LocalProcesses(2).run(divided_by, [1, 0]))[1]
+    assert isinstance(failed, Failed)
+    assert failed.says == "ZeroDivisionError: division by zero"
+    assert "return 1 / number" in failed.trace
+
+
+class Unsendable(Exception):
+    def __init__(self, one: int, two: int) -> None:
+        super().__init__(f"{one} and {two}")
+
+
+def unsendable(number: int) -> int:
+    raise Unsendable(number, number)
+
+
+def test_an_error_that_cannot_be_sent_arrives_in_words() -> None:
+    failed = dict(LocalProcesses(2).run(unsendable, [1, 2]))[0]
+    assert isinstance(failed, Failed)
+    assert failed.says == "Unsendable: 1 and 1"
+
+
+def ends_its_worker_if_negative(number: int) -> int:
+    if number < 0:
+        os._exit(9)
+    time.sleep(0.05)
+    return number
+
+
+def test_a_run_that_ends_its_worker_fails_alone() -> None:
+    """It takes others with it, which are under way at that time: they are run again."""
+    wanted = [1, 2, 3, -1, 4, 5, 6]
+    found = list(LocalProcesses(2).run(ends_its_worker_if_negative, wanted))
+    assert sorted(number for number, _ in found) == list(range(7)), "each once"
+    failed = dict(found).pop(3)
+    assert isinstance(failed, Failed)
+    assert "--on local:1" in failed.says
+    assert {number: result for number, result in found if number != 3} == {0: 1, 1: 2, 2: 3, 4: 4, 5: 5, 6: 6}
+
+
+class Counted(Sequence[int]):
+    """Configurations that count how many of them were asked for."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.asked = 0
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[int]:
+        for number in range(self.count):
+            self.asked += 1
+            yield number
+
+    def __getitem__(self, place: Any) -> Any:
+        raise NotImplementedError
+
+
+def test_few_runs_are_under_way_however_many_there_are() -> None:
+    many = Counted(2000)
+    for done, _ in enumerate(LocalProcesses(2).run(square, many)):
+        assert many.asked - done <= 2 * engines.AHEAD + 1
+    assert many.asked == 2000
 
 
 def test_workers_end_with_a_parent_that_is_killed() -> None:
@@ -106,7 +188,31 @@ def test_another_engine_plugs_in(monkeypatch: pytest.MonkeyPatch) -> None:
     assert engine.rest == "here"
 
 
-@pytest.mark.parametrize("text", ["lokal", "local:0", "local:many"])
+@pytest.mark.parametrize(("name", "module"), [("dask", "distributed"), ("spark", "pyspark")])
+def test_an_engine_that_is_not_installed_says_what_to_install(
+    name: str, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, f"heddle.experiments.workers.{name}_engine", raising=False)
+    for loaded in [one for one in sys.modules if one.partition(".")[0] == module]:
+        monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setattr(sys, "meta_path", [Without(module), *sys.meta_path])
+    with pytest.raises(BadInput) as refused:
+        engine_named(name)
+    assert str(refused.value) == f"--on: {name} needs {module}, which is not installed: {how_to_install(name)}"
+
+
+class Without:
+    """As if a package were not installed."""
+
+    def __init__(self, package: str) -> None:
+        self.package = package
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name.partition(".")[0] == self.package:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+@pytest.mark.parametrize("text", ["lokal", "local:0", "local:many", "dask:0", "dask:host:8786"])
 def test_what_is_no_engine_is_bad_input(text: str) -> None:
     with pytest.raises(BadInput, match="--on"):
         engine_named(text)

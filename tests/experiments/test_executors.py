@@ -43,7 +43,7 @@ def test_python_command_line_and_sweep_agree(tmp_path: Path, capsys: pytest.Capt
         options = ["--executor", executor, "--json"]
         assert run(["simulate", WORKLOAD, "-p", POLICY, "--seed", str(SEED), *options]) == 0
         typed = json.loads(capsys.readouterr().out)
-        assert run(["compare", WORKLOAD, "-p", POLICY, "--seeds", "2", "-j", "1", *options]) == 0
+        assert run(["compare", WORKLOAD, "-p", POLICY, "--seeds", "2", "--on", "local:1", *options]) == 0
         of_command = json.loads(capsys.readouterr().out)
         of_python = heddle.compare(WORKLOAD, [POLICY], seeds=2, record=False, executor=executor)
         assert {one["executor"] for one in of_command["runs"]} == {executor}
@@ -65,7 +65,7 @@ def test_a_sweep_compares_within_one_executor(tmp_path: Path) -> None:
 def test_an_executor_that_is_not_known_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match='did you mean "yarn-knobs"'):
         heddle.simulate(WORKLOAD, executor="yarn-knob")  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="magic is not known; known: native, yarn-knobs"):
+    with pytest.raises(BadInput, match="magic is not known; known: native, yarn-knobs, bridge"):
         heddle.compare(WORKLOAD, executor="magic")  # type: ignore[arg-type]
     file = tmp_path / "sweep.yaml"
     file.write_text(f"workloads: ['{WORKLOAD}']\npolicies: [fifo]\nexecutors: [nativ, 3]\n")

@@ -43,13 +43,13 @@ def test_class_a_does_what_it_did(numbers: range) -> None:
 @pytest.mark.parametrize("numbers", _some(CLASS_B), ids=str)
 def test_class_b_does_what_the_reference_does(numbers: range) -> None:
     for run in map(golden_run, numbers):
-        policy = _for_the_reference(run.policy)
+        policy = for_the_reference(run.policy)
         if policy.placement[0] not in NOT_IN_THE_REFERENCE:
-            found = differences(trace_of(ended(run)), _reference(run, policy))
+            found = differences(trace_of(ended(run)), reference_trace(run, policy))
             assert not found, "\n".join([f"run {run.number}: {run.policy}", *found[:12], HOW_TO_LOOK])
 
 
-def _for_the_reference(text: str) -> Policy:
+def for_the_reference(text: str) -> Policy:
     """The levers that the string stands for. Presets and who overrides whom are the grammar's, not the reference's."""
     levers = parse_policy(text).by_question
     return Policy(**{q.name.lower(): (levers[q].name, _plain(levers[q].values)) for q in Question})
@@ -60,7 +60,7 @@ def _plain(values: Mapping[str, object]) -> dict[str, object]:
     return {k: int(v) if isinstance(v, float) and v == int(v) else v for k, v in values.items()}
 
 
-def _reference(run: GoldenRun, policy: Policy):  # type: ignore[no-untyped-def]
+def reference_trace(run: GoldenRun, policy: Policy):  # type: ignore[no-untyped-def]
     seen = run.cluster.observation
     return simulate(
         run.workload,

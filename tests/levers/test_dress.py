@@ -261,13 +261,6 @@ def test_algorithm_3_as_printed() -> None:
     assert delta_after_a_round(pools(10, 4, 5, 30, 85, held=(82, 16))) == 16
 
 
-def test_the_floor_follows_what_small_jobs_want() -> None:
-    # Over 4 s: they want 8. After a second a quarter of that is kept, after two 2 + 6 / 4 = 3.5.
-    made = pools(8, 200, delta=0.0, held=(128, 0), more=", floor_s=4")
-    assert [delta_after_a_round(made) for _ in range(2)] == [2, 3.5]
-    assert delta_after_a_round(pools(8, 200, delta=0.0, held=(128, 0))) == 0
-
-
 def test_the_preset_orders_too_and_the_right_most_wins() -> None:
     assert str(parse_policy("dress")) == (
         "one-leaf+smallest-first(demand=whole)+admit-all+reservation+dress-pools+most-free"
@@ -290,9 +283,7 @@ def test_whole_jobs_start_only_if_all_they_want_fits() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "policy", ["dress", "dress-pools+fifo", "dress(basis=available)", "dress+whole-jobs", "dress(floor_s=30)"]
-)
+@pytest.mark.parametrize("policy", ["dress", "dress-pools+fifo", "dress(basis=available)", "dress+whole-jobs"])
 def test_small_jobs_come_sooner_in_a_congested_cluster(policy: str) -> None:
     jobs = [job(f"large{i}", 150, 1000 * i) for i in range(4)] + [job(f"small{i}", 8, 20_000 + i) for i in range(3)]
     workload, cluster = build("congested", jobs), nodes(8, 160, 2)

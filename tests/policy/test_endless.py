@@ -37,7 +37,7 @@ def lever(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    "words", [["simulate", "burst"], ["compare", "burst", "-p", "fifo", "--seeds", "2", "-j", "2"]]
+    "words", [["simulate", "burst"], ["compare", "burst", "-p", "fifo", "--seeds", "2", "--on", "local:2"]]
 )
 def test_it_is_ended_after_the_time_that_was_given(words: list[str], lever: str) -> None:
     command = [*COMMAND, *words, "--policy", lever, "--lever-timeout", "1"]

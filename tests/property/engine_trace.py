@@ -9,7 +9,7 @@ from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
 from heddle.sim import codes
 from heddle.sim.run import Ended, run_engine
-from heddle.stock_yarn.outside import run_by_knobs
+from heddle.stock_yarn.outside import run_by_bridge, run_by_knobs
 from reference.trace import Attempt, Policy, Trace
 
 
@@ -28,7 +28,7 @@ def policy_text(policy: Policy) -> str:
 def engine_trace(
     workload: Workload, cluster: Cluster, policy: Policy, seed: int, until_ms: int, executor: str = "native"
 ) -> Trace:
-    run = run_by_knobs if executor == "yarn-knobs" else run_engine
+    run = {"native": run_engine, "yarn-knobs": run_by_knobs, "bridge": run_by_bridge}[executor]
     return trace_of(run(workload, cluster, parse_policy(policy_text(policy)), seed, True, until_ms))
 
 

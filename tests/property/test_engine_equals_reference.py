@@ -45,6 +45,15 @@ FEATURES = {
     "ideal-queues-that-follow": Features(
         ams=True, queues=True, preemption=True, use=True, background=True, faults=True
     ),
+    "labels": Features(
+        heartbeats=True, ams=True, dag=True, queues=True, labels=True, preemption=True, use=True, faults=True
+    ),
+    "decommissioned-labels": Features(
+        ams=True, dag=True, queues=True, labels=True, preemption=True, use=True, executors=True, decommissioning=True
+    ),
+    "decommissioned": Features(
+        heartbeats=True, ams=True, dag=True, queues=True, network=True, use=True, faults=True, decommissioning=True
+    ),
     "queues-of-map-reduce": Features(heartbeats=True, ams=True, dag=True, early_stages=True, queues=True, labels=True),
 }
 

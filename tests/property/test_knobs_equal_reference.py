@@ -26,6 +26,7 @@ FEATURES = {
     "oversold": Features(use=True, background=True, ams=True),
     "queues": Features(queues=True, ams=True),
     "oversold-queues": Features(queues=True, use=True, background=True, ams=True, faults=True),
+    "labels": Features(queues=True, labels=True, use=True, ams=True, faults=True, decommissioning=True),
     "heartbeats": Features(heartbeats=True, ams=True, use=True, faults=True, background=True),
 }
 policies = st.builds(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import Any
 
 from heddle.model.resources import MEMORY
 from heddle.model.workload import AM, EXECUTORS, INNER, TASKS
 
+from .fair_shares import fair_share
 from .partitions import Partition
 from .state import Job, QueueState, Stage, Vector, World, add
 
@@ -42,7 +42,7 @@ def leaf_has_place(world: World, job: Job) -> bool:
 class MaxRunning(Admission):
     admits_all = False
 
-    def __init__(self, jobs: int) -> None:
+    def __init__(self, jobs: int = 10) -> None:
         self.most = jobs
 
     def says_yes(self, world: World, job: Job) -> bool:
@@ -52,7 +52,7 @@ class MaxRunning(Admission):
 def current_limit(world: World, queue: QueueState) -> Vector:
     """l of the page: what the queue holds and what its parent has left."""
     if queue.parent is None:
-        return world.total_sum
+        return queue.maximum  # T
     above, parent = current_limit(world, queue.parent), queue.parent
     held, held_by_all = world.allocated_queue(queue), world.allocated_queue(parent)
     return tuple(
@@ -115,28 +115,10 @@ class FairAmShare(Admission):
         return tuple(self._base(world, leaf, r) for r in range(world.n_resources))
 
     def _base(self, world: World, leaf: QueueState, r: int) -> int:
-        share = self._share(world, leaf, r) if r == MEMORY or self.every_resource else 0
-        free = max(0, world.total_sum[r] - world.allocated_queue(world.queues[0])[r])
+        share = fair_share(world, leaf, r) if r == MEMORY or self.every_resource else 0
+        root = world.queues[0]
+        free = max(0, root.maximum[r] - world.allocated_queue(root)[r])
         return share or min(leaf.maximum[r], free)
-
-    def _share(self, world: World, queue: QueueState, r: int) -> int:
-        if queue.parent is None:
-            return world.total_sum[r]
-        total = self._share(world, queue.parent, r)
-        rivals = [other for other in queue.parent.children if other is queue or self._is_active(world, other)]
-
-        def has(one: QueueState, ratio: int) -> int:
-            least = one.spec.min_share[r] if one.spec.min_share else 0
-            return min(one.maximum[r], max(least, one.spec.weight_milli * ratio // 1000))
-
-        ratios = range(1000 * (total + 1))
-        fitting = bisect_right(ratios, total, key=lambda ratio: sum(has(rival, ratio) for rival in rivals))
-        return has(queue, max(0, fitting - 1))
-
-    @staticmethod
-    def _is_active(world: World, queue: QueueState) -> bool:
-        asks = any(s.kind != INNER and s.waiting() and queue in s.job.queue.upwards() for s in world.stages)
-        return asks or any(world.allocated_queue(queue))
 
 
 class AdmissionControl(Admission):
@@ -255,13 +237,14 @@ class AdmissionControl(Admission):
         stages = [stage for other in (*self._running(world), job) for stage in self._tasks(other)]
         coming = self._sum(world, to_come)
         for label in {stage.label for stage in stages}:
-            shapes = [stage.shape for stage in stages if stage.label == label]
+            alike = [stage for stage in stages if stage.label == label]
+            shapes = [stage.shape for stage in alike]
             largest = tuple(max(column) for column in zip(*shapes, strict=True))
             if not any(largest):
                 continue
             rooms = []
             for node in world.nodes:
-                if node.alive and label in ("", node.spec.label):
+                if node.alive and world.may_go_to(alike[0], node):
                     held = world.sum_shapes([run for run in world.containers(node) if run.kind == AM])
                     rooms.append([node.spec.allowance[r] - held[r] - largest[r] for r in world.counting])
             whole = [coming[r] for r in world.counting]

@@ -39,7 +39,7 @@ class Haste(Ordering):
         hold_reduces: int = 0,
     ) -> None:
         self.form, self.fitness, self.initial, self.progress = urgency, bool(fitness), bool(initial), progress
-        self.holds = bool(hold_reduces)
+        self.holds_reduces = bool(hold_reduces)
         self.least = 0  # urgency of all requests that fit the node
         self.round = 1
         self.had_plan: dict[Node, int] = {}  # the round of its plan
@@ -64,7 +64,7 @@ class Haste(Ordering):
         of_map = p * (ever if self.form == "assigned" else holds) // ONE
         if not stage.is_early:
             return min(of_map, 2**40 - 1)
-        if self.holds and any(s.waiting() for s in maps):
+        if self.holds_reduces and any(s.waiting() for s in maps):
             return 0
         of_reduce = of_map * (p * holds // ONE) // max(1, of_reduces, self._part(world, stage.shape))
         return min(of_reduce, 2**40 - 1)
@@ -116,31 +116,34 @@ class Haste(Ordering):
             self.plan_of = None
         if self.had_plan.get(node) != self.round:
             self.had_plan[node] = self.round
-            self.plan_of, self.plan = node, self._knapsack(world, node, free)
+            here = [stage for stage in world.stages if world.may_go_to(stage, node)]
+            self.plan_of, self.plan = node, self.knapsack(world, node, free, here, world.shapes)
 
-    def _units(self, world: World) -> list[int]:
+    def _units(self, world: World, shapes: list[Vector]) -> list[int]:
         units = []
         most = []
         for r in (MEMORY, VCORES):
-            units.append(max(1, math.gcd(*(shape[r] for shape in world.shapes))))
+            units.append(max(1, math.gcd(*(shape[r] for shape in shapes))))
             most.append(max(node.spec.allowance[r] for node in world.nodes) if r in world.counting else 0)
         while (most[0] // units[0] + 1) * (most[1] // units[1] + 1) > 4096:
             units[0 if most[0] // units[0] >= most[1] // units[1] else 1] *= 2
         return units
 
-    def _knapsack(self, world: World, node: Node, free: Vector) -> dict[Vector, int]:
+    def knapsack(
+        self, world: World, node: Node, free: Vector, stages: list[Stage], shapes: list[Vector]
+    ) -> dict[Vector, int]:
+        """How many of which shape go to the node. `shapes`: all that are known, in their order."""
         resources = [r for r in (MEMORY, VCORES) if r in world.counting]
         others = [r for r in world.counting if r > VCORES]
         waiting: dict[Vector, int] = {}
-        for stage in world.stages:
+        for stage in stages:
             n = len(stage.waiting())
-            fits_label = stage.label in ("", node.spec.label)
-            if n and stage.kind in (TASKS, EXECUTORS) and fits_label:
+            if n and stage.kind in (TASKS, EXECUTORS):
                 wants = any(stage.shape[r] for r in resources)
                 if wants and not any(stage.shape[r] for r in others):
                     waiting[stage.shape] = waiting.get(stage.shape, 0) + n
-        classes = [shape for shape in world.shapes if shape in waiting][:32]
-        units, allowance = self._units(world), node.spec.allowance
+        classes = [shape for shape in shapes if shape in waiting][:32]
+        units, allowance = self._units(world, shapes), node.spec.allowance
         takes = [[-(-shape[r] // units[r]) if r in resources else 0 for r in (0, 1)] for shape in classes]
         room = [min(free[r], allowance[r]) // units[r] if r in resources else 0 for r in (0, 1)]
         values = [sum(shape[r] * ONE // allowance[r] for r in resources if allowance[r]) for shape in classes]

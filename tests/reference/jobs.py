@@ -123,6 +123,10 @@ class Lives:
             task.ask_at = at
 
     def make_visible(self, task: Task) -> None:
+        if task.stage.kind != INNER and not task.stage.waiting():
+            task.stage.waits_since = self.world.now
+            if self.world.newcomer_at is None:
+                self.world.newcomer_at = self.world.now
         task.ask_at, task.asked = None, True
         if task.stage.asked_at is None:
             task.stage.asked_at = self.world.now

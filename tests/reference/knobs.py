@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from heddle.model.cluster import Queue
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, draw
@@ -21,6 +22,9 @@ from .reports import STREAM_OBSERVATION
 from .sizings import Sizing, make_sizing
 from .state import Job, Node, QueueState, Report, Run, Stage, Vector, World
 from .trace import Attempt, Lever, Observation, Policy
+
+if TYPE_CHECKING:
+    from .tabled import Table
 
 DEFAULT_POLL_MS = 1000
 HIGHEST_PRIORITY = 10
@@ -66,6 +70,7 @@ class Turns:
     am_share_permille: dict[QueueState, int] = field(default_factory=dict)
     priority: dict[Job, int] = field(default_factory=dict)
     size: dict[Node, Vector] = field(default_factory=dict)
+    table: Table | None = None
 
 
 class Knobs:
@@ -82,7 +87,12 @@ class Knobs:
         self.holds_back = policy.admission[0] not in ("admit-all", *OF_YARN)
         self.pools: list[QueueState] = []
         if policy.partition[0] != "shared":
-            self.pools = [queue for i in range(2) for queue in world.queues if queue.spec.name == f"root.pool-{i}"]
+            self.pools = [
+                queue
+                for i in range(2)
+                for queue in world.queues
+                if queue.spec.name == f"root.pool-{i}" and not queue.label
+            ]
             self.holds_back = policy.admission[0] != "fair-am-share"
             if policy.admission[0] == "admit-all":
                 self.admission = AmShare()
@@ -105,18 +115,23 @@ class Knobs:
     def now(self) -> bool:
         """Effects and tick of this instant; whether a knob moved."""
         moved = self._take_effect()
-        now = self.world.now
-        if now % self.poll_ms == 0:
-            chance = draw(self.world.seed, STREAM_OBSERVATION, FIRST_LOSS + now // self.poll_ms) % 10000
-            if chance >= self.observation.loss_permyriad:
-                there, of_yarn = self.world.runs, self.world.total_sum
-                self.world.runs = there + self._untold()
-                self.promises.add_up()  # as the tick sees it
-                self._look()
-                self.due.append((now + self.observation.lag_ms, self._decide()))
-                self.world.runs, self.world.total_sum = there, of_yarn
-                share_out(self.world)
+        if self._looks_now():
+            there, of_yarn, of_partitions = self.world.runs, self.world.total_sum, dict(self.world.total_of)
+            self.world.runs = there + self._untold()
+            leaving = self._show_leaving()
+            self.promises.add_up()  # as the tick sees it
+            self._look()
+            self.due.append((self.world.now + self.observation.lag_ms, self._decide()))
+            for node in leaving:
+                node.leaving = True
+            self.world.runs, self.world.total_sum, self.world.total_of = there, of_yarn, of_partitions
+            share_out(self.world)
         return self._take_effect() or moved
+
+    def _looks_now(self) -> bool:
+        tick, rest = divmod(self.world.now, self.poll_ms)
+        chance = draw(self.world.seed, STREAM_OBSERVATION, FIRST_LOSS + tick) % 10000
+        return rest == 0 and chance >= self.observation.loss_permyriad
 
     def _take_effect(self) -> bool:
         ready = [turns for effect_at, turns in self.due if effect_at <= self.world.now]
@@ -139,6 +154,13 @@ class Knobs:
                 if told_at >= self.world.now and run.node.alive and not run.task.job.ended:
                     found.append(run)
         return found
+
+    def _show_leaving(self) -> list[Node]:
+        """Nodes that still hold something while they are decommissioned, as nodes that are there and have no room."""
+        shown = [node for node in self.world.nodes if node.leaving and self.world.containers(node)]
+        for node in shown:
+            node.leaving, self.sizes.posted[node] = False, self.world.allocated_node(node)
+        return shown
 
     def _look(self) -> None:
         """Tells the sizing lever what happened between two ticks."""
@@ -223,7 +245,7 @@ class Knobs:
     def _let_in(self, turns: Turns, live: list[Job]) -> None:
         world = self.world
         before = list(world.runs)
-        leaves = [queue for queue in world.queues if not queue.children]
+        leaves = [queue for queue in world.queues if not queue.children and not queue.label]
         bases = {leaf: AmShare().base(world, leaf) for leaf in leaves}
         is_in, set_to = {job: job.queue for job in world.jobs}, {queue: queue.spec for queue in world.queues}
         if self.pools:  # as if nothing had been turned

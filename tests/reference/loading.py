@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from heddle.model.cluster import Cluster, Queue
+from dataclasses import replace
+
+from heddle.model.cluster import Cluster, LabelShare, Queue
 from heddle.model.workload import NO_PREFERENCE, NO_SEGMENTS, Workload
 
 from .state import Job, QueueState, Stage, Task, Vector, World
 
 
-def load(workload: Workload, cluster: Cluster, seed: int) -> World:
+def load(workload: Workload, cluster: Cluster, seed: int, *, counts_partitions: bool) -> World:
     world = World(cluster, seed)
     world.queues = _queues(world, workload)
+    if counts_partitions:
+        world.partitions = list(workload.labels)
+        default = list(world.queues)
+        for label in workload.labels[1:]:
+            world.queues += _tree_of(label, default, len(world.queues))
     world.shapes = [tuple(int(x) for x in shape) for shape in workload.shapes]
     world.jobs = _jobs(world, workload)
     _add_stages(world, workload)
@@ -34,8 +41,28 @@ def _queues(world: World, workload: Workload) -> list[QueueState]:
     return list(queues.values())
 
 
+def _tree_of(label: str, default: list[QueueState], first: int) -> list[QueueState]:
+    """The queues of the default partition once more, for the nodes with a label."""
+    for original in default:
+        parent = original.parent.copies[label] if original.parent else None
+        copy = QueueState(first + original.number, _spec_in(label, original), parent, label=label)
+        original.copies[label] = copy
+        if parent is not None:
+            parent.children.append(copy)
+    return [original.copies[label] for original in default]
+
+
+def _spec_in(label: str, queue: QueueState) -> Queue:
+    siblings = queue.parent.children if queue.parent else []
+    if not any(share.label == label for sibling in siblings for share in sibling.spec.labels):
+        return queue.spec
+    said = [share for share in queue.spec.labels if share.label == label] or [LabelShare(label)]
+    shares = {"guarantee_permille": said[0].guarantee_permille, "maximum_permille": said[0].maximum_permille}
+    return replace(queue.spec, guarantee=(), maximum=(), **shares)
+
+
 def _jobs(world: World, workload: Workload) -> list[Job]:
-    queue_of = {queue.spec.name: queue for queue in world.queues}
+    queue_of = {queue.spec.name: queue for queue in world.queues if queue.label == ""}
     jobs = []
     for number, row in enumerate(workload.jobs):
         queue = queue_of[workload.queues[int(row["queue"])]]

@@ -106,7 +106,7 @@ class Network:
         world, network = self.world, self.world.cluster.network
         if link < 2 * len(world.nodes):
             node = world.nodes[link // 2]
-            if not node.alive:
+            if node.lost:
                 return 0
             mbps = node.spec.bandwidth_mbps or UNDECLARED_MBPS
         else:

@@ -9,7 +9,7 @@ from .jobs import Lives
 from .orderings import Key, Ordering
 from .partitions import Partition
 from .placements import Placement
-from .queues import Queues, below_maximum
+from .queues import Queues
 from .sizings import Sizing
 from .state import Job, Node, QueueState, Stage, World
 
@@ -32,12 +32,19 @@ class Offers:
 
     # Candidates
 
-    def leaves(self) -> list[list[Stage]]:
-        """The heads of all buckets, leaf by leaf, in the order in which they are tried."""
+    def leaves(self, node: Node | None = None) -> list[list[Stage]]:
+        """The heads of all buckets, leaf by leaf, in the order in which they are tried (on one node)."""
         heads = sorted(self._heads(), key=lambda head: head[:2])
         if self.queues.walks:
-            return self._walk(self.world.queues[0], heads)
+            return [leaf for root in self._roots(node) for leaf in self._walk(root, heads)]
         return [[stage for _, _, stage in heads]]
+
+    def _roots(self, node: Node | None) -> list[QueueState]:
+        """Of the trees that are walked: that of the node's partition, or all."""
+        roots = self.world.roots()
+        if node is None or not self.world.partitions:
+            return roots
+        return [root for root in roots if root.label == node.spec.label]
 
     def _heads(self) -> list[tuple[Key, int, Stage]]:
         buckets: dict[tuple[object, ...], list[tuple[Key, int, Stage]]] = {}
@@ -45,7 +52,7 @@ class Offers:
             if stage.kind == INNER or not stage.waiting():
                 continue
             job = stage.job
-            leaf = job.queue if self.queues.walks else None
+            leaf = stage.leaf if self.queues.walks else None
             user = job.user if self.queues.users else None
             open_to_all = job.admitted or self.admission.admits_all
             alone = stage if self.ordering.in_jobs else None
@@ -54,8 +61,8 @@ class Offers:
         return [min(bucket, key=lambda entry: entry[:2]) for bucket in buckets.values()]
 
     def _walk(self, queue: QueueState, heads: list[tuple[Key, int, Stage]]) -> list[list[Stage]]:
-        found = [[stage for _, _, stage in heads if stage.job.queue is queue]]
-        below = [child for child in queue.children if any(child in h[2].job.queue.upwards() for h in heads)]
+        found = [[stage for _, _, stage in heads if stage.leaf is queue]]
+        below = [child for child in queue.children if any(child in h[2].leaf.upwards() for h in heads)]
         for child in sorted(below, key=lambda child: (self.queues.queue_key(self.world, child), child.number)):
             found += self._walk(child, heads)
         return found
@@ -67,10 +74,11 @@ class Offers:
         return stage.job.admitted or self.admission.says_yes(self.world, stage.job)
 
     def _may_have_one(self, stage: Stage) -> bool:
-        """Tests (a) to (c): admission, the limits of queues and users, the pool's limit."""
+        """Tests (a) to (c): admission, the limits of queues and users, the pool's limit; and that nobody holds it."""
         job = stage.job
         return (
             self.is_let_in(stage)
+            and not self.ordering.holds(self.world, stage)
             and self.queues.within_limits(self.world, stage)
             and self.partition.allows(self.world, job, stage.shape)
         )
@@ -79,15 +87,11 @@ class Offers:
         free = self.sizing.free(self.world, node)
         return all(stage.shape[r] <= free[r] for r in self.world.counting)
 
-    @staticmethod
-    def _has_label(stage: Stage, node: Node) -> bool:
-        return stage.label in ("", node.spec.label)
-
     def _suits(self, stage: Stage, node: Node) -> bool:
         """Test (d) for one node."""
         return (
             node.alive
-            and self._has_label(stage, node)
+            and self.world.may_go_to(stage, node)
             and self._fits(stage, node)
             and not self.placement.vetoes(self.world, stage, node)
         )
@@ -109,7 +113,7 @@ class Offers:
     def heartbeat(self, node: Node) -> None:
         given, most = 0, self.world.cluster.off_switch_per_heartbeat
         self.served.clear()
-        if node.reserved_for is not None and not self.is_let_in(node.reserved_for):
+        if node.reserved_for is not None and not self._is_still_valid(node.reserved_for, node):
             node.reserved_for = None
         if node.reserved_for is not None:
             stage = node.reserved_for
@@ -118,6 +122,8 @@ class Offers:
             node.reserved_for = None
             self._allocate(stage, node)
             given += 1
+            if self.queues.reserve != "capacity":
+                return
         while most == 0 or given < most:
             stage_or_none = self._packed(node, may_reserve=True) if self.ordering.packs else self._first(node)
             if stage_or_none is None:
@@ -125,20 +131,35 @@ class Offers:
             self._allocate(stage_or_none, node)
             given += 1
 
+    def _is_still_valid(self, stage: Stage, node: Node) -> bool:
+        """Whether the node stays reserved for it."""
+        if self.queues.reserve == "capacity" or not self.is_let_in(stage):
+            return self.is_let_in(stage)
+        return self.queues.within_limits(self.world, stage) and self._could_fit(stage, node)
+
+    def _could_fit(self, stage: Stage, node: Node) -> bool:
+        """Whether it would fit if nothing else were on the node."""
+        total = self.sizing.total(self.world, node)
+        return all(stage.shape[r] <= total[r] for r in self.world.counting)
+
     def _first(self, node: Node) -> Stage | None:
         """The request that gets a container of this node; None ends the offer, perhaps with the node reserved."""
         stopped: set[Job] = set()
-        for leaf in self.leaves():
+        for leaf in self.leaves(node):
             for stage in leaf:
                 if stage.job in stopped:
                     continue
                 if not self._may_have_one(stage):
-                    if self.queues.reserves and self._has_label(stage, node) and self._is_at_maximum(stage):
+                    if (
+                        self.queues.reserve == "capacity"
+                        and self.world.may_go_to(stage, node)
+                        and self._is_at_maximum(stage)
+                    ):
                         break
                     continue
                 if self._suits(stage, node):
                     return stage
-                if self._has_label(stage, node) and not self._fits(stage, node):
+                if self.world.may_go_to(stage, node) and not self._fits(stage, node):
                     if self._reserve(stage, node):
                         return None
                     if self._ends_the_leaf(stage, stopped):
@@ -153,18 +174,33 @@ class Offers:
 
     def _is_at_maximum(self, stage: Stage) -> bool:
         """Whether it is let in, and the maximum of its queue or of one above is what keeps it back."""
-        return self.is_let_in(stage) and not below_maximum(self.world, stage.job.queue, stage.shape)
+        return self.is_let_in(stage) and not self.queues.is_below_maximum(self.world, stage)
 
     def _reserve(self, stage: Stage, node: Node) -> bool:
         """Whether the node is reserved now for a request that does not fit it."""
-        if not self.queues.reserves:
+        if self.queues.reserve == "none" or not self._could_fit(stage, node):
             return False
-        total = self.sizing.total(self.world, node)
-        reserved = sum(other.reserved_for is stage for other in self.world.nodes)
-        if any(stage.shape[r] > total[r] for r in self.world.counting) or reserved >= len(stage.waiting()):
-            return False
-        node.reserved_for = stage
-        return True
+        if self.queues.reserve == "capacity":
+            reserved = sum(other.reserved_for is stage for other in self.world.nodes)
+            may = reserved < len(stage.waiting())
+        else:
+            may = self.queues.reserve == "always" or (
+                self.queues.may_reserve(self.world, stage) and self._has_reservations_left(stage, node)
+            )
+        if may:
+            node.reserved_for = stage
+        return may
+
+    def _has_reservations_left(self, stage: Stage, node: Node) -> bool:
+        """The third condition of the Fair scheduler."""
+        preferred = {task.prefers for task in stage.waiting() if task.prefers is not None}
+        if node in preferred:
+            return True
+        among = [other for other in self.world.nodes if other.alive]
+        held = [other for other in self.world.nodes if other.reserved_for and other.reserved_for.job is stage.job]
+        if any(other.spec.rack == node.spec.rack for other in preferred):
+            among, held = ([n for n in some if n.spec.rack == node.spec.rack] for some in (among, held))
+        return len(held) < -(-self.queues.nodes_permille * len(among) // 1000)
 
     # The ideal pass
 
@@ -196,12 +232,12 @@ class Offers:
 
     def _packed(self, node: Node, *, may_reserve: bool) -> Stage | None:
         """The request that gets a container of this node; None ends the offer, perhaps with the node reserved."""
-        for leaf in self.leaves():
+        for leaf in self.leaves(node):
             allowed = [stage for stage in leaf if self._may_have_one(stage)]
             found = [stage for stage in allowed if self._suits(stage, node)]
             if found:
                 return self._winner(node, found)
-            big = [stage for stage in allowed if self._has_label(stage, node) and not self._fits(stage, node)]
+            big = [stage for stage in allowed if self.world.may_go_to(stage, node) and not self._fits(stage, node)]
             if may_reserve and any(self._reserve(stage, node) for stage in big):  # the first that can
                 return None
         return None

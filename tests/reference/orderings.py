@@ -38,6 +38,10 @@ class Ordering:
     def before_comparing(self, world: World, node: Node, free: Vector) -> None:
         """For orderings that pack: something can go to the node."""
 
+    def holds(self, world: World, stage: Stage) -> bool:
+        """Whether the request may not be served yet, whatever else says."""
+        return False
+
     def on_allocation(self, world: World, run: Run) -> None:
         """Few orderings listen."""
 

@@ -124,11 +124,9 @@ class DressPools(Partition):
         demand: str = "whole",
         release: str = "increment",
         alg3: str = "mended",
-        floor_s: float = 0,
     ) -> None:
         self.theta, self.basis, self.t_s, self.t_e = theta, basis, t_s, t_e
         self.whole, self.increment, self.mended = demand == "whole", release == "increment", alg3 == "mended"
-        self.floor_ms, self.need, self.last_tick = round(1000 * floor_s), 0, 0
         self.delta, self.window_ms = round(ONE * initial_share), round(1000 * window_s)
         self.arrived: list[Job] = []
         self.of: dict[Job, History] = {}
@@ -228,20 +226,11 @@ class DressPools(Partition):
                 assert history.newest is not None
                 history.newest.runs += older.rest()
                 history.older = None
-        before, self.delta = self.delta, max(0, min(ONE, self._adjusted(world)), self._floor(world))
+        before, self.delta = self.delta, max(0, min(ONE, self._adjusted(world)))
         return self.delta != before
 
     def _live(self, pool: int) -> list[Job]:
         return [job for job in self.arrived if not job.ended and job.pool == pool]
-
-    def _floor(self, world: World) -> int:
-        if not self.floor_ms:
-            return 0
-        need = share_rounded_up(world, add(world.allocated_pool(1), self._demand(world, self._live(1))))
-        step = min(self.floor_ms, world.now - self.last_tick)
-        self.need += (need - self.need) * step // self.floor_ms
-        self.last_tick = world.now
-        return min(ONE, self.need)
 
     def _adjusted(self, world: World) -> int:
         held, large = (share_rounded_up(world, world.allocated_pool(pool)) for pool in (1, 0))

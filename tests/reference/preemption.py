@@ -54,18 +54,18 @@ class Preemption:
     def _pending(self, r: int) -> Amounts:
         pending = dict.fromkeys(self._leaves(), 0)
         for stage in self.claims:
-            pending[stage.job.queue] += stage.shape[r] * len(stage.waiting())
+            pending[stage.leaf] += stage.shape[r] * len(stage.waiting())
         return pending
 
     def _is_active(self, queue: QueueState) -> bool:
-        jobs = [run.task.job for run in self.world.containers()] + [stage.job for stage in self.claims]
-        return any(queue in job.queue.upwards() for job in jobs)
+        stages = [run.task.stage for run in self.world.containers()] + self.claims
+        return any(queue in stage.leaf.upwards() for stage in stages)
 
     def theirs(self, r: int) -> Amounts:
         """g of the page: what nobody may take from a queue."""
         if not self.queues.fair_share:
             return {queue: queue.guarantee[r] for queue in self.world.queues}
-        shares = {self.world.queues[0]: self.world.total_sum[r]}
+        shares = {root: root.maximum[r] for root in self.world.roots()}
         for parent in self.world.queues:
             active = [child for child in parent.children if self._is_active(child)]
             weights = sum(child.spec.weight_milli for child in active)
@@ -91,8 +91,8 @@ class Preemption:
 
     def _ideal(self, r: int, theirs: Amounts) -> Amounts:
         wanted = self._wanted(r, theirs)
-        root = self.world.queues[0]
-        ideal = {root: max(self.world.total_sum[r], self.world.allocated_queue(root)[r])}
+        roots = self.world.roots()
+        ideal = {root: max(root.maximum[r], self.world.allocated_queue(root)[r]) for root in roots}
         for parent in self.world.queues:  # parents come before their children
             caps = {child: min(wanted[child], theirs[child]) for child in parent.children}
             base = _fill(ideal[parent], caps, theirs)
@@ -140,8 +140,8 @@ class Preemption:
         return found
 
     def _newest_first(self, leaf: QueueState) -> list[Run]:
-        jobs = sorted((job for job in self.world.jobs if job.queue is leaf), key=self._job_order, reverse=True)
-        runs = [run for job in jobs for run in self._of_job(job)]
+        jobs = sorted(self.world.jobs, key=self._job_order, reverse=True)
+        runs = [run for job in jobs for run in self._of_job(job) if run.task.stage.leaf is leaf]
         return [run for run in runs if run.kind != AM] + [run for run in runs if run.kind == AM]
 
     def _job_order(self, job: Job) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .sizings import Sizing
-from .state import QueueState, Vector, World, add
+from .state import Node, QueueState, Vector, World, add
 
 
 class Promises:
@@ -21,18 +21,27 @@ class Promises:
             self.add_up()
 
     def add_up(self) -> None:
-        alive = [node for node in self.world.nodes if node.alive]
-        total = self.world.zero
-        for node in alive:
-            total = add(total, self.sizing.total(self.world, node))
-        self.world.total_sum = total if alive else self.world.capacity_sum
+        self.world.total_sum = self._promised_by(self.world.nodes)
+        for label in self.world.partitions:
+            nodes = [node for node in self.world.nodes if node.spec.label == label]
+            self.world.total_of[label] = self._promised_by(nodes)
         share_out(self.world)
+
+    def _promised_by(self, nodes: list[Node]) -> Vector:
+        total = allowed = self.world.zero
+        for node in nodes:
+            allowed = add(allowed, node.spec.allowance)
+            if node.alive:
+                total = add(total, self.sizing.total(self.world, node))
+            else:  # what it still holds
+                total = add(total, self.world.allocated_node(node))
+        return total if any(node.alive or self.world.containers(node) for node in nodes) else allowed
 
 
 def share_out(world: World) -> None:
-    """Every queue's guarantee and maximum, from root down."""
-    root = world.queues[0]
-    root.guarantee = root.maximum = world.total_sum
+    """Every queue's guarantee and maximum, from the roots down."""
+    for root in world.roots():
+        root.guarantee = root.maximum = world.total_of.get(root.label, world.total_sum)
     for parent in world.queues:  # parents come before their children
         amounts = amounts_within(world, parent)
         for child in parent.children:

@@ -7,6 +7,7 @@ from typing import Any
 from heddle.model.resources import MEMORY, ONE
 from heddle.model.workload import INNER
 
+from .fair_shares import fair_share_of_job
 from .state import QueueState, Stage, Vector, World
 
 WELL_SUPPLIED = 2**60  # queues above their minimum share come after all that are below
@@ -17,7 +18,10 @@ class Queues:
 
     walks = False  # the tree is walked: requests of different leaves are kept apart
     users = False  # and those of different users
-    reserves = False
+    counts_partitions = False  # the nodes of each label have a tree of their own
+    reserve = "none"  # in which form nodes are reserved
+    nodes_permille = 0  # of the nodes, on which a job may have reservations
+    counts_all = False  # every resource counts, whatever the calculator
     fair_share = False  # preemption goes by fair shares, not guarantees
     fair_by_memory = False  # and looks at memory only
 
@@ -30,14 +34,21 @@ class Queues:
     def user_has_room(self, world: World, stage: Stage) -> bool:
         return True
 
+    def may_reserve(self, world: World, stage: Stage) -> bool:
+        """Fair's form: whether the job is starved and the request large."""
+        raise NotImplementedError
 
-def below_maximum(world: World, queue: QueueState, shape: Vector) -> bool:
-    """The queue and all above it have room for the shape below their maximum."""
-    for level in queue.upwards():
-        allocated = world.allocated_queue(level)
-        if any(allocated[r] + shape[r] > level.maximum[r] for r in world.counting):
-            return False
-    return True
+    def is_below_maximum(self, world: World, stage: Stage) -> bool:
+        """The queue and all above it have room for one more below their maximum."""
+        for queue in stage.leaf.upwards():
+            allocated = world.allocated_queue(queue)
+            if any(allocated[r] + stage.shape[r] > queue.maximum[r] for r in self.limited(world, queue)):
+                return False
+        return True
+
+    def limited(self, world: World, queue: QueueState) -> list[int]:
+        """The resources of which the queue has a maximum."""
+        return world.counting
 
 
 def min_share(world: World, queue: QueueState) -> Vector:
@@ -48,17 +59,44 @@ class Fair(Queues):
     walks = True
     fair_share = True
     fair_by_memory = True
+    counts_all = True
+
+    def __init__(self, reserve: str = "starved", threshold_mb: int = 2048, nodes: float = 0.05) -> None:
+        self.reserve, self.threshold_mb, self.nodes_permille = reserve, threshold_mb, round(1000 * nodes)
+
+    def may_reserve(self, world: World, stage: Stage) -> bool:
+        has, due = world.allocated_job(stage.job)[MEMORY], fair_share_of_job(world, stage.job)[MEMORY]
+        return has < due and stage.shape[MEMORY] >= self.threshold_mb
 
     def queue_key(self, world: World, queue: QueueState) -> int:
         used, due = world.allocated_queue(queue)[MEMORY], min_share(world, queue)[MEMORY]
         return used * ONE // due if used < due else WELL_SUPPLIED + used * 1000 // queue.spec.weight_milli
 
     def within_limits(self, world: World, stage: Stage) -> bool:
-        return below_maximum(world, stage.job.queue, stage.shape)
+        return self.is_below_maximum(world, stage)
+
+    def limited(self, world: World, queue: QueueState) -> list[int]:
+        return [r for r in world.counting if queue.maximum[r] < world.total_sum[r]]
 
 
 class Drf(Fair):
     fair_by_memory = False
+
+    def __init__(
+        self, reserve: str = "starved", threshold_mb: int = 2048, threshold_vcores: int = 2, nodes: float = 0.05
+    ) -> None:
+        super().__init__(reserve, threshold_mb, nodes)
+        self.threshold_vcores = threshold_vcores
+
+    def may_reserve(self, world: World, stage: Stage) -> bool:
+        def shares(amount: Vector) -> tuple[int, int]:
+            """The largest and the smallest."""
+            found = [amount[r] * ONE // world.total_sum[r] for r in world.counting if world.total_sum[r]]
+            return max(found, default=0), min(found, default=0)
+
+        threshold = (self.threshold_mb, 1000 * self.threshold_vcores, *world.zero[2:])
+        is_starved = shares(world.allocated_job(stage.job))[0] < shares(fair_share_of_job(world, stage.job))[0]
+        return is_starved and shares(stage.shape) >= shares(threshold)
 
     def queue_key(self, world: World, queue: QueueState) -> int:
         allocated = world.allocated_queue(queue)
@@ -75,24 +113,23 @@ class Drf(Fair):
 class Capacity(Queues):
     walks = True
     users = True
+    counts_partitions = True
 
     def __init__(self, reserve: int = 1) -> None:
-        self.reserves = bool(reserve)
+        self.reserve = "capacity" if reserve else "none"
 
     def queue_key(self, world: World, queue: QueueState) -> int:
         allocated = world.allocated_queue(queue)
         return max(allocated[r] * ONE // max(1, queue.guarantee[r]) for r in world.counting)
 
     def within_limits(self, world: World, stage: Stage) -> bool:
-        return below_maximum(world, stage.job.queue, stage.shape) and self.user_has_room(world, stage)
+        return self.is_below_maximum(world, stage) and self.user_has_room(world, stage)
 
     def user_has_room(self, world: World, stage: Stage) -> bool:
-        leaf, user = stage.job.queue, stage.job.user
+        leaf, user = stage.leaf, stage.job.user
         allocated, of_user = world.allocated_queue(leaf), world.allocated_queue(leaf, user=user)
         asking = {
-            other.job.user
-            for other in world.stages
-            if other.job.queue is leaf and other.kind != INNER and other.waiting()
+            other.job.user for other in world.stages if other.leaf is leaf and other.kind != INNER and other.waiting()
         }
         cap = user_cap(world, leaf)
         for r in world.counting:

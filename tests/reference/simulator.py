@@ -13,6 +13,7 @@ from heddle.model.workload import AM, EXECUTORS, INNER, Workload
 
 from . import physics
 from .admissions import make_admission
+from .bridge import Bridge, has_use_for_bridge, tabled_ordering
 from .every_ordering import make_ordering
 from .jobs import Lives, StalledRunError
 from .knobs import Knobs, PostedSize, stock
@@ -46,9 +47,12 @@ def simulate(
 
     `running`: the tasks that have containers when the run begins.
     """
-    if executor == "yarn-knobs":  # sizes are as posted, and AM limits to the MB
+    if executor != "native":  # sizes are as posted, and AM limits to the MB
         cluster = replace(cluster, increment=(1,) * len(cluster.resources))
-    simulator = Simulator(workload, cluster, policy, seed, observation, by_knobs=executor == "yarn-knobs")
+    by_bridge = executor == "bridge" and has_use_for_bridge(policy)
+    simulator = Simulator(
+        workload, cluster, policy, seed, observation, by_knobs=executor != "native", by_bridge=by_bridge
+    )
     if running:
         simulator.lives.begin_with(running)
         simulator.wakes.add(0)
@@ -71,23 +75,32 @@ class Simulator:
         observation: Observation,
         *,
         by_knobs: bool,
+        by_bridge: bool,
     ) -> None:
+        if make_queues(*policy.queues).counts_all:
+            cluster = replace(cluster, calculator="dominant")
         if make_ordering(*policy.ordering).by_memory:
             cluster = replace(cluster, calculator="memory")
-        self.world = load(workload, cluster, seed)
+        queues = make_queues(*(stock(policy) if by_knobs else policy).queues)
+        self.world = load(workload, cluster, seed, counts_partitions=queues.counts_partitions)
         self.reports = Reports(self.world, observation)
         self.knobs: Knobs | None = None
         self.sizing: Sizing
         if by_knobs:
             sizes = PostedSize()
             self.sizing, self.promises = sizes, Promises(self.world, sizes)
-            self.knobs = Knobs(self.world, policy, sizes, self.promises, observation)
+            given = self.world, policy, sizes, self.promises, observation
+            if by_bridge:
+                tabled = tabled_ordering(policy, cluster, observation)
+                self.knobs = Bridge(*given, tabled)
+            else:
+                self.knobs = Knobs(*given)
             policy, listener = stock(policy), self.knobs.sizing
         else:
             self.sizing = listener = make_sizing(*policy.sizing)
             self.promises = Promises(self.world, self.sizing)
         partition = make_partition(*policy.partition)
-        ordering = make_ordering(*policy.ordering)
+        ordering = tabled if by_bridge else make_ordering(*policy.ordering)
         self.network = Network(self.world)
         self.lives = Lives(self.world, self.sizing, partition, ordering, self.network)
         self.offers = Offers(
@@ -98,7 +111,7 @@ class Simulator:
             partition,
             ordering,
             make_placement(*policy.placement),
-            make_queues(*policy.queues),
+            queues,
         )
         self.preemption = Preemption(self.world, self.offers)
         self.heartbeat_ms = cluster.timing.node_heartbeat_ms
@@ -171,7 +184,7 @@ class Simulator:
 
     def _node_event(self, node: Node) -> int | None:
         times = [level.from_at_ms for level in node.spec.background if level.from_at_ms > self.world.now]
-        times += [at for at in (node.loss_at, node.return_at) if at is not None]
+        times += [at for at in (node.loss_at, node.return_at, node.leaves_at) if at is not None]
         return min(times, default=None)
 
     @staticmethod
@@ -264,15 +277,17 @@ class Simulator:
         happened = False
         for node in world.nodes:
             if node.return_at == world.now:
-                node.alive, node.return_at, happened = True, None, True
+                node.lost, node.return_at, happened = False, None, True
                 if self.knobs:
                     self.knobs.sizes.posted.pop(node, None)
                 node.loss_at = world.now + world.fault_span_ms(node, faults.node_mtbf_s, repair=False)
             if node.loss_at == world.now:
                 node.return_at = world.now + world.fault_span_ms(node, faults.node_repair_s, repair=True)
-                node.alive, node.loss_at, node.reserved_for, happened = False, None, None, True
+                node.lost, node.loss_at, node.reserved_for, happened = True, None, None, True
                 node.faults += 1
                 self.lives.lose_node(node)
+            if node.leaves_at == world.now:
+                node.leaving, node.leaves_at, node.reserved_for, happened = True, None, None, True
             background = world.background_level(node, world.now)
             if node.background != background:
                 node.background, happened = background, True

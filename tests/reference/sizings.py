@@ -211,7 +211,7 @@ class UsageFeedback(Sizing):
 class NSigma(Sizing):
     reads_reports = resizes = True
 
-    def __init__(self, n: int = 5, samples: int = 24, every: int = 1) -> None:
+    def __init__(self, n: float = 5, samples: int = 24, every: int = 1) -> None:
         self.n, self.samples, self.every = n, samples, every
         self.rings: dict[tuple[Node, int], list[int]] = {}
 
@@ -232,7 +232,7 @@ class NSigma(Sizing):
             if len(ring) == self.samples:
                 mean = sum(ring) // self.samples
                 variance = max(0, sum(x * x for x in ring) // self.samples - mean * mean)
-                ratio = min(ONE, mean + self.n * math.isqrt(variance))
+                ratio = min(ONE, mean + round(1000 * self.n) * math.isqrt(variance) // 1000)
             predicted.append(ratio * allocated // ONE + node.reported_background[r])
         return tuple(predicted)
 
@@ -240,9 +240,9 @@ class NSigma(Sizing):
 class Percentile(Sizing):
     reads_reports = resizes = True
 
-    def __init__(self, percent: int = 95, samples: int = 24, every: int = 1) -> None:
+    def __init__(self, percent: float = 95, samples: int = 24, every: int = 1) -> None:
         self.samples, self.every = samples, every
-        self.rank = -(-percent * samples // 100)
+        self.rank = max(1, -(-round(1000 * percent) * samples // 100_000))
         self.rings: dict[tuple[Run, int], list[int]] = {}
 
     def on_report(self, world: World, node: Node) -> None:
@@ -270,7 +270,7 @@ class Percentile(Sizing):
 class MaxPredictor(Sizing):
     reads_reports = resizes = True
 
-    def __init__(self, n: int = 5, percent: int = 95, samples: int = 24, every: int = 1) -> None:
+    def __init__(self, n: float = 5, percent: float = 95, samples: int = 24, every: int = 1) -> None:
         self.both = (NSigma(n, samples, every), Percentile(percent, samples, every))
 
     def on_report(self, world: World, node: Node) -> None:

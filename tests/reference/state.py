@@ -66,6 +66,7 @@ class Stage:
     after_bytes: list[int] = field(default_factory=list)
     opened: bool = False  # runnable, as the page calls it
     asked_at: int | None = None
+    waits_since: int = 0  # when it last began to wait, none of its tasks having waited
     early_allowed: int = 0  # how many tasks of an early stage may be asked for
     look_at: set[int] = field(default_factory=set)  # when its AM looks at how many it may ask for
     check_at: int | None = None  # when it is looked whether its maps starve
@@ -77,6 +78,11 @@ class Stage:
     @property
     def is_early(self) -> bool:
         return self.slow_start_permille >= 0
+
+    @property
+    def leaf(self) -> QueueState:
+        """Where its requests wait and its containers count: its job's queue, in the tree of its partition."""
+        return self.job.queue.copies.get(self.label, self.job.queue)
 
     def waiting(self) -> list[Task]:
         return [task for task in self.tasks if task.asked]
@@ -126,16 +132,23 @@ class Node:
     spec: NodeSpec
     speed_permille: int
     background: Vector
-    alive: bool = True
+    lost: bool = False
+    leaving: bool = False  # it is being decommissioned, or is gone for that reason
     faults: int = 0  # losses so far
     loss_at: int | None = None
     return_at: int | None = None
+    leaves_at: int | None = None  # when it begins to be decommissioned
     reports_made: int = 0
     reports: int = 0  # seen, those included that the seen ones stand for
     last_made: Report | None = None
     report: Report | None = None  # the last one that was seen
     reported_background: Vector = ()
     reserved_for: Stage | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether it takes containers."""
+        return not self.lost and not self.leaving
 
 
 @dataclass(eq=False)
@@ -146,6 +159,8 @@ class QueueState:
     guarantee: Vector = ()  # these two follow what the cluster may promise now
     maximum: Vector = ()
     children: list[QueueState] = field(default_factory=list)
+    label: str = ""  # the partition in whose tree it is
+    copies: dict[str, QueueState] = field(default_factory=dict)  # of a queue of the default partition: in the others
 
     def upwards(self) -> list[QueueState]:
         """This queue, its parent, ..., root."""
@@ -202,8 +217,10 @@ class World:
         self.counting = [r for r in range(self.n_resources) if dominant or r == MEMORY or r in self.exclusive]
         self.capacity_sum = cluster.total_allowance()  # C_r of the page
         self.total_sum: Vector = self.capacity_sum  # T_r of the page
+        self.total_of: dict[str, Vector] = {}  # that of each partition
         self.nodes = [self._node(number, spec) for number, spec in enumerate(cluster.nodes)]
-        self.queues: list[QueueState] = []
+        self.queues: list[QueueState] = []  # of all partitions; the tree of the default one is first
+        self.partitions: list[str] = []  # their labels; empty: labels are properties of nodes
         self.jobs: list[Job] = []
         self.stages: list[Stage] = []
         self.tasks: list[Task] = []
@@ -211,11 +228,19 @@ class World:
         self.attempts: list[Attempt] = []
         self.shapes: list[Vector] = []  # distinct reservations, in the workload's order
         self.allocations = 0
+        self.newcomer_at: int | None = None  # when a stage first began to wait, since somebody outside looked
         self.untold: set[int] = set()  # nodes on which containers ended since heartbeats were last sent
 
     def anything_waits(self) -> bool:
         """Whether the scheduler has requests that it has not met."""
         return any(stage.waiting() for stage in self.stages if stage.kind != INNER)
+
+    def roots(self) -> list[QueueState]:
+        return [queue for queue in self.queues if queue.parent is None]
+
+    def may_go_to(self, stage: Stage, node: Node) -> bool:
+        """As far as labels say."""
+        return stage.label == node.spec.label or (stage.label == "" and not self.partitions)
 
     def drop_reservations(self, stage: Stage) -> None:
         for node in self.nodes:
@@ -227,6 +252,7 @@ class World:
         slow = draw(self.seed, STREAM_SLOW_NODE, number) % 1000 < faults.slow_node_permille
         node = Node(number, spec, faults.slow_speed_permille if slow else spec.speed_permille, self.zero)
         node.background, node.reported_background = self.background_level(node, 0), self.zero
+        node.leaves_at = spec.decommission_at_ms if spec.decommission_at_ms >= 0 else None
         if faults.node_mtbf_s > 0:
             node.loss_at = self.fault_span_ms(node, faults.node_mtbf_s, repair=False)
         return node
@@ -271,7 +297,7 @@ class World:
             [
                 run
                 for run in self.containers()
-                if queue in run.task.job.queue.upwards()
+                if queue in run.task.stage.leaf.upwards()
                 and user in (None, run.task.job.user)
                 and (not only_ams or run.kind == AM)
             ]

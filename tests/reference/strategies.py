@@ -17,6 +17,7 @@ from heddle.model.cluster import (
     OOM_RULES,
     Cluster,
     Faults,
+    LabelShare,
     Level,
     MapReduce,
     Network,
@@ -35,9 +36,11 @@ from .trace import Lever, Observation, Policy
 MEMORY_MB = (0, 256, 512, 1024, 1024, 2048)
 VCORES_MILLI = (0, 500, 1000, 1000, 2000, 3000)
 MAXIMA: tuple[Vector, ...] = ((2048, 2000, 2), (1500, 8000, 1), (6000, 3000, 2), (50_000, 50_000, 9))  # of queues
+LABEL_SHARES: tuple[tuple[LabelShare, ...], ...] = ((), (), (LabelShare("red", 300, 700),), (LabelShare("red", 1000),))
 DURATIONS_MS = st.one_of(
     st.sampled_from((0, 500, 1000, 1000, 2000, 2500, 5000, 10_000, 20_000)), st.integers(0, 20_000)
 )
+DECOMMISSIONS_MS = st.one_of(st.sampled_from((-1, 0, 1000, 5000)), st.integers(0, 30_000))
 SUBMISSIONS_MS = st.one_of(st.sampled_from((0, 0, 0, 500, 1000, 2000, 10_000)), st.integers(0, 20_000))
 
 
@@ -59,9 +62,10 @@ class Features:
     locality: bool = False
     preemption: bool = False  # between queues, of which there may be several
     network: bool = False  # bandwidth, and data to move
+    decommissioning: bool = False
 
 
-EVERYTHING = Features(*[True] * 14)
+EVERYTHING = Features(*[True] * 15)
 
 
 @st.composite
@@ -84,7 +88,7 @@ def clusters(draw: st.DrawFn, features: Features = Features()) -> Cluster:  # no
         nodes=tuple(draw(_nodes(features, number)) for number in range(n_nodes)),
         resources=resources,
         exclusive=("gpu",) if features.gpu else (),
-        queues=draw(_queues(len(resources))) if features.queues else (Queue("root"),),
+        queues=draw(_queues(len(resources), features)) if features.queues else (Queue("root"),),
         increment=(draw(st.sampled_from((1, 1, 256))), draw(st.sampled_from((1, 1, 500))), 1)[: len(resources)],
         calculator=draw(st.sampled_from(CALCULATORS)),
         off_switch_per_heartbeat=draw(st.sampled_from((0, 0, 1, 2))),
@@ -100,7 +104,7 @@ def clusters(draw: st.DrawFn, features: Features = Features()) -> Cluster:  # no
 @st.composite
 def _nodes(draw: st.DrawFn, features: Features, number: int) -> Node:
     # Multiples of the increments, so that the allowance can be promised to the last unit. The first node holds
-    # the largest of everything; with a label it would be useless to others, so a label never bars the unlabelled.
+    # the largest of everything; it has no label and stays, so that not all that wait wait for ever.
     memory = draw(st.sampled_from((2048, 3072, 4096) if number == 0 else (1024, 2048, 4096)))
     vcores = draw(st.sampled_from((3000, 4000) if number == 0 else (1000, 2000, 4000)))
     gpu = (2,) if number == 0 else (draw(st.sampled_from((0, 1, 2))),)
@@ -123,15 +127,16 @@ def _nodes(draw: st.DrawFn, features: Features, number: int) -> Node:
         capacity,
         (memory, vcores, *extra),
         rack=f"rack-{draw(st.integers(0, 1))}",
-        label=draw(st.sampled_from(("", "red"))) if features.labels else "",
+        label=draw(st.sampled_from(("", "red"))) if features.labels and number > 0 else "",
         speed_permille=draw(st.sampled_from((1000, 1000, 1000, 500, 1500))),
         background=background,
         bandwidth_mbps=draw(st.sampled_from((1, 2, 8, 8, 0))) if features.network else 0,
+        decommission_at_ms=draw(DECOMMISSIONS_MS) if features.decommissioning and number > 0 else -1,
     )
 
 
 @st.composite
-def _queues(draw: st.DrawFn, n_resources: int) -> tuple[Queue, ...]:
+def _queues(draw: st.DrawFn, n_resources: int, features: Features) -> tuple[Queue, ...]:
     names = ["root.a", "root.b", "root.c.d"][: draw(st.integers(2, 3))]
     # Siblings all have amounts for guarantees, or all shares.
     parents_with_amounts = draw(st.sampled_from(((), (), ("root",), ("root.c",), ("root", "root.c"))))
@@ -143,10 +148,13 @@ def _queues(draw: st.DrawFn, n_resources: int) -> tuple[Queue, ...]:
         is_limited = name != "root.a" and draw(st.integers(0, 3)) == 0
         return draw(st.sampled_from(MAXIMA))[:n_resources] if is_limited else ()
 
+    def labels() -> tuple[LabelShare, ...]:
+        return draw(st.sampled_from(LABEL_SHARES)) if features.labels else ()
+
     parents = []
     if "root.c.d" in names:
         permille = draw(st.sampled_from((300, 1000)))
-        parents = [Queue("root.c", permille, guarantee=guarantee("root.c"), maximum=maximum("root.c"))]
+        parents = [Queue("root.c", permille, guarantee=guarantee("root.c"), maximum=maximum("root.c"), labels=labels())]
     leaves = [
         Queue(
             name,
@@ -161,6 +169,7 @@ def _queues(draw: st.DrawFn, n_resources: int) -> tuple[Queue, ...]:
             user_limit_factor_milli=draw(st.sampled_from((1000, 500, 3000))),
             max_running_jobs=draw(st.sampled_from((-1, -1, 1, 2))),
             order=draw(st.sampled_from(LEAF_ORDERS)),
+            labels=labels(),
         )
         for name in names
     ]
@@ -377,7 +386,7 @@ class _JobMaker:
 
     def demand(self, label: str, largest: int = 6) -> Vector:
         """A reservation that one node with the label can promise in full."""
-        hosts = [node for node in self.cluster.nodes if label in ("", node.label)]
+        hosts = [node for node in self.cluster.nodes if label == node.label]
         host = self.draw(st.sampled_from(hosts)).allowance
         wanted = (self.pick(*MEMORY_MB[:largest]), self.pick(*VCORES_MILLI[:largest]), self.pick(0, 0, 1, 2))
         return tuple(min(want, have) for want, have in zip(wanted, host, strict=False))
@@ -424,7 +433,12 @@ ORDERINGS: tuple[Lever, ...] = (
 QUEUES: tuple[Lever, ...] = (
     ("one-leaf", {}),
     ("fair", {}),
+    ("fair", {"threshold_mb": 512, "nodes": 0.5}),
+    ("fair", {"reserve": "always"}),
+    ("fair", {"reserve": "capacity"}),
     ("drf", {}),
+    ("drf", {"threshold_mb": 512, "threshold_vcores": 1, "nodes": 0.3}),
+    ("drf", {"reserve": "none"}),
     ("capacity", {}),
     ("capacity", {"reserve": 0}),
 )
@@ -450,7 +464,7 @@ PARTITIONS: tuple[Lever, ...] = (
     ("dress-pools", {"theta": 0.4, "basis": "available", "initial_share": 0.5, "window_s": 2}),
     ("dress-pools", {"theta": 0.3, "demand": "asked", "release": "literal", "t_s": 2, "t_e": 1, "window_s": 5}),
     ("dress-pools", {"theta": 0.4, "alg3": "literal", "t_s": 3, "t_e": 2}),
-    ("dress-pools", {"theta": 0.4, "floor_s": 7}),
+    ("dress-pools", {"theta": 0.4}),
 )
 PLACEMENTS: tuple[Lever, ...] = (
     ("most-free", {}),

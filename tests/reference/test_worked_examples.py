@@ -8,10 +8,13 @@ import pytest
 
 from . import (
     worked_amounts,
+    worked_bridge,
     worked_executors,
+    worked_fair_reservations,
     worked_fifo,
     worked_heartbeats,
     worked_knobs,
+    worked_labels,
     worked_locality,
     worked_network,
     worked_observation,
@@ -25,10 +28,13 @@ from .worked_example import Example
 
 EXAMPLES = [
     *worked_amounts.EXAMPLES,
+    *worked_bridge.EXAMPLES,
     *worked_executors.EXAMPLES,
+    *worked_fair_reservations.EXAMPLES,
     *worked_fifo.EXAMPLES,
     *worked_heartbeats.EXAMPLES,
     *worked_knobs.EXAMPLES,
+    *worked_labels.EXAMPLES,
     *worked_locality.EXAMPLES,
     *worked_network.EXAMPLES,
     *worked_observation.EXAMPLES,

@@ -29,6 +29,7 @@ class Observation:
     poll_ms: int = 0
     lag_ms: int = 0
     loss_permyriad: int = 0
+    latency_ms: int = 30  # with the bridge, from a new request until the policy outside looks
 
 
 EXACT = Observation()

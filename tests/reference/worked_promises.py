@@ -218,21 +218,6 @@ def only_what_happens_is_an_instant() -> Example:
     return Example(build("happens", jobs), cluster, HALF_IS_USED, spans, 61_000)
 
 
-# Labels
-
-
-def labelled_nodes_count_like_others() -> Example:
-    # T = 2000, whatever the label: a may have half, 1000. Five tasks of its first job want the label: n1. Of the other
-    # job, without one, five more start, wherever there is room. (In YARN a would have 500 of either partition, and the
-    # five would have n0 alone.) At 10 s all end, and the last three start.
-    nodes = Node("n0", (1000, 0), (1000, 0)), Node("n1", (1000, 0), (1000, 0), label="ssd")
-    cluster = Cluster(nodes, queues=(Queue("root"), Queue("root.a", 500, 500, user_limit_factor_milli=2000)))
-    wants = StageSpec("work", (100, 0), [TaskSpec(10_000)] * 5, label="ssd")
-    jobs = [JobSpec("labelled", 0, [wants], queue="root.a"), job("any", 0, 8, 10)]
-    spans = together(0, [*[0] * 10, *[10_000] * 3], 10)
-    return Example(build("labels", jobs), cluster, CAPACITY, spans, 70_000)
-
-
 EXAMPLES = [
     a_resized_node_moves_the_maximum,
     a_resized_node_moves_the_guarantee,
@@ -245,5 +230,4 @@ EXAMPLES = [
     preemption_follows,
     background_shrinks_root,
     only_what_happens_is_an_instant,
-    labelled_nodes_count_like_others,
 ]

@@ -23,7 +23,18 @@ def test_quick_run_of_every_paper(paper: str, tmp_path: Path, capsys: pytest.Cap
     if paper in ("usage-feedback", "network-aware") and not TRACES.is_dir() and os.environ.get("CI"):
         pytest.fail("the real traces are not here (../shared/traces): their claims would be left out")
     traces = ["--traces", str(TRACES)] if TRACES.is_dir() else []
-    asked = ["reproduce", paper, "--quick", "--json", "--jobs", "1", "--report", str(report), "--markdown", str(docs)]
+    asked = [
+        "reproduce",
+        paper,
+        "--quick",
+        "--json",
+        "--on",
+        "local:1",
+        "--report",
+        str(report),
+        "--markdown",
+        str(docs),
+    ]
     assert run([*asked, *traces]) == 0
     (document,) = valid("reproduce", json.loads(capsys.readouterr().out))["papers"]
     assert document["paper"] == paper

@@ -1,4 +1,4 @@
-"""Stock YARN driven by knobs: the engine against runs worked out by hand."""
+"""Stock YARN driven from outside: the engine against runs worked out by hand."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import pytest
 
 from engine_trace import engine_trace
 from heddle.model import cluster as model
+from reference import worked_bridge, worked_knobs
 from reference.worked_example import SEED, Example
-from reference.worked_knobs import EXAMPLES
+
+EXAMPLES = [*worked_knobs.EXAMPLES, *worked_bridge.EXAMPLES]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda make: make.__name__)

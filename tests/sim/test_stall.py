@@ -56,3 +56,10 @@ def test_background_load_that_leaves_too_little() -> None:
     late = JobSpec("late", 5000, [one_task(1000, use_mb=100)])
     reason = reason_of([late], Cluster((busy,)), "fifo+usage-feedback")
     assert reason.startswith("request-too-large: stage 0 of job 0 wants 1000 MB")
+
+
+def test_requests_without_a_label_where_all_nodes_have_one() -> None:
+    cluster = Cluster((Node("n0", (4000, 4000), (4000, 4000), label="gpu"),))
+    reason = reason_of([JobSpec("j", 0, [one_task()])], cluster, "capacity")
+    assert reason.startswith("label: stage 0 of job 0 wants 1000 MB")
+    assert "count labels apart" in reason

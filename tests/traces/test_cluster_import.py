@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heddle.model.cluster import Queue
+from heddle.model.cluster import LabelShare, Queue
 from heddle.model.errors import BadInput
 from heddle.traces.cluster_import.imported import ImportedQueues
 from heddle.traces.cluster_import.scheduler_xml import read_queues_xml
@@ -64,6 +64,22 @@ def test_capacity_tree_with_everything_that_is_modelled(tmp_path: Path) -> None:
     )
     assert (found.calculator, found.off_switch_per_heartbeat) == ("dominant", 4)
     assert found.left == ()
+
+
+def test_shares_of_labels_are_taken_over(tmp_path: Path) -> None:
+    found = capacity(
+        tmp_path,
+        root__queues="a,b", root__a__capacity="50", root__b__capacity="50",
+        root__accessible_node_labels__gpu__capacity="100", root__a__accessible_node_labels="gpu,ssd",
+        root__a__accessible_node_labels__gpu__capacity="70", root__a__accessible_node_labels__ssd__capacity="1w",
+        root__b__accessible_node_labels__gpu__capacity="30",
+        root__b__accessible_node_labels__gpu__maximum_capacity="40",
+    )  # fmt: skip
+    assert queue(found, "root.a").labels == (LabelShare("gpu", 700, 1000),)
+    assert queue(found, "root.b").labels == (LabelShare("gpu", 300, 400),)
+    assert [one.setting.partition("accessible-")[2] for one in found.left] == [
+        "node-labels.gpu.capacity", "node-labels", "node-labels.ssd.capacity",
+    ]  # fmt: skip
 
 
 def test_yarns_own_defaults_hold_where_nothing_is_said(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from heddle.model.cluster import (
     YARN,
     Cluster,
     Faults,
+    LabelShare,
     Level,
     MapReduce,
     Network,
@@ -87,13 +88,25 @@ def test_every_key_of_the_file() -> None:
             Node("node-0", size, allowed, "a"),
             Node("node-1", size, allowed, "b"),
             Node("node-2", size, allowed, "a"),
-            Node("old-one", old, old, "c", "old", 500, (Level(0, (1024, 500, 0, 0)),), 100),
-            Node("old-two", old, old, "c", "old", 500, (Level(0, (1024, 500, 0, 0)),), 100),
+            Node("old-one", old, old, "c", "old", 500, (Level(0, (1024, 500, 0, 0)),), 100, 5000),
+            Node("old-two", old, old, "c", "old", 500, (Level(0, (1024, 500, 0, 0)),), 100, 5000),
             Node("node-3", tiny, tiny, background=(Level(0, (0, 1000, 0, 0)), Level(1000, (10, 0, 0, 0)))),
         ),
         queues=(
             Queue("root", max_running_jobs=9),
-            Queue("root.prod", 600, 800, 2000, (4096, 0, 0, 0), 125, 25, 1500, 7, "fair"),
+            Queue(
+                "root.prod",
+                600,
+                800,
+                2000,
+                (4096, 0, 0, 0),
+                125,
+                25,
+                1500,
+                7,
+                "fair",
+                labels=(LabelShare("old", 125, 500), LabelShare("ssd")),
+            ),
             Queue("root.dev", 400),
             Queue("root.dev.ann", 100),
             Queue("root.dev.bob"),
@@ -153,7 +166,7 @@ faults: [1]
         "nodes[0].capacity: missing: say memory_mb and vcores",
         'nodes[0].capacty: unknown key, did you mean "capacity"?',
         "nodes[0].rack_uplink_mbps: unknown key; known keys are names, count, name, capacity, allowance, rack, racks, "
-        "label, speed, background, bandwidth_mbps",
+        "label, speed, background, bandwidth_mbps, decommission_at_ms",
         "nodes[1].capacity.memory_mb: must be a whole number, not 1.5",
         "nodes[1].capacity.vcores: must be between 0 and 1e+09, not -1",
         "nodes[1].capacity.disk: unknown key; known keys are memory_mb, vcores",
@@ -241,6 +254,7 @@ def clusters(draw: st.DrawFn) -> Cluster:
             rack=draw(st.sampled_from(["rack-0", "r"])),
             label=draw(st.sampled_from(["", "", "ssd"])),
             speed_permille=draw(st.sampled_from([1000, 1000, 1, 1234])),
+            decommission_at_ms=draw(st.sampled_from([-1, -1, 0, 7])),
             background=draw(st.sampled_from([(), (Level(0, (1, 2, 3)), Level(5, (0, 0, 0)))])),
         )
         for name in draw(st.lists(_name, min_size=1, max_size=8, unique=True))
@@ -257,13 +271,17 @@ def clusters(draw: st.DrawFn) -> Cluster:
         user_limit_factor_milli=_small,
         max_running_jobs=st.integers(-1, 5),
         order=st.sampled_from(["", "fifo", "fair", "drf"]),
+        labels=st.sampled_from([(), (LabelShare("ssd", 300), LabelShare("7", 0, 125))]),
     )
     tree = ("root", "root.a", "root.a.b", "root.a.c", "root.d")
     return Cluster(
         nodes=nodes,
         resources=("memory_mb", "vcores_milli", "gpu"),
         exclusive=draw(st.sampled_from([(), ("gpu",), ("memory_mb", "gpu")])),
-        queues=tuple(dataclasses.replace(draw(queue), name=name) for name in tree[: draw(st.integers(1, 5))]),
+        queues=tuple(
+            dataclasses.replace(draw(queue), name=name, **({"labels": ()} if name == "root" else {}))
+            for name in tree[: draw(st.integers(1, 5))]
+        ),
         increment=draw(st.tuples(*[st.integers(1, 2000)] * 3)),
         calculator=draw(st.sampled_from(["memory", "dominant"])),
         off_switch_per_heartbeat=draw(_small),
@@ -299,6 +317,11 @@ def test_hash_ignores_the_name_only() -> None:
     assert cluster_hash(cluster) == cluster_hash(dataclasses.replace(cluster, name="other", about={"x": 1}))
     assert cluster_hash(cluster) != cluster_hash(load_cluster("2x101x1"))
     assert cluster_hash(cluster) != cluster_hash(dataclasses.replace(cluster, timing=YARN))
+    leaving = dataclasses.replace(cluster.nodes[0], decommission_at_ms=0)
+    assert cluster_hash(cluster) != cluster_hash(dataclasses.replace(cluster, nodes=(leaving, cluster.nodes[1])))
+    labelled = Queue("root.a", labels=(LabelShare("ssd"),))
+    with_label, without = (dataclasses.replace(cluster, queues=(Queue("root"), a)) for a in (labelled, Queue("root.a")))
+    assert cluster_hash(with_label) != cluster_hash(without)
 
 
 def test_further_resources_on_the_command_line() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +13,9 @@ from heddle.model.workload import AM
 from heddle.policy.compile import compile_hook, layout_of
 from heddle.policy.handles import ParamsHandle, StateHandle, ViewHandle
 from heddle.policy.lever import Question
+from heddle.stock_yarn.sight import node_id
+from heddle.stock_yarn.tabled import TABLED
+from heddle.stock_yarn.tabling import Named, write_table
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec
 from heddle.yarn.live.applying.tables import form_of
 from heddle.yarn.live.bridge.table import RequestRow, Table
@@ -125,20 +130,26 @@ def drawn(states: RandomStates, step_over: bool, *, redraw: bool = True) -> Draw
     return Draw(table, row_of, keys, terms, fits, view.stage["waiting"].tolist(), vetoed)
 
 
-def chosen_by_levers(states: RandomStates, draw: Draw, node: int, step_over: bool) -> int | None:
-    """The walk of sim/scheduling/choosing.py: the first of each size, those that could go, the best by combine()."""
+def could_go(states: RandomStates, draw: Draw, node: int, step_over: bool) -> list[int]:
+    """The first of each size, as far as they fit and are not vetoed."""
     free = (states.view.node["total"][node] - states.view.node["allocated"][node]).tolist()
     heads: dict[tuple[int, int], int] = {}
     for stage in sorted(draw.row_of, key=lambda one: (draw.keys[one], one)):
         if draw.waiting[stage] and not (step_over and (stage, node) in draw.vetoed):
             heads.setdefault(draw.row_of[stage].size, stage)
-    able = [
+    return [
         stage
         for size, stage in heads.items()
         if size[0] <= free[0] and size[1] <= free[1] and (stage, node) not in draw.vetoed
     ]
+
+
+def chosen_by_levers(states: RandomStates, draw: Draw, node: int, step_over: bool) -> int | None:
+    """The walk of sim/scheduling/choosing.py: of those that could go the best by combine()."""
+    able = could_go(states, draw, node, step_over)
     if not able:
         return None
+    free = (states.view.node["total"][node] - states.view.node["allocated"][node]).tolist()
     keys, terms = [draw.keys[stage] for stage in able], [draw.terms[stage] for stage in able]
     fits = [int(draw.fits[node, stage]) for stage in able]
     spread = (min(keys), max(keys), min(fits), max(fits), min(terms), max(terms))
@@ -200,3 +211,32 @@ def test_the_core_chooses_what_levers_choose(policy: str) -> None:
             expected.append("-" if row is None else f"{row.app} {row.priority} {row.allocation}")
     assert run_core(lines) == expected
     assert somebody > len(expected) // 2  # the states are not idle ones
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_simulated_bridge_chooses_what_levers_choose(policy: str) -> None:
+    states = RandomStates(policy, seed=100 + POLICIES.index(policy))
+    hooks, somebody = TABLED.hooks, 0
+    form, n_stages = form_of(states.lever), len(states.view.stage)
+    assert form is not None
+    lengths = {"keys": n_stages, "terms": n_stages, "least_terms": len(states.view.shape)}
+    lists = {name: np.zeros(length, np.int64) for name, length in lengths.items()}
+    parts = {part: TABLED.state.zeroed(part, NODES if part == "node" else 1, 2) for part in TABLED.state.parts}
+    given = states.view, SimpleNamespace(**lists, **parts), SimpleNamespace(default=0)
+    for _ in range(6):
+        draw = drawn(states, step_over=True)
+        plans = {node_id(int(name[1:].partition(":")[0])): plan for name, plan in draw.table.plans.items()}
+        stages = np.arange(n_stages)
+        table = Named(replace(draw.table, plans=plans), stages, np.array(draw.keys), np.array(draw.terms))
+        write_table(table, -(1 << 63) if form.ahead_below is None else form.ahead_below, given[1], states.view)
+        for node in range(NODES):
+            able = could_go(states, draw, node, step_over=True)
+            hooks["offer"](*given, node)
+            keys, terms = [hooks["key"](*given, stage) for stage in able], [hooks["term"](*given, s) for s in able]
+            fits = [hooks["fit"](*given, node, stage) for stage in able]
+            over = [pick(values) for values in (keys, fits, terms) for pick in (min, max) if able]
+            values = [hooks["combine"](*given, *one, 0, 0, 0, *over) for one in zip(keys, fits, terms, strict=True)]
+            found = min(zip([-value for value in values], keys, able, strict=True), default=(0, 0, None))[2]
+            assert found == chosen_by_levers(states, draw, node, step_over=True)
+            somebody += found is not None
+    assert somebody > 3 * NODES

@@ -12,7 +12,7 @@ from heddle.model.view import EVENT_ALLOCATED, JOB_ADMITTED, JOB_ARRIVED
 from heddle.policy.handles import ViewHandle
 from heddle.policy.lever import Question
 from heddle.policy.parse import parse_policy
-from heddle.yarn.live.admitting import suppose
+from heddle.yarn.live.admitting import most_free_node, suppose
 from heddle.yarn.live.decider import Decider
 from heddle.yarn.live.levers import LiveLevers
 from heddle.yarn.live.live_view import Batch, LiveView
@@ -128,6 +128,20 @@ def test_the_same_answers_as_one_question_at_a_time(policy: str, snapshot: Snaps
     assert again == said  # nothing of what was supposed is left, neither in the view nor in the lever
     assert everything(live) == before
     assert one_at_a_time(levers, live) == said
+
+
+@pytest.mark.parametrize(("states", "chosen"), [("LR", 1), ("RR", 0), ("LL", 0), ("", -1)])
+def test_an_am_is_supposed_on_a_node_that_levers_have_a_row_for(states: str, chosen: int) -> None:
+    """With all nodes lost, admission control was told of an AM on node -1, and wrote before its table."""
+    words = {"R": "RUNNING", "L": "LOST"}
+    nodes = {
+        f"n{place}:1": NodeSeen(f"n{place}:1", "n", "/r", words[state], "", (4096, 4000), (0, 0), 100, 0.1, 100, 0.1)
+        for place, state in enumerate(states)
+    }
+    waiting = AppSeen("application_1_0001", "root.default", "ann", False, 0, 1, True, "", (Ask(0, (256, 1000), 1),))
+    _, live, said = decided("admission-control", Snapshot.of(Names(), 1000, nodes, {waiting.id: waiting}, {}, QUEUES))
+    assert most_free_node(ViewHandle(live.view)) == chosen
+    assert len(said) == 1
 
 
 @settings(max_examples=40, deadline=None)

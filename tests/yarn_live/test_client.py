@@ -186,7 +186,7 @@ def test_kerberos_without_the_extra_says_what_to_install(
     monkeypatch.setitem(sys.modules, "gssapi", None)
     rm.challenge = "Negotiate"
     rm.instead["/nodes"] = (401, "Authentication required")
-    with pytest.raises(YarnError, match=r'HTTP 401: it wants Kerberos.*pip install "heddle\[kerberos\]"'):
+    with pytest.raises(YarnError, match=r"HTTP 401: it wants Kerberos.*pip install 'gssapi>=1.8'"):
         client.nodes()
 
 

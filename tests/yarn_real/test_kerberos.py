@@ -37,7 +37,7 @@ def program(name: str) -> str:
 def kdc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A KDC with a user and the service of a web server; its folder holds krb5.conf and a key table of each."""
     if importlib.util.find_spec("gssapi") is None:
-        pytest.skip('needs the extra: pip install "heddle[kerberos]"')
+        pytest.skip('needs the extra: pip install -e ".[kerberos]"')
     tools = {name: program(name) for name in PROGRAMS}
     port = free_port(2)
     (tmp_path / "krb5.conf").write_text(

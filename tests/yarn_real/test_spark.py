@@ -17,7 +17,7 @@ def test_spark_jobs_run_and_are_accounted_for(
     cluster: LocalCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if find_spec("pyspark") is None:
-        absent("pyspark is not installed: pip install 'heddle[spark]'")
+        absent("pyspark is not installed: pip install -e '.[spark]'")
     (tmp_path / "mine.py").write_text("import sys\nraise ValueError(f'nothing to count in {sys.argv[1]}')\n")
     mixture = tmp_path / "jobs.yaml"
     mixture.write_text(

@@ -243,8 +243,8 @@ GUARDS: Final = (
     ),
     Guard(
         "401, 403, 500", "Session.step", f"{STEERING}/session.py",
-        "        except YarnError as error:\n            if self._controller is not None:",
-        "        except ZeroDivisionError as error:\n            if self._controller is not None:",
+        "        except YarnError as error:\n            self.trouble = str(error)",
+        "        except ZeroDivisionError as error:\n            self.trouble = str(error)",
         (
             f"{FAULTY_ANSWER}[403]",
             f"{REAL}::test_answers_that_are_malformed_partial_slow_or_refusals",

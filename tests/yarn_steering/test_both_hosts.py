@@ -60,6 +60,7 @@ class Turning:
     """Turns the knobs of the simulated YARN at its first look."""
 
     moves_to = QUEUES
+    hears_in_ms = 0
 
     def __init__(self, knobs: SimulatedKnobs, app: str, world: World) -> None:
         self._knobs, self._app, self._world = knobs, app, world

@@ -46,7 +46,7 @@ def steering(rm: FakeRm, desk: Desk) -> Iterator[subprocess.Popen[bytes]]:
             yield process
         finally:
             process.kill()
-    wait_for(lambda: not watchdog_lives(desk), WITHIN_S)
+    wait_for(lambda: not watchdog_lives(desk), STARTS_S)
 
 
 def test_kill_9(rm: FakeRm, steering: subprocess.Popen[bytes], desk: Desk) -> None:
@@ -59,7 +59,7 @@ def test_a_controller_that_hangs(rm: FakeRm, steering: subprocess.Popen[bytes], 
     wait_for(lambda: as_found(rm), WITHIN_S)
     time.sleep(0.5)
     steering.send_signal(signal.SIGCONT)  # it finds out, and goes on with a new lease
-    wait_for(lambda: sizes(rm) != OWN and desk.load() is not None and watchdog_lives(desk), WITHIN_S)
+    wait_for(lambda: sizes(rm) != OWN and desk.load() is not None and watchdog_lives(desk), STARTS_S)
 
 
 def test_both_die(rm: FakeRm, steering: subprocess.Popen[bytes], desk: Desk) -> None:

@@ -11,6 +11,7 @@ import polars as pl
 from heddle.analysis.best_possible.bounds import bounds
 from heddle.analysis.measures.edges import Edges
 from heddle.api.results import ComparisonResult, Result
+from heddle.experiments.attempts import results_or_raise
 from heddle.experiments.compare import run_one
 from heddle.experiments.engines import LocalProcesses
 from heddle.experiments.plan import DEFAULT_POLICIES, plan_comparison, read_policies
@@ -50,7 +51,8 @@ def simulate(
 ) -> Result:
     """One run. With `record` every attempt and the reason of every wait is kept, as `Result.explain` needs it.
 
-    Under the executor "yarn-knobs" a stock YARN decides, and the policy turns its knobs from outside.
+    Under the executor "yarn-knobs" a stock YARN decides, and the policy turns its knobs from outside; under "bridge" it
+    also orders its requests, through the bridge in its ResourceManager.
     """
     jobs = load_workload(workload, seed) if isinstance(workload, str) else workload
     on = _cluster(workload, cluster)
@@ -103,7 +105,7 @@ def compare(
         complete=record,
         executor=executor,
     )
-    done = dict(LocalProcesses(processes).run(run_one, plan.runs))
+    done = dict(results_or_raise(LocalProcesses(processes).run(run_one, plan.runs)))
     by = "" if executor == "native" else f", executor={executor!r}"
     arguments = f"{workload!r}, {list(policies)!r}, seeds={seeds}, baseline={baseline!r}{by}"
     return ComparisonResult(plan.comparison(done, f"heddle.compare({arguments})"))

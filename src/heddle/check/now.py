@@ -100,6 +100,19 @@ def look(client: RmClient) -> Now:
     return Now(len(alive), away, running, ordered, _use(telling), len(busy) - len(telling), at_ms)
 
 
+def why_one_waits(client: RmClient, app_id: str) -> str:
+    """Why an application that is live waits at this moment; "": it does not."""
+    where = client.address
+    answer = client.apps()
+    app = read_apps(answer, where).get(app_id)
+    if app is None or (app.running and not app.asks):
+        return ""
+    nodes = [node for node in read_nodes(client.nodes(), where).values() if node.alive]
+    with Reading(f"{where}: apps"):
+        row = next(row for row in rows_under(answer, "apps", "app") if row["id"] == app_id)
+        return _why(app, row, nodes, dict(_full_queues(client.scheduler())))
+
+
 _ALL_STATES: Final = "NEW,RUNNING,UNHEALTHY,DECOMMISSIONING,DECOMMISSIONED,LOST,REBOOTED,SHUTDOWN"
 
 

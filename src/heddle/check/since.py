@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Final, Literal
 
 from heddle.check.findings import Finding
 from heddle.model.errors import BadInput
+from heddle.model.nested_text import from_json
 
 Change = Literal["new", "worse", "same", "better", "gone"]
 MATTERS: Final = 0.1  # a smaller change, as a share, is none
@@ -27,7 +27,7 @@ class Since:
 def read_earlier(path: Path) -> list[dict[str, Any]]:
     """The findings of an earlier check; BadInput where the file is none."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = from_json(path.read_text(encoding="utf-8"))
         found: list[dict[str, Any]] = [
             {"key": str(one["key"]), "value": float(one["value"]), "says": str(one["says"])}
             for one in document["findings"]

@@ -19,7 +19,7 @@ def bound(
     cluster: ClusterOption = None,
     seed: Annotated[int, typer.Option(help="Seed of a built-in workload.", min=0)] = 0,
     optimum: Annotated[
-        bool, typer.Option("--optimum", help="Also find the true optimum of a small instance (needs heddle[optimum]).")
+        bool, typer.Option("--optimum", help="Also find the true optimum of a small instance (needs OR-tools).")
     ] = False,
     limit_s: Annotated[float, typer.Option(help="Seconds for each optimum.", min=0.1)] = 30.0,
     json: Json = False,

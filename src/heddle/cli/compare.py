@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from heddle.cli.completion import policy_names, workload_names
+from heddle.cli.engines import On, engine_on
 from heddle.cli.inputs import LeverTimeout, cluster_for, compile_with_message, limit_levers, read_all, workload_for
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, terminal_width
 from heddle.cli.progress import run_with_progress
@@ -79,12 +80,13 @@ def compare(
         typer.Option(help="Length of these blocks in seconds [default: what the jobs suggest].", min=0.001),
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", help="Parallel processes [default: one per core, where that pays].", min=1),
-    ] = None,
+    on: On = "local",
     executor: Annotated[
-        Literal["native", "yarn-knobs"], typer.Option(help="Who turns the plan into containers.")
+        Literal["native", "yarn-knobs", "bridge"],
+        typer.Option(
+            help="Who decides about containers. native: the policy. yarn-knobs: a stock YARN whose knobs the policy "
+            "turns. bridge: the same, with the bridge in its ResourceManager."
+        ),
     ] = "native",
     lever_timeout: LeverTimeout = 60,
     json: Json = False,
@@ -106,13 +108,13 @@ def compare(
     """
     from heddle.analysis.measures.edges import Edges
     from heddle.experiments.compare import run_one
-    from heddle.experiments.engines import processes_on_this_machine
     from heddle.experiments.plan import DEFAULT_POLICIES, plan_comparison, read_policies
     from heddle.report.comparison import write_comparison_report
     from heddle.report.table import comparison_tables, notes, verdict_sentences
     from heddle.traces.imports.store import account_beside
 
     limit_levers(lever_timeout)
+    engine = engine_on(on)
     policies, first, clusters = read_all(
         lambda: read_policies(policy or DEFAULT_POLICIES),
         lambda: workload_for(workload, 0),
@@ -134,7 +136,7 @@ def compare(
     )
     for n_resources in plan.resource_counts:
         compile_with_message(plan.policies, n_resources)
-    done = dict(run_with_progress(processes_on_this_machine(jobs), run_one, plan.runs))
+    done = dict(run_with_progress(engine, run_one, plan.runs))
     comparison = plan.comparison(done, shlex.join(["heddle", *sys.argv[1:]]))
     if report is not None:
         write_comparison_report(report, comparison, account_beside(Path(workload)))

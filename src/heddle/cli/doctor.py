@@ -11,12 +11,22 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Annotated, Final
+
+import typer
 
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, table
 from heddle.cli.settings import FILE
+from heddle.model.errors import RunRefused
+from heddle.model.extras import how_to_install
+from heddle.model.numba_version import refuse_untried
 
 _NEEDED = ("numba", "numpy", "polars", "pyarrow", "pyyaml", "rich", "typer")
 _PATIENCE_S = 10
+OK: Final = "ok"
+ABSENT: Final = "absent"  # something optional is not there
+WEAK: Final = "weak"  # it works, and others could do more than they should
+WRONG: Final = "wrong"
 
 
 @dataclass(frozen=True)
@@ -24,45 +34,64 @@ class Finding:
     """One thing that was looked at."""
 
     what: str
-    state: str  # ok, absent (something optional is not there), wrong
+    state: str  # one of those above
     detail: str
 
 
-def doctor(json: Json = False) -> int:
+def doctor(
+    security: Annotated[
+        bool, typer.Option("--security", help="Who else here could read, change or run what is heddle's?")
+    ] = False,
+    json: Json = False,
+) -> int:
     """Look at this machine: versions, cores, memory, the cache of compiled code, Java and Hadoop.
 
     What is only needed for a part of heddle is `absent`, with what it would be for. Exit code 1 means that something
-    which every run needs is wrong.
+    which every run needs is wrong. With --security: modes and owners of folders, secrets that others can read, TLS,
+    pages that other machines reach; `weak` is what may be meant so, `wrong` what cannot be.
 
     \b
     Examples:
       heddle doctor
+      heddle doctor --security
       heddle doctor --json
     """
-    findings = list(_findings())
-    wrong = [one for one in findings if one.state == "wrong"]
+    if security:
+        from heddle.cli.doctor_security import security_findings
+
+        findings = list(security_findings())
+    else:
+        findings = list(_findings())
+    wrong = [one for one in findings if one.state == WRONG]
     if json:
         print_json({"well": not wrong, "findings": [asdict(one) for one in findings]})
     else:
         print_tables([table(("", "", ""), [(one.what, one.state, one.detail) for one in findings])])
-        print("something is wrong: see above" if wrong else "all is well: try `heddle compare`")
+        weak = [one for one in findings if one.state == WEAK]
+        well = "nothing is wrong; look at what is weak" if weak else "all is well: try `heddle compare`"
+        print("something is wrong: see above" if wrong else well)
     return FAILED if wrong else DONE
 
 
 def _findings() -> Iterator[Finding]:
     good = sys.version_info >= (3, 11)
-    yield Finding("Python", "ok" if good else "wrong", platform.python_version() + ("" if good else ": needs 3.11"))
+    yield Finding("Python", OK if good else WRONG, platform.python_version() + ("" if good else ": needs 3.11"))
     for name in ("heddle", *_NEEDED):
         try:
-            yield Finding(name, "ok", version(name))
+            yield Finding(name, OK, version(name))
         except PackageNotFoundError:
-            yield Finding(name, "wrong", "not installed: pip install heddle")
+            yield Finding(name, WRONG, f"not installed: {how_to_install('')}")
+    try:
+        refuse_untried()
+    except RunRefused as refused:
+        yield Finding("Numba's version", WRONG, str(refused))
     cores = f"{os.cpu_count() or 1}; unless told otherwise, compare and sweep use them all where that pays"
-    yield Finding("cores", "ok", cores)
+    yield Finding("cores", OK, cores)
     yield _memory()
     yield _cache()
     yield _settings()
-    yield _optional("OR-tools", _version_of("ortools"), "heddle bound --optimum: pip install 'heddle[optimum]'")
+    yield _optional("Starlette", _version_of("starlette"), f"heddle yarn dashboard: {how_to_install('dashboard')}")
+    yield _optional("OR-tools", _version_of("ortools"), f"heddle bound --optimum: {how_to_install('optimum')}")
     yield _optional("Chromium", shutil.which("chromium") or shutil.which("google-chrome"), "tests of the HTML report")
     yield _java()
     hadoop = os.environ.get("HADOOP_HOME") or shutil.which("yarn")
@@ -77,15 +106,15 @@ def _version_of(package: str) -> str | None:
 
 
 def _optional(what: str, found: str | None, needed_for: str) -> Finding:
-    return Finding(what, "ok", found) if found else Finding(what, "absent", f"only for {needed_for}")
+    return Finding(what, OK, found) if found else Finding(what, ABSENT, f"only for {needed_for}")
 
 
 def _memory() -> Finding:
     try:
         total_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
     except (ValueError, OSError, AttributeError):  # not every system tells
-        return Finding("memory", "ok", "unknown")
-    return Finding("memory", "ok", f"{total_mb / 1024:.1f} GB")
+        return Finding("memory", OK, "unknown")
+    return Finding("memory", OK, f"{total_mb / 1024:.1f} GB")
 
 
 def _cache() -> Finding:
@@ -96,19 +125,19 @@ def _cache() -> Finding:
     folder = cache_folder()
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(nearest, os.W_OK):
-        return Finding("cache", "wrong", f"{folder} cannot be written: every run would compile anew (NUMBA_CACHE_DIR)")
+        return Finding("cache", WRONG, f"{folder} cannot be written: every run would compile anew (NUMBA_CACHE_DIR)")
     state = (
         "the engine is compiled"
         if engine_is_compiled(len(BASE_RESOURCES))
         else "empty: the first run compiles the engine"
     )
-    return Finding("cache", "ok", f"{folder}: {state}")
+    return Finding("cache", OK, f"{folder}: {state}")
 
 
 def _settings() -> Finding:
     if Path(FILE).is_file():
-        return Finding("settings", "ok", f"{FILE} of this folder gives defaults of options")
-    return Finding("settings", "ok", f"no {FILE} here: built-in defaults")
+        return Finding("settings", OK, f"{FILE} of this folder gives defaults of options")
+    return Finding("settings", OK, f"no {FILE} here: built-in defaults")
 
 
 def _java() -> Finding:
@@ -118,5 +147,5 @@ def _java() -> Finding:
     try:
         told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return Finding("Java", "absent", f"{java} does not answer; only for a local YARN cluster")
-    return Finding("Java", "ok", (told.stderr or told.stdout).partition("\n")[0] or java)
+        return Finding("Java", ABSENT, f"{java} does not answer; only for a local YARN cluster")
+    return Finding("Java", OK, (told.stderr or told.stdout).partition("\n")[0] or java)

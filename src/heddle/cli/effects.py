@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from heddle.cli.inputs import compile_with_message
+from heddle.cli.engines import On, engine_on
 from heddle.cli.output import Json, print_json, print_paragraphs, print_tables, say, table
 from heddle.cli.progress import run_with_progress
+from heddle.cli.stored_runs import rows_of
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from heddle.analysis.comparison.effects import Effects
     from heddle.analysis.waiting.by_reason import Waits
     from heddle.experiments.effects.plan import Extent
     from heddle.experiments.engines import Engine
     from heddle.experiments.sweep_file import Sweep
     from heddle.experiments.sweep_run import SweepRun
-    from heddle.experiments.sweep_store import SweepStore
     from heddle.report.effects import Matrix, Place
 
 TRACES: Final = Path("../shared/traces")  # beside a checkout, where the project keeps them
@@ -59,10 +57,7 @@ def effects(
     traces: Annotated[
         Path | None, typer.Option(help=f"Where the recorded traces are [default: {TRACES}, if it is there].")
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", help="Parallel processes [default: one per core, where that pays].", min=1),
-    ] = None,
+    on: On = "local",
     json: Json = False,
 ) -> None:
     """Run every combination of the papers' levers, and say which work together.
@@ -80,18 +75,17 @@ def effects(
     """
     from heddle.analysis.comparison.effects import Effects
     from heddle.experiments.effects.plan import plan_effects
-    from heddle.experiments.engines import processes_on_this_machine
     from heddle.experiments.sweep_store import SweepStore
     from heddle.report.effects import Matrix, Setting
     from heddle.report.effects_detail_page import detail_markdown, detail_name
     from heddle.report.effects_page import effects_markdown
     from heddle.report.page import write_page
 
-    engine = processes_on_this_machine(jobs)
+    engine = engine_on(on)
     with tempfile.TemporaryDirectory(prefix="heddle-effects-") as scratch:
         extent, remarks = _extent(workload, queues or (), seeds, quick, traces, Path(scratch) / "traces")
         plan, folder = plan_effects(extent), output or Path(scratch) / "runs"
-        found = Effects(_rows(plan, SweepStore(folder), engine))
+        found = Effects(rows_of(plan, SweepStore(folder), engine))
         waits = _waits(found, plan, engine, folder)
     settings = tuple(Setting(scene.name, scene.about, scene.cluster) for scene in extent.scenes)
     matrix = Matrix(found, waits, tuple(remarks), _command(workload or (), queues or (), seeds, quick), settings)
@@ -150,25 +144,6 @@ def _extent(
         raise BadInput.of("--workload", "; ".join(remarks))
     chosen = tuple(one for one in QUEUES if one in queues) or (QUEUES[:1] if quick else QUEUES)
     return Extent(tuple(scenes), chosen, seeds or (1 if quick else SEEDS), quick), remarks
-
-
-def _rows(plan: Sweep, store: SweepStore, engine: Engine) -> pl.DataFrame:
-    """A row for each run, in the order of the plan; those that are there already are not run again."""
-    import polars as pl
-
-    from heddle.experiments.sweep_run import run_row
-
-    store.open_for(plan, plan.name)
-    done = store.done()
-    left = [one for one in plan.runs if one.key not in done]
-    before = len(plan.runs) - len(left)
-    say(f"{len(plan.runs)} runs" + (f", {before} are done" if before else ""))
-    for n_resources in {len(one.cluster.resources) for one in left}:
-        compile_with_message(plan.policies, n_resources)
-    for _, row in run_with_progress(engine, run_row, left, before):
-        store.put(row, {})
-    keys = [one.key for one in plan.runs]
-    return pl.DataFrame({"key": keys}).join(store.table(keys), on="key", maintain_order="left")
 
 
 def _waits(found: Effects, plan: Sweep, engine: Engine, folder: Path) -> dict[Place, Waits]:

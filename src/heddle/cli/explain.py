@@ -150,9 +150,15 @@ def _spans_table(run: Run, life: Explained) -> Table:
     headings = (
         "after",
         "for",
-        "what happened" + (f" (the {left_out} shortest spans are left out)" if left_out else ""),
+        "what happened" + _left_out(left_out),
     )
     return table(headings, rows, title=title)
+
+
+def _left_out(spans: int) -> str:
+    if not spans:
+        return ""
+    return " (the shortest span is left out)" if spans == 1 else f" (the {spans} shortest spans are left out)"
 
 
 def _who_waits(life: Explained, span: Span) -> str:

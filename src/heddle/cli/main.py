@@ -31,9 +31,11 @@ from heddle.cli import (
     sweep,
     traces,
     tune,
+    twin,
     workload,
     yarn,
 )
+from heddle.cli.engines import until_the_command_ends
 from heddle.cli.group import CommandGroup
 from heddle.cli.output import (
     BAD_INPUT,
@@ -79,6 +81,7 @@ app.command("compare")(compare.compare)
 app.add_typer(sweep.app, name="sweep")
 app.command("tune")(tune.tune)
 app.command("explain")(explain.explain)
+app.command("twin")(twin.twin)
 app.command("bound")(bound.bound)
 app.command("efficiency")(efficiency.efficiency)
 app.command("ledger")(ledger.ledger)
@@ -127,7 +130,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     tell_errors_as_json("--json" in given)
     watch.tell = _tell_of_endless_lever
     try:
-        code: Any = app(args=_quiet_first(given), standalone_mode=False)
+        with until_the_command_ends:
+            code: Any = app(args=_quiet_first(given), standalone_mode=False)
         sys.stdout.flush()
     except HeddleError as error:
         return report(error)

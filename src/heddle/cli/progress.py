@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from heddle.cli.output import is_quiet, say
 
 if TYPE_CHECKING:
+    from heddle.experiments.attempts import Failed
     from heddle.experiments.engines import Engine
 
 LINE_EVERY_S = 10.0  # where there is no terminal
@@ -18,9 +19,18 @@ R = TypeVar("R")
 
 
 def run_with_progress(
-    engine: Engine, function: Callable[[C], R], configurations: Sequence[C], before: int = 0
+    engine: Engine, function: Callable[[C], R], configurations: Sequence[C]
 ) -> Iterator[tuple[int, R]]:
-    """The results as they come; `before` of the whole were done earlier. Without a terminal, a line now and then."""
+    """The results as they come; the first error ends it."""
+    from heddle.experiments.attempts import results_or_raise
+
+    return results_or_raise(attempts_with_progress(engine, function, configurations))
+
+
+def attempts_with_progress(
+    engine: Engine, function: Callable[[C], R], configurations: Sequence[C], before: int = 0
+) -> Iterator[tuple[int, R | Failed]]:
+    """What came of each; `before` of the whole were done earlier. Without a terminal, a line now and then."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,

@@ -11,19 +11,25 @@ from typing import Annotated, Final
 
 import typer
 
+from heddle.cli.ablation import run_ablation
+from heddle.cli.engines import On, engine_on
 from heddle.cli.inputs import compile_with_message
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.cli.progress import run_with_progress
 from heddle.model.errors import BadInput
 
 ALL: Final = "all"
+WEAVE: Final = "weave"
 TRACES: Final = Path("../shared/traces")  # beside a checkout, where the project keeps them
 
 
 def reproduce(
     paper: Annotated[
         str,
-        typer.Argument(metavar="PAPER", help="usage-feedback, haste, admission-control, network-aware, dress, or all."),
+        typer.Argument(
+            metavar="PAPER",
+            help="usage-feedback, haste, admission-control, network-aware, dress, or all of them; or weave.",
+        ),
     ],
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer seeds, smaller workloads: minutes; wider intervals.")
@@ -35,10 +41,11 @@ def reproduce(
     traces: Annotated[
         Path | None, typer.Option(help=f"Where the recorded traces are [default: {TRACES}, if it is there].")
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", help="Parallel processes [default: one per core, where that pays].", min=1),
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="With weave: keep the runs here; the same command then goes on with them."),
     ] = None,
+    on: On = "local",
     json: Json = False,
 ) -> None:
     """Run a paper's experiments again and say which of its claims hold.
@@ -48,13 +55,16 @@ def reproduce(
     nothing said beforehand what should come out. The paper's claims are counted apart from ours. Constants have a
     hash; two tables with the same hash rest on the same ones. Exit code 0 whatever the verdicts.
 
+    `weave` is no paper: it runs all 128 combinations of the papers' parts on ten workloads and says what each part is
+    worth beside the others.
+
     \b
     Examples:
       heddle reproduce usage-feedback --quick
       heddle reproduce all --quick --report papers.html
       heddle reproduce usage-feedback --json > claims.json
+      heddle reproduce weave -o runs --markdown docs
     """
-    from heddle.experiments.engines import processes_on_this_machine
     from heddle.policy.parse import parse_policy
     from heddle.report.page import write_page
     from heddle.reproduce.claims import Reproduction, headline
@@ -64,12 +74,19 @@ def reproduce(
     from heddle.reproduce.papers import PAPERS
     from heddle.reproduce.papers import reproduce as carry_out
 
-    if paper != ALL and paper not in PAPERS:
-        raise BadInput.of("PAPER", f"{paper} is not known: {', '.join(PAPERS)}, or {ALL}")
+    if paper not in (*PAPERS, ALL, WEAVE):
+        raise BadInput.of("PAPER", f"{paper} is not known: {', '.join(PAPERS)}, {ALL}, or {WEAVE}")
     if traces is not None and not traces.is_dir():
         raise BadInput.of("--traces", f"there is no folder {traces}")
+    if paper == WEAVE:
+        if report is not None:
+            raise BadInput.of("--report", f"{WEAVE} has a page in Markdown only: --markdown DIR")
+        run_ablation(quick, traces or TRACES, markdown, output, engine_on(on), json)
+        return
+    if output is not None:
+        raise BadInput.of("--output", f"only the runs of {WEAVE} are kept")
     compile_with_message([parse_policy("fifo+usage-feedback")], 2)
-    compute = partial(run_with_progress, processes_on_this_machine(jobs))
+    compute = partial(run_with_progress, engine_on(on))
     done: list[Reproduction] = []
     for one in PAPERS.values() if paper == ALL else [PAPERS[paper]]:
         with tempfile.TemporaryDirectory(prefix="heddle-reproduce-") as scratch:

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from heddle.model.access import why_not_ours
 from heddle.model.errors import BadInput, Problem
 from heddle.model.suggestion import did_you_mean
 
@@ -28,11 +29,14 @@ def read_settings_file(given: Path | None) -> tuple[Path | None, dict[str, Any]]
     path = given or Path(FILE)
     if given is None and not path.is_file():
         return None, {}
+    if given is None and (why := why_not_ours(path.resolve())):
+        # It can name a lever's file, which is code: whoever puts one into a folder would run as whoever works there.
+        raise BadInput.of(str(path), f"{why}, so it is not taken unasked: --config {path} takes it")
     try:
         return path, tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInput.of(str(path), f"cannot be read: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput.of(str(path), f"not TOML: {error}") from None
 
 

@@ -43,7 +43,11 @@ def simulate(
     report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Verify afterwards that the run can be right.")] = False,
     executor: Annotated[
-        Literal["native", "yarn-knobs"], typer.Option(help="Who turns the plan into containers.")
+        Literal["native", "yarn-knobs", "bridge"],
+        typer.Option(
+            help="Who decides about containers. native: the policy. yarn-knobs: a stock YARN whose knobs the policy "
+            "turns. bridge: the same, with the bridge in its ResourceManager."
+        ),
     ] = "native",
     lever_timeout: LeverTimeout = 60,
     json: Json = False,

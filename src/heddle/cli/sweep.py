@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heddle.cli.engines import On, engine_on
 from heddle.cli.group import CommandGroup
 from heddle.cli.inputs import compile_with_message
-from heddle.cli.output import Json, print_json, print_paragraphs, print_tables, say, table
-from heddle.cli.progress import run_with_progress
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, table
+from heddle.cli.progress import attempts_with_progress
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -37,16 +38,15 @@ app = typer.Typer(
 def run_sweep(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A .yaml or .toml file, see below.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the results; made, or taken up again.")],
-    on: Annotated[
-        str, typer.Option(help="Where runs are computed: local:PROCESSES, or an engine that is plugged in.")
-    ] = "local",
+    on: On = "local",
     json: Json = False,
-) -> None:
+) -> int:
     """Run a sweep, or go on with one that was interrupted.
 
     The file is checked as a whole before anything runs. Each run is kept as soon as it ends, so that whatever stops
-    the sweep, the same command goes on where it was. The results are one Parquet data set for Polars, DuckDB and
-    others: results/runs/*.parquet.
+    the sweep, the same command goes on where it was. A run that fails is kept with its error in results/failed, the
+    others go on, and the exit code is 1; the same command tries it again. The results are one Parquet data set for
+    Polars, DuckDB and others: results/runs/*.parquet.
 
     \b
     The file:
@@ -54,20 +54,21 @@ def run_sweep(
       policies: [fifo, "drf+n-sigma(n={n})"]
       clusters: [8x65536x24]            left out: what the workload suggests
       loads: [0.8, 1.0, 1.2]            how much faster jobs are submitted
-      executors: [native, yarn-knobs]   left out: native
+      executors: [native, yarn-knobs]   and bridge; left out: native
       parameters: {jobs: [20, 40], n: [2, 3, 5]}
       seeds: 5
     \b
     Examples:
       heddle sweep run sizing.yaml -o results
       heddle sweep run sizing.yaml -o results --on local:2 --json
+      heddle sweep run sizing.yaml -o results --on dask://scheduler:8786
     """
-    from heddle.experiments.engines import engine_named
+    from heddle.experiments.attempts import Failed
     from heddle.experiments.sweep_file import read_sweep
     from heddle.experiments.sweep_run import run_row
-    from heddle.experiments.sweep_store import SweepStore, parameter_types
+    from heddle.experiments.sweep_store import FAILED_RUNS, SweepStore, parameter_types
 
-    engine = engine_named(on)
+    engine = engine_on(on)
     if not file.is_file():
         raise BadInput.of(str(file), "no such file")
     sweep = read_sweep(file)
@@ -81,12 +82,24 @@ def run_sweep(
     for n_resources in {len(one.cluster.resources) for one in left}:
         compile_with_message(sweep.policies, n_resources)
     types = parameter_types(sweep.runs)
-    for _, row in run_with_progress(engine, run_row, left, before):
-        store.put(row, types)
+    failed = 0
+    for place, row in attempts_with_progress(engine, run_row, left, before):
+        if isinstance(row, Failed):
+            failed += 1
+            store.put_failed(left[place], row)
+            if failed <= _SHOWN:
+                say(f"failed: {left[place].words}: {row.says}")
+        else:
+            store.put(row, types)
+    ran = len(left) - failed
     if json:
-        print_json({"name": sweep.name, "folder": str(output), "runs": len(sweep.runs), "ran_now": len(left)})
+        counts = {"runs": len(sweep.runs), "ran_now": ran, "failed": failed}
+        print_json({"name": sweep.name, "folder": str(output), **counts})
     else:
-        say(f"{len(left)} runs done; look at them with: heddle sweep show {shlex.quote(str(output))}")
+        say(f"{ran} runs done; look at them with: heddle sweep show {shlex.quote(str(output))}")
+    if failed:
+        say(f"{failed} runs failed; why is in {output / FAILED_RUNS}; the same command tries them again")
+    return FAILED if failed else DONE
 
 
 @app.command("show")
@@ -110,7 +123,7 @@ def show_sweep(
     from rich.markup import escape
 
     from heddle.analysis.comparison.sweep_axes import best_of, column_of, numeric_axes, sampling_in, scenarios
-    from heddle.experiments.sweep_store import SweepStore
+    from heddle.experiments.sweep_store import FAILED_RUNS, SweepStore
     from heddle.report.page import write_page
     from heddle.report.sweep import NAME_WIDTH, standing_cells, sweep_html
     from heddle.report.table import broken
@@ -121,7 +134,9 @@ def show_sweep(
     name, keys = store.plan()
     rows = store.table(keys)
     if rows.height < len(keys):
-        say(f"{rows.height} of {len(keys)} runs are done: heddle sweep run goes on")
+        failed = len(store.failed() & set(keys))
+        words = f", {failed} failed ({folder / FAILED_RUNS} says why)" if failed else ""
+        say(f"{rows.height} of {len(keys)} runs are done{words}: heddle sweep run goes on")
     if report is not None:
         write_page(report, sweep_html(name, rows, chosen, shlex.join(["heddle", *sys.argv[1:]])))
         say(f"wrote {report}")

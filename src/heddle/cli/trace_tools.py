@@ -210,6 +210,7 @@ def share(
     import json as json_module
     import secrets
 
+    from heddle.model.access import read_by_others
     from heddle.model.whole_files import write_whole
     from heddle.traces.imports.store import beside
     from heddle.traces.parquet import write_parquet
@@ -220,6 +221,8 @@ def share(
         salt = secrets.token_bytes(32) if salt_file is None else salt_file.read_bytes()
     except OSError as error:
         raise BadInput.of(str(salt_file), f"cannot be read: {error.strerror or error}", field="--salt-file") from None
+    if salt_file is not None and read_by_others(salt_file):
+        say(f"note: {salt_file} can be read by others than its owner, who could try names out with it: chmod 600")
     if len(salt) < 8:
         raise BadInput.of(str(salt_file), "a secret of less than 8 bytes can be guessed", field="--salt-file")
     shared, manifest = anonymised(workload_for(workload), salt, round(1000 * round_s))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from heddle.cli.durations import seconds
+from heddle.cli.engines import On, engine_on
 from heddle.cli.inputs import ClusterOption, WorkloadArgument, cluster_for, compile_with_message, read_all, workload_for
 from heddle.cli.output import Json, print_json, print_paragraphs, print_tables, say, terminal_width
 from heddle.cli.progress import run_with_progress
@@ -47,8 +48,11 @@ def tune(
     ] = None,
     trials: Annotated[int | None, typer.Option(help="How many candidates to try at most.", min=1)] = None,
     executor: Annotated[
-        Literal["native", "yarn-knobs"],
-        typer.Option(help="yarn-knobs: only what a stock YARN can be steered to. native: every lever."),
+        Literal["native", "yarn-knobs", "bridge"],
+        typer.Option(
+            help="yarn-knobs: only what a stock YARN can be steered to. bridge: what one with the bridge can. "
+            "native: every lever."
+        ),
     ] = "yarn-knobs",
     seed: Annotated[int, typer.Option(help="Of the search.", min=0)] = 0,
     block_s: Annotated[
@@ -58,9 +62,7 @@ def tune(
         Path | None,
         typer.Option("--output", "-o", help="Keep the trials here; the same command then goes on with them."),
     ] = None,
-    on: Annotated[
-        str, typer.Option(help="Where runs are computed: local:PROCESSES, or an engine that is plugged in.")
-    ] = "local",
+    on: On = "local",
     report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
     json: Json = False,
 ) -> None:
@@ -76,7 +78,6 @@ def tune(
       heddle tune trace.parquet -c cluster.yaml --goal makespan --trials 60 -o tuning --report tuning.html
       heddle tune mix --trials 30 --json
     """
-    from heddle.experiments.engines import engine_named
     from heddle.policy.parse import parse_policy
     from heddle.policy.present import present_policy
     from heddle.report.page import write_page
@@ -92,7 +93,7 @@ def tune(
     from heddle.tune.tuning import tune as tune_policy
     from heddle.tune.words import verdict
 
-    engine = engine_named(on)
+    engine = engine_on(on)
     first, chosen = read_all(lambda: workload_for(workload, 0), lambda: cluster_for(workload, cluster))
     own = parse_policy(present) if present is not None else present_policy(chosen) or parse_policy("capacity")
     check_run(first, chosen, 0)

@@ -6,14 +6,17 @@ import typer
 
 from heddle.cli import (
     yarn_bridge,
+    yarn_dashboard,
     yarn_fidelity,
     yarn_local,
+    yarn_monitoring,
     yarn_run,
     yarn_sls,
     yarn_steer,
     yarn_storm,
     yarn_trace,
     yarn_trial,
+    yarn_twin,
     yarn_workload,
 )
 from heddle.cli.group import CommandGroup
@@ -39,6 +42,10 @@ app.command("track")(yarn_trace.track)
 app.command("observe")(yarn_trace.observe)
 app.command("steer")(yarn_steer.steer)
 app.command("restore")(yarn_steer.restore)
+app.command("twin")(yarn_twin.twin)
+app.command("dashboard")(yarn_dashboard.dashboard)
+app.command("monitoring")(yarn_monitoring.monitoring)
+app.command("why")(yarn_twin.why)
 app.command("trial")(yarn_trial.trial)
 app.command("fidelity")(yarn_fidelity.fidelity)
 app.command("workload")(yarn_workload.workload)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from heddle.cli.output import DONE, Json, is_quiet, print_json, print_json_line, say
+from heddle.cli.output import DONE, Json, complain, is_quiet, print_json, print_json_line, say
 from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Name, Rm, Stretched, client_of, secret_of, until_told
 from heddle.model.errors import BadInput, RunRefused
 
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from heddle.cli.steer_view import SteerView
+    from heddle.dashboard.board import Board
     from heddle.policy.policy import Policy
+    from heddle.yarn.live.steering.desk import Desk
     from heddle.yarn.live.steering.metrics_page import SteeringMetrics
+    from heddle.yarn.live.steering.showing import Showing
     from heddle.yarn.observe.journal import Journal
 
 
@@ -38,7 +41,7 @@ def steer(
         typer.Option(
             "--young",
             min=0,
-            help="A new container counts with all it reserves so long; longer where starts are slow (usage-feedback).",
+            help="Seconds for which a new container counts in full, at least; longer where starts are slow.",
         ),
     ] = 10,
     overcommit: Annotated[float, typer.Option(min=1, help="Promise at most this many times a node's own size.")] = 4,
@@ -56,7 +59,7 @@ def steer(
         list[str] | None,
         typer.Option(help="Change AM shares and priorities only in this leaf queue (root.etl); may be repeated."),
     ] = None,
-    best_effort: Annotated[bool, typer.Option("--best-effort", help="Live although parts cannot be acted on.")] = False,
+    best_effort: Annotated[bool, typer.Option("--best-effort", help="Go live even if parts have no knob.")] = False,
     accept_sizes: Annotated[bool, typer.Option("--accept-sizes", help="Take nodes' sizes as they are now.")] = False,
     use_bridge: Annotated[
         bool, typer.Option("--bridge/--no-bridge", help="Decide request by request where the RM has the bridge.")
@@ -71,6 +74,10 @@ def steer(
         int | None, typer.Option(min=0, max=65535, help="Offer metrics for Prometheus on this port; 0: any.")
     ] = None,
     metrics_host: Annotated[str, typer.Option(help="Address on which metrics are offered.")] = "127.0.0.1",
+    dashboard: Annotated[
+        bool, typer.Option("--dashboard", help="Offer the dashboard as well; the link is printed.")
+    ] = False,
+    dashboard_port: Annotated[int, typer.Option(min=0, max=65535, help="On this port of 127.0.0.1; 0: any.")] = 0,
     max_calls_per_s: MaxCalls = MAX_CALLS,
     json: Annotated[bool, typer.Option("--json", help="Print every decision as a JSON line.")] = False,
 ) -> int:
@@ -87,6 +94,7 @@ def steer(
       heddle yarn steer --policy usage-feedback
       heddle yarn steer --policy usage-feedback --mode live --lease 30 --node worker7:8041
       heddle yarn steer --policy admission-control --mode live --metrics-port 9464
+      heddle yarn steer --policy usage-feedback --mode live --dashboard
       heddle yarn steer --policy haste --mode live --bridge-secret /etc/heddle/bridge/secret
       heddle yarn steer --pause
     """
@@ -103,6 +111,7 @@ def steer(
     from heddle.yarn.live.steering.desk import desk_of
     from heddle.yarn.live.steering.metrics_page import SteeringMetrics
     from heddle.yarn.live.steering.session import Session, Terms
+    from heddle.yarn.live.steering.showing import Showing
     from heddle.yarn.observe.journal import Journal
 
     chosen = parse_policy(policy)
@@ -143,20 +152,46 @@ def steer(
         journal = Journal(record, say) if record is not None else None
         metrics = SteeringMetrics(str(chosen), mode) if metrics_port is not None else None
         about = f"{mode}: {chosen} on {client.address}; Ctrl-C ends it" + (", all is put back" * (mode == "live"))
-        with until_told() as told, _watched(about, json, journal, metrics, (metrics_host, metrics_port or 0)) as teller:
+        showing = Showing(desk, str(chosen), mode, every_s, lease_s)
+        with (
+            until_told() as told,
+            _dashboard(client.address, desk, stale_s, dashboard_port if dashboard else None) as board,
+            _watched(about, json, journal, metrics, (metrics_host, metrics_port or 0), showing) as teller,
+        ):
             session = Session(client, chosen, settings, desk, terms, teller.say, bridge)
-            with session.at_work(), _pausing(rm, name, bridge is not None) as wait:
+            with showing.at_work(teller.say), session.at_work(), _pausing(rm, name, bridge is not None) as wait:
                 teller.begin(about)
                 began_s = time.monotonic()
                 stretched = Stretched(client, every_s, teller.say)
                 while not told and (for_s is None or time.monotonic() - began_s < for_s):
+                    if desk.is_to_end(showing.name):
+                        teller.say("asked to end from the dashboard")
+                        break
                     step_began_s = time.monotonic()
                     stretched.begin()
                     step = session.step()
                     stretched.end()
-                    teller.tell(decision_of(step, chosen.name, mode, time.time()) if step is not None else None)
+                    decision = decision_of(step, chosen.name, mode, time.time()) if step is not None else None
+                    teller.tell(decision, session.paused)
+                    if board is not None:
+                        board.saw(step.snapshot) if step is not None else board.missed(session.trouble)
                     wait(step_began_s + every_s - time.monotonic())
     return DONE
+
+
+@contextmanager
+def _dashboard(rm: str, desk: Desk, stale_s: float, port: int | None) -> Iterator[Board | None]:
+    """Fed by the controller's own looks, so that it costs the ResourceManager no call. None: not wanted."""
+    if port is None:
+        yield None
+        return
+    from heddle.dashboard.board import Board
+    from heddle.dashboard.serving import LOOPBACK, served
+
+    board = Board(rm, desk, stale_s)
+    with served(board, LOOPBACK, port) as link:
+        complain(f"dashboard at {link}")
+        yield board
 
 
 @contextmanager
@@ -192,23 +227,35 @@ class _Teller:
     """Tells people, machines and the record of every step."""
 
     def __init__(
-        self, view: SteerView | None, json: bool, journal: Journal | None, metrics: SteeringMetrics | None
+        self,
+        view: SteerView | None,
+        json: bool,
+        journal: Journal | None,
+        metrics: SteeringMetrics | None,
+        showing: Showing,
     ) -> None:
         self._view, self._json, self._journal, self._metrics = view, json, journal, metrics
+        self._showing = showing
 
     def begin(self, about: str) -> None:
         if self._view is None:  # which has it above all the time
             say(about)
 
     def say(self, text: str) -> None:
+        self._showing.said(text)
         if self._view is not None:
             self._view.say(text)
         else:
             say(text)
 
-    def tell(self, decision: dict[str, Any] | None) -> None:
+    def tell(self, decision: dict[str, Any] | None, paused: bool) -> None:
         """None: the ResourceManager did not answer."""
         from heddle.yarn.live.steering.decisions import changes_in_words
+
+        if decision is None:
+            self._showing.missed(paused)
+        else:
+            self._showing.stepped(decision, paused)
 
         if self._metrics is not None:
             if decision is None:
@@ -231,7 +278,12 @@ class _Teller:
 
 @contextmanager
 def _watched(
-    about: str, json: bool, journal: Journal | None, metrics: SteeringMetrics | None, where: tuple[str, int]
+    about: str,
+    json: bool,
+    journal: Journal | None,
+    metrics: SteeringMetrics | None,
+    where: tuple[str, int],
+    showing: Showing,
 ) -> Iterator[_Teller]:
     """A live view where there is a terminal to draw it on, and the page of metrics where one is wanted."""
     from rich.console import Console
@@ -245,7 +297,7 @@ def _watched(
             say(f"metrics at {opened.enter_context(served(metrics, *where))}")
         drawn = console.is_terminal and not json and not is_quiet()
         view = opened.enter_context(SteerView(about, console)) if drawn else None
-        yield _Teller(view, json, journal, metrics)
+        yield _Teller(view, json, journal, metrics, showing)
 
 
 def restore(

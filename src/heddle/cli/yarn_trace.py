@@ -59,7 +59,7 @@ def track(
     with until_told() as told, _sampler(remote, rm, name, Journal(samples, say)) as sampler:
         began_s, began_cpu_s = time.monotonic(), time.process_time()
         taken = most = 0
-        masters = _Away("the ResourceManager")
+        masters = Away("the ResourceManager")
         while not told and (for_s is None or time.monotonic() - began_s < for_s):
             if remote:
                 masters.ask(sampler.sample)
@@ -192,7 +192,7 @@ def _look_until(
     from heddle.yarn.observe.history import History
 
     history = None if server is None else History(server, observer.journal, observer.seen)
-    masters, histories = _Away("the ResourceManager"), _Away("the history server")
+    masters, histories = Away("the ResourceManager"), Away("the history server")
     began_s = busy_s = time.monotonic()
     while not told and (for_s is None or time.monotonic() - began_s < for_s):
         stretched.begin()
@@ -211,7 +211,7 @@ def _look_until(
         say(f"no history yet of {len(missing)} MapReduce jobs; the next observation of this folder asks again")
 
 
-class _Away:
+class Away:
     """Says once that a server does not answer, and once that it does again."""
 
     def __init__(self, who: str) -> None:

@@ -14,7 +14,9 @@ from heddle.analysis.measures.edges import NO_EDGES, Edges
 from heddle.experiments.rearrange import FEWEST_BLOCKS, TooShort, at_load, block_length_ms, n_blocks_of, resampled
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput
+from heddle.model.whereabouts import NamesFiles, brought_by
 from heddle.model.workload import Workload
+from heddle.policy.users import own_lever_files
 from heddle.run import Executor, simulate
 from heddle.traces.align import in_resources_of
 from heddle.traces.cluster_import.scheduler_xml import read_queues_xml
@@ -35,12 +37,16 @@ class Jobs(Protocol):
 
 
 @dataclass(frozen=True)
-class Source:
+class Source(NamesFiles):
     """Jobs that a user named."""
 
     workload: str
     load: float = 1.0  # how much faster they are submitted
     block_ms: int | None = None  # of a trace that is resampled
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return () if is_built_in(self.workload) else (self.workload,)
 
     def jobs(self, seed: int) -> Workload:
         """The jobs of this seed."""
@@ -51,7 +57,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class PlannedRun:
+class PlannedRun(NamesFiles):
     """One run of a comparison: a pure function of this, wherever it is computed."""
 
     source: Jobs
@@ -64,15 +70,24 @@ class PlannedRun:
     edges: Edges = NO_EDGES
     is_baseline: bool = False  # then bring along what is the same for all: names of jobs, bounds
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        return own_lever_files(self.policy)
+
+
+def jobs_of(source: Jobs, seed: int) -> Workload:
+    """Made once for runs that follow each other: a plan has those of the same jobs together."""
+    return _jobs(source, seed, brought_by())
+
 
 @lru_cache(maxsize=1)
-def _jobs(source: Jobs, seed: int) -> Workload:
+def _jobs(source: Jobs, seed: int, _files: str) -> Workload:
     return source.jobs(seed)
 
 
 def run_one(planned: PlannedRun) -> ComparedRun:
     """The metrics and curves of one run; its large tables are gone afterwards."""
-    workload = _jobs(planned.source, planned.seed)
+    workload = jobs_of(planned.source, planned.seed)
     run = simulate(
         workload,
         planned.cluster,

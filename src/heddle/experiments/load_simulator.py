@@ -33,7 +33,7 @@ from heddle.policy.policy import Policy
 from heddle.run import simulate
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, Vector, build
 from heddle.yarn.testbed.sls.run import JobTimes
-from heddle.yarn.testbed.sls.settings import AM_SHARE_PERMILLE, FAIR_POLICY, Scheduler
+from heddle.yarn.testbed.sls.settings import AM_SHARE_PERMILLE, FAIR_POLICY, RESERVED_INCREMENTS, Scheduler
 
 TARGET: Final = 0.03  # of the makespan
 YARN_HEARTBEAT_MS: Final = 1000
@@ -139,7 +139,11 @@ def policy_of(scheduler: Scheduler, calculator: Calculator) -> Policy:
     percent = AM_SHARE_PERMILLE[scheduler] / MILLI
     if scheduler == "capacity":
         return parse_policy(f"capacity+am-share(percent={percent})")
-    return parse_policy(f"{FAIR_POLICY[calculator]}+fair-am-share(percent={percent}, shares={calculator})")
+    threshold = f"threshold_mb={RESERVED_INCREMENTS}"
+    if calculator == "dominant":
+        threshold += f", threshold_vcores={RESERVED_INCREMENTS}"
+    queues = f"{FAIR_POLICY[calculator]}({threshold})"
+    return parse_policy(f"{queues}+fair-am-share(percent={percent}, shares={calculator})")
 
 
 def simulated(workload: Workload, cluster: Cluster, scheduler: Scheduler, rounds: int) -> list[dict[str, JobTimes]]:
@@ -149,8 +153,7 @@ def simulated(workload: Workload, cluster: Cluster, scheduler: Scheduler, rounds
     on = Cluster(
         tuple(Node(node.name, node.allowance[:2], node.allowance[:2], node.rack) for node in cluster.nodes),
         queues=cluster.queues,
-        # Fair asks of every resource whether it fits, whatever it shares.
-        calculator=cluster.calculator if scheduler == "capacity" else "dominant",
+        calculator=cluster.calculator,
         off_switch_per_heartbeat=cluster.off_switch_per_heartbeat,
         timing=Timing(node_ms, am_ms, node_ms, 0, 0),
     )

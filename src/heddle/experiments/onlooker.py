@@ -29,6 +29,7 @@ class Onlooker:
     """Somebody outside a run, as sim/run.py has it."""
 
     moves_to: tuple[str, ...] = ()
+    hears_in_ms: int = 0
 
     def __init__(self, policy: Policy, workload: Workload, cluster: Cluster) -> None:
         def capacity_of(seen: NodeSeen) -> Size:
@@ -37,7 +38,11 @@ class Onlooker:
 
         report_ms = cluster.timing.usage_report_ms
         live = LiveView(
-            capacity_of, report_ms=report_ms, n_pools=policy.partition.n_pools, calculator=cluster.calculator
+            capacity_of,
+            report_ms=report_ms,
+            n_pools=policy.partition.n_pools,
+            calculator=policy.calculator(cluster.calculator),
+            counts_labels=policy.queues.by_label,
         )
         queues = QueueTree.of(cluster, workload)
         self._sight = Sight(workload, cluster, queues, self.moves_to, lambda sim: sim.shown.node["total"])

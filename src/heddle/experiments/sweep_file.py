@@ -5,7 +5,7 @@ policies: [fifo, "drf+n-sigma(n={n})"]
 clusters: [8x65536x24]                 # left out: what the workload suggests
 loads: [0.8, 1.0, 1.2]                 # how much faster jobs are submitted; left out: 1
 parameters: {jobs: [20, 40], n: [2, 3, 5]}
-executors: [native, yarn-knobs]        # left out: native
+executors: [native, yarn-knobs]        # and bridge; left out: native
 seeds: 5                               # or a list of seeds
 """
 
@@ -28,6 +28,7 @@ from heddle.experiments.rearrange import at_load
 from heddle.experiments.sweep_run import SweepRun
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput, HeddleError, Problem, RunRefused
+from heddle.model.nested_text import TOO_DEEP, is_too_deep
 from heddle.model.suggestion import did_you_mean
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
@@ -116,11 +117,13 @@ def read_sweep(path: Path) -> Sweep:
 
 def _parse(path: Path) -> dict[str, Any]:
     try:
-        content = path.read_bytes()
-        data = tomllib.loads(content.decode()) if path.suffix == ".toml" else yaml.safe_load(content)
+        content = path.read_bytes().decode()
+        if is_too_deep(content):
+            raise BadInput.of(str(path), TOO_DEEP)
+        data = tomllib.loads(content) if path.suffix == ".toml" else yaml.safe_load(content)
     except OSError as error:
         raise BadInput.of(str(path), f"cannot be read: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, yaml.YAMLError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         kind = "TOML" if path.suffix == ".toml" else "YAML"
         raise BadInput.of(str(path), f"not {kind}: {' '.join(str(error).split())}") from None
     if not isinstance(data, dict):

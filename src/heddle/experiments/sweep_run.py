@@ -13,11 +13,12 @@ from heddle.analysis.certainty.sampling import Sampling
 from heddle.analysis.comparison.compare import COMPARED, metric_value
 from heddle.analysis.measures.edges import Edges
 from heddle.analysis.measures.metrics import run_metrics
-from heddle.experiments.compare import Source
+from heddle.experiments.compare import Source, jobs_of
 from heddle.model.cluster import Cluster
 from heddle.model.own_sources import source_digest
-from heddle.model.workload import Workload
+from heddle.model.whereabouts import NamesFiles
 from heddle.policy.parse import parse_policy
+from heddle.policy.users import own_lever_files
 from heddle.run import Executor, simulate
 from heddle.traces.identity import cluster_hash
 from heddle.traces.load import is_built_in
@@ -34,7 +35,7 @@ METRIC_COLUMNS: Final = {metric.name: metric.name.replace(".", "_") for metric i
 
 
 @dataclass(frozen=True)
-class SweepRun:
+class SweepRun(NamesFiles):
     """A configuration. What follows `edges` only says how its seeds differ and where it stands in the sweep."""
 
     source: Source
@@ -48,6 +49,17 @@ class SweepRun:
     policy_template: str
     cluster_text: str
     parameters: tuple[tuple[str, float | str], ...]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return own_lever_files(self.policy)
+
+    @property
+    def words(self) -> str:
+        """Which of the sweep's it is, for people."""
+        load = "" if self.source.load == 1.0 else f" at load {self.source.load:g}"
+        by = "" if self.executor == "native" else f" by {self.executor}"
+        return f"{self.policy} on {self.source.workload}{load}, {self.cluster_text}{by}, seed {self.seed}"
 
     @cached_property
     def key(self) -> str:
@@ -77,18 +89,12 @@ def file_digest(path: str) -> str:
 @lru_cache(maxsize=4096)
 def policy_identity(text: str) -> list[str]:
     """The policy written out, and what stands in the files of a user's own levers."""
-    files = [part.partition(".py:")[0] + ".py" for part in text.split("+") if ".py:" in part]
-    return [str(parse_policy(text)), *(file_digest(file) for file in files)]
-
-
-@lru_cache(maxsize=1)
-def _jobs(source: Source, seed: int) -> Workload:
-    return source.jobs(seed)
+    return [str(parse_policy(text)), *(file_digest(file) for file in own_lever_files(text))]
 
 
 def run_row(one: SweepRun) -> dict[str, Any]:
     """The row of a run: where it stands, how it ended, and every compared metric."""
-    run = simulate(_jobs(one.source, one.seed), one.cluster, one.policy, seed=one.seed, executor=one.executor)
+    run = simulate(jobs_of(one.source, one.seed), one.cluster, one.policy, seed=one.seed, executor=one.executor)
     metrics = run_metrics(run, one.edges)
     numbers = {column: metric_value(metrics, name) for name, column in METRIC_COLUMNS.items()}
     return {

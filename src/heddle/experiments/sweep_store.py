@@ -14,12 +14,15 @@ from typing import Any, Final
 
 import polars as pl
 
+from heddle.experiments.attempts import Failed
 from heddle.experiments.sweep_file import Sweep
 from heddle.experiments.sweep_run import METRIC_COLUMNS, SweepRun
-from heddle.model.errors import BadInput
+from heddle.model.errors import BadInput, HeddleError
+from heddle.model.nested_text import from_json
 from heddle.model.whole_files import or_bad_input, remove_partials, write_whole
 
 RUNS: Final = "runs"
+FAILED_RUNS: Final = "failed"  # one JSON for each run that has an error instead of a row
 _PLAN: Final = "sweep.json"  # the name of the sweep, its file as it was, and the keys of all its runs
 _TYPES: Final[dict[str, pl.DataType]] = {
     "key": pl.String(), "workload": pl.String(), "workload_template": pl.String(), "load": pl.Float64(),
@@ -43,14 +46,15 @@ class SweepStore:
         with or_bad_input(self.folder):
             if self.folder.exists() and any(self.folder.iterdir()) and not (self.folder / _PLAN).exists():
                 raise BadInput.of(str(self.folder), "is not empty and not a sweep's folder; nothing was written")
-            (self.folder / RUNS).mkdir(parents=True, exist_ok=True)
-            remove_partials(self.folder / RUNS)
+            for part in (RUNS, FAILED_RUNS):
+                (self.folder / part).mkdir(parents=True, exist_ok=True)
+                remove_partials(self.folder / part)
         write_whole(self.folder / _PLAN, json.dumps(plan, indent=1), durable=True)
 
     def plan(self) -> tuple[str, list[str]]:
         """The name of the sweep that was last run here, and the keys of its runs."""
         try:
-            plan = json.loads((self.folder / _PLAN).read_bytes())
+            plan = from_json((self.folder / _PLAN).read_bytes())
             return str(plan["name"]), [str(key) for key in plan["keys"]]
         except (OSError, ValueError, KeyError, TypeError):
             raise BadInput.of(str(self.folder), f"is not a sweep's folder: it has no {_PLAN}") from None
@@ -67,6 +71,24 @@ class SweepStore:
         content = io.BytesIO()
         frame.write_parquet(content)
         write_whole(self.folder / RUNS / f"{row['key']}.parquet", content.getvalue(), durable=True)
+        self._failed(str(row["key"])).unlink(missing_ok=True)  # of an earlier try
+
+    def failed(self) -> set[str]:
+        """The keys of the runs that had an error when they were tried last."""
+        return {path.stem for path in (self.folder / FAILED_RUNS).glob("*.json")}
+
+    def put_failed(self, one: SweepRun, why: Failed) -> None:
+        """Keep why a run has no row; running the sweep again tries it again."""
+        content = {
+            "key": one.key,
+            "run": one.words,
+            "error": why.says,
+            "trace": "" if isinstance(why.error, HeddleError) else why.trace,
+        }
+        write_whole(self._failed(one.key), json.dumps(content, indent=1), durable=True)
+
+    def _failed(self, key: str) -> Path:
+        return self.folder / FAILED_RUNS / f"{key}.json"
 
     def table(self, keys: Iterable[str]) -> pl.DataFrame:
         """The rows of these runs, as far as they are there."""

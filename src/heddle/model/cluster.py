@@ -39,6 +39,16 @@ class Node:
     speed_permille: int = 1000
     background: tuple[Level, ...] = ()  # load that is not ours, by time; empty = none
     bandwidth_mbps: int = 0  # of its link, in each direction; 0 = not declared
+    decommission_at_ms: int = -1  # from then on it takes nothing, and keeps what runs on it until that ends; -1 = never
+
+
+@dataclass(frozen=True)
+class LabelShare:
+    """What a queue has of the nodes with a label, permille of its parent's, where queues are counted label by label."""
+
+    label: str
+    guarantee_permille: int = 0
+    maximum_permille: int = 1000
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,7 @@ class Queue:
     guarantee: tuple[int, ...] = ()  # an amount of each resource; () = guarantee_permille counts
     maximum: tuple[int, ...] = ()  # () = maximum_permille counts
     stopped: bool = False  # keeps its place in the tree, but takes no jobs: a workload that has some is refused
+    labels: tuple[LabelShare, ...] = ()  # of nodes with these labels
 
 
 @dataclass(frozen=True)
@@ -111,11 +122,15 @@ class Preemption:
 
 @dataclass(frozen=True)
 class Observation:
-    """How well the use of nodes is known. All 0: each report is seen in the instant in which it is made."""
+    """How well the use of nodes is known. All 0: each report is seen in the instant in which it is made.
+
+    A policy outside a YARN sees everything so (stock_yarn/); with the bridge it also hears of new requests.
+    """
 
     poll_ms: int = 0  # reports are looked at so often; 0 = as they come
     lag_ms: int = 0  # from making a report until it can be seen
     loss_permyriad: int = 0  # chance that a report never comes
+    latency_ms: int = 30  # with the bridge: from a new request until the controller outside looks
 
 
 @dataclass(frozen=True)

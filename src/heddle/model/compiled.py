@@ -19,8 +19,9 @@ import numba
 from numba import njit
 from numba.extending import overload
 
+from heddle.model.access import make_folders
 from heddle.model.compilable import tell_of_marked
-from heddle.model.compiled_places import PlaceInPackage
+from heddle.model.compiled_places import FOLDER_MODE, PlaceInPackage
 from heddle.model.own_sources import source_digest
 
 _CALLING: Final = tuple(f"policy/{name}.py" for name in ("question", "delivery", "columns", "handles", "native"))
@@ -51,7 +52,7 @@ def engine_folder() -> Path:
 @contextmanager
 def compiling_alone() -> Iterator[None]:
     """One process compiles the engine while others wait here; then they find it in the cache."""
-    engine_folder().mkdir(parents=True, exist_ok=True)
+    make_folders(engine_folder(), FOLDER_MODE)
     with (engine_folder() / _LOCK).open("w") as lock:
         with suppress(OSError):  # file systems that know no locks: then several compile, as they may
             fcntl.flock(lock, fcntl.LOCK_EX)

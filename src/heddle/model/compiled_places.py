@@ -10,17 +10,21 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numba
-from numba.core.caching import _CacheLocator
 
+from heddle.model.access import make_folders, why_not_ours
 from heddle.model.errors import RunRefused
+from heddle.model.numba_internals import CacheLocator
 from heddle.model.own_sources import PACKAGE
 
+FOLDER_MODE: Final = 0o755
 
-class PlaceInPackage(_CacheLocator):  # type: ignore[misc]  # Numba is untyped for us
+
+class PlaceInPackage(CacheLocator):  # type: ignore[misc]  # Numba is untyped for us
     """For a function of the package; of other files Numba's own locators take care."""
 
     def __init__(self, function: Callable[..., Any], file: Path) -> None:
@@ -34,13 +38,15 @@ class PlaceInPackage(_CacheLocator):  # type: ignore[misc]  # Numba is untyped f
         if not (file.is_relative_to(PACKAGE) and file.is_file()):
             return None
         place = cls(py_func, file)
+        for folder in (place._folder.parent.parent, place._folder.parent, place._folder):
+            _refuse_others(folder)
         if not place._folder.is_dir():  # one that cannot be written may have all that is needed
             place.ensure_cache_path()
         return place
 
     def ensure_cache_path(self) -> None:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_folders(self._folder, FOLDER_MODE)
             tempfile.TemporaryFile(dir=self._folder).close()
         except OSError as error:
             raise RunRefused(
@@ -56,3 +62,12 @@ class PlaceInPackage(_CacheLocator):  # type: ignore[misc]  # Numba is untyped f
 
     def get_disambiguator(self) -> str:
         return str(self._line)
+
+
+@cache
+def _refuse_others(folder: Path) -> None:
+    """What is in the cache is run as it is."""
+    if folder.exists() and (why := why_not_ours(folder.resolve())):
+        raise RunRefused(
+            f"{folder} {why}, and compiled code in it would be run: set NUMBA_CACHE_DIR to one of your own"
+        )

@@ -21,6 +21,7 @@ class Reason(IntEnum):
     LOCALITY = 10  # waiting for a node near the input
     LABEL = 11  # no node with the label has room
     VETO = 12  # the policy's placement refuses every offered node
+    HELD = 13  # the bridge has no table yet that names the request
 
     @property
     def phrase(self) -> str:
@@ -41,6 +42,7 @@ _PHRASES = {
     Reason.LOCALITY: "waiting for a node near its input",
     Reason.LABEL: "no node with its label has room",
     Reason.VETO: "the placement policy refuses the nodes",
+    Reason.HELD: "the bridge waits for a table that names it",
 }
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-VIEW_VERSION: Final = 3
+VIEW_VERSION: Final = 4
 
 # States of a job.
 JOB_AWAY: Final = 0  # not arrived
@@ -37,7 +37,7 @@ EVENT_STARTED: Final = 2  # the container of `stage` on `node` runs
 EVENT_FINISHED: Final = 3  # it ended well; value = reports its node made since the allocation
 EVENT_STOPPED: Final = 4  # it ended otherwise; value as above
 EVENT_REPORTED: Final = 5  # `node` reported its use; value = this many reports in a row said the same
-EVENT_NODE_LOST: Final = 6  # `node` is gone; its containers end, each with an event of its own
+EVENT_NODE_LOST: Final = 6  # `node` takes no more containers; those of a lost one end, each with an event of its own
 EVENT_NODE_RETURNED: Final = 7  # `node` is there again
 EVENT_INNER_FINISHED: Final = 8  # a task inside an executor, which no scheduler sees: for clairvoyant levers only
 EVENT_FETCHED: Final = 9  # the last of a task's input has come, and it begins to work
@@ -96,12 +96,14 @@ def view_dtypes(n_resources: int) -> Dtypes:
                 ("allocations", np.int64),  # so far
                 vector("allowance"),  # of all nodes, lost ones included
                 vector("total"),  # what the nodes that are alive may promise now: for queues, admission and partition
+                vector("root_total"),  # that of the nodes without a label, where queues count labels apart: root's
                 vector("am_allocated"),  # what application masters hold
                 vector("increment"),  # requests and sizes are multiples of this
                 ("report_ms", np.int64),  # how often nodes report their use
                 ("running_jobs", np.int64),  # admitted and not ended
                 ("counts", np.int8, (n_resources,)),  # 1: the calculator looks at this resource
                 ("exclusive", np.int8, (n_resources,)),  # 1: never oversold, whatever sizing says
+                ("labels_apart", np.int8),  # 1: queues count labels apart; who names none stays off labelled nodes
             ],
             align=True,
         ),
@@ -119,7 +121,7 @@ def view_dtypes(n_resources: int) -> Dtypes:
                 ("rack", np.int32),  # its number
                 ("label", np.int32),  # its number; 0: none
                 ("reserved_for", np.int32),  # a stage; -1: none
-                ("alive", np.int8),  # 0: lost
+                ("alive", np.int8),  # 0: lost, or it is being decommissioned and takes no containers
             ],
             align=True,
         ),
@@ -201,6 +203,8 @@ def view_dtypes(n_resources: int) -> Dtypes:
                 ("waiting", np.int32),  # containers asked for and not allocated
                 ("held", np.int32),  # containers allocated or running
                 ("done", np.int32),  # tasks that finished
+                ("queue", np.int32),  # the leaf in which it waits and its containers count: its job's, or of its label
+                ("member", np.int32),  # row of view.member: its user there
                 ("reason", np.int8),  # why its requests wait (model.reasons.Reason)
             ],
             align=True,

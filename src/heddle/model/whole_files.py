@@ -21,10 +21,13 @@ _PARTIAL: Final = ".partial"
 
 
 @contextmanager
-def whole_file(target: Path, *, durable: bool = False) -> Iterator[Path]:
-    """A path to write to, which becomes `target` when the block ends well; `durable`: on disk by then, name and all."""
+def whole_file(target: Path, *, durable: bool = False, mode: int = 0o666) -> Iterator[Path]:
+    """An empty file to write to, which becomes `target` when the block ends well; `durable`: on disk by then, name and
+    all. A link in either place is replaced, never followed."""
     partial = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}{_PARTIAL}")
     try:
+        partial.unlink(missing_ok=True)
+        os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
         yield partial
         if durable:
             _sync(partial)

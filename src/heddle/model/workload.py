@@ -55,7 +55,7 @@ STAGE: Final = np.dtype(
         ("slow_start_permille", np.int16),  # -1: waits for its predecessors; else may start early and hold
         ("slots", np.int16),  # EXECUTORS: tasks that run in one at the same time
         ("iteration", np.int16),  # the round, of an iterative job
-        ("label", np.int16),  # index into Workload.labels; 0 = any node
+        ("label", np.int16),  # index into Workload.labels; 0 = none
         ("kind", np.int8),  # TASKS, AM, EXECUTORS, INNER
     ],
     align=True,

@@ -34,6 +34,7 @@ _LEGAL: Final[Mapping[tuple[Question, str], Legal]] = {
     (Question.ADMISSION, "admits"): _REASON,
     (Question.QUEUES, "allows"): _REASON,
     (Question.QUEUES, "user_allows"): _REASON,
+    (Question.QUEUES, "keeps"): Legal(0, 1, "0 or 1"),
     (Question.PLACEMENT, "allows"): _REASON,
     (Question.PLACEMENT, "score"): _SCORE,
     (Question.SIZING, "total"): _AMOUNT,

@@ -20,6 +20,7 @@ from heddle.policy.answers import MOST_POOLS
 from heddle.policy.delivery import DELIVERY, OF_TRUTH
 from heddle.policy.parameter import Parameter
 from heddle.policy.question import HOOKS, Question
+from heddle.policy.reserving import RESERVING
 from heddle.policy.state import State
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
 FIRST: Final = ("view", "state", "params")
 SWITCHED: Final = (
-    "may_deadlock", "reserves", "blocking", "blocks_in_job", "by_memory", "reads_containers", "reads_failures", "young",
-    "by_stage", "waits",
+    "may_deadlock", "reserves", "reservable", "blocking", "blocks_in_job", "by_memory", "reads_containers",
+    "reads_failures", "young", "by_stage", "waits",
 )  # fmt: skip
 
 
@@ -36,7 +37,7 @@ def problems_of(lever: Lever) -> list[str]:
     """All that is wrong with the declaration, in words."""
     return list(_of_types(lever)) or [
         *_of_hooks(lever), *_of_events(lever), *_of_truth(lever), *lever.state.problems, *_of_memory(lever),
-        *_of_traits(lever), *_of_sizing(lever), *_of_pools(lever),
+        *_of_traits(lever), *_of_reservations(lever), *_of_sizing(lever), *_of_pools(lever),
     ]  # fmt: skip
 
 
@@ -126,8 +127,23 @@ def _of_memory(lever: Lever) -> Iterator[str]:
 def _of_traits(lever: Lever) -> Iterator[str]:
     for name in SWITCHED:
         trait = getattr(lever, name, "")
+        if name == "reserves" and trait in RESERVING:
+            continue
         if isinstance(trait, str) and trait and trait.partition("=")[0] not in lever.parameter_names:
             yield f"{name} is switched by {trait!r}, which is no parameter of it"
+
+
+def _of_reservations(lever: Lever) -> Iterator[str]:
+    reserves = getattr(lever, "reserves", False)
+    forms = {reserves}
+    for parameter in lever.parameters:
+        if parameter.name == reserves:
+            forms = set(parameter.choices) or {parameter.default}
+            if unknown := [form for form in parameter.choices if form not in RESERVING]:
+                known = ", ".join(RESERVING)
+                yield f"reserves is switched by {reserves!r}, which may be {unknown[0]!r}; known: {known}"
+    if "starved" in forms and "keeps" not in lever.hooks:
+        yield "reserves='starved' asks keeps(), which it does not have"
 
 
 def _of_sizing(lever: Lever) -> Iterator[str]:

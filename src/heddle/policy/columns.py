@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import from_dtype, types
-from numba.core import cgutils
-from numba.core.typing.templates import (
+from numba.extending import lower_builtin, lower_getattr_generic, register_model
+
+from heddle.model.numba_internals import (
     AbstractTemplate,
     AttributeTemplate,
+    cgutils,
     infer,
     infer_getattr,
     infer_global,
     signature,
 )
-from numba.extending import lower_builtin, lower_getattr_generic, register_model
-
 from heddle.policy.handles import WORD, AddressModel, AddressType, load_word
 
 BYTE = ir.IntType(8)

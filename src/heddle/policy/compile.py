@@ -11,10 +11,10 @@ from traceback import extract_tb
 from typing import Any, Final
 
 from numba import njit, types
-from numba.core.errors import NumbaError
 
 from heddle.model.compiled import among_levers
 from heddle.model.errors import BadInput, Problem
+from heddle.model.numba_internals import NumbaError, overload_of
 from heddle.policy.answers import Legal, legal_answers
 from heddle.policy.compiler_words import above_it, refuse_slips, why_not
 from heddle.policy.declaration import Hook, Lever, is_ours
@@ -46,6 +46,11 @@ class Compiled:
     outside: SteppingOut | None = None
     guard: Guard | None = None
     reads: Mapping[Read, int] = field(default_factory=dict)  # of a user's: columns of the view, and the lines
+
+    @property
+    def can_fault(self) -> bool:
+        """Whether it is a user's."""
+        return self.outside is not None or self.guard is not None
 
     def take_fault(self) -> Problem | None:
         """What a user's hook did wrong since it was asked last, with its line."""
@@ -135,7 +140,7 @@ def by_numba(
     options = {"cache": ours, "_nrt": False, "error_model": "numpy", "boundscheck": not ours}
     with among_levers():
         compiled = njit(given, **options)(function)
-        first = compiled.overloads[given]
+        first = overload_of(compiled, given)
         returned = first.signature.return_type
         _refuse_unless_whole(function, about, returned, first.type_annotation)
         wanted = types.int64(*given)

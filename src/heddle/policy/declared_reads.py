@@ -26,7 +26,7 @@ class Read(NamedTuple):
 
 # Columns that stay as they are from the arrival of a job on, or whose change makes hosts ask again in any case.
 FIXED: Final = {
-    "clock": {"seed", "allowance", "increment", "report_ms", "counts", "exclusive"},
+    "clock": {"seed", "allowance", "increment", "report_ms", "counts", "exclusive", "labels_apart"},
     "node": {"capacity", "allowance", "rack", "label"},
     "queue": {
         "min_share", "weight_milli", "am_share_permille", "user_limit_percent", "user_limit_factor_milli",
@@ -34,7 +34,7 @@ FIXED: Final = {
     },
     "member": {"queue", "user"},
     "job": {"arrived_at_ms", "queue", "member", "priority", "pool"},
-    "stage": {"asked_at_ms"},
+    "stage": {"asked_at_ms", "queue", "member"},
 }  # fmt: skip
 SPECS: Final = {"job_spec", "stage_spec", "shape"}
 OF_THE_JOB: Final = {"job": {"allocated", "waiting", "held", "state"}, "stage": {"waiting", "held", "done"}}

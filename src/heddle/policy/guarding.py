@@ -13,9 +13,9 @@ from typing import Any, Final
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
+from heddle.model.numba_internals import cgutils
 from heddle.policy.answers import Legal
 from heddle.policy.endless import watch
 from heddle.policy.native import address_of, call_with_status

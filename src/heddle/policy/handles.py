@@ -19,8 +19,6 @@ import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import (
     NativeValue,
     lower_getattr_generic,
@@ -29,9 +27,9 @@ from numba.extending import (
     typeof_impl,
     unbox,
 )
-from numba.np import arrayobj
 
 from heddle.model import compiled as _cache_location  # noqa: F401  (sets the cache folder before anything compiles)
+from heddle.model.numba_internals import AttributeTemplate, arrayobj, cgutils, infer_getattr
 from heddle.model.view import View, view_dtypes
 from heddle.model.workload import JOB, STAGE
 from heddle.policy.state import StateLayout

@@ -12,6 +12,8 @@ and `params` (`params.damping`, in thousandths) first, and returns a whole numbe
     queues      key(view, state, params, queue) -> int           of the children of a queue the smallest goes first
                 allows(view, state, params, stage) -> Reason     limits of queues and users; 0 is yes
                 user_allows(view, state, params, stage) -> Reason   is its user within limits? 0 is yes
+                keeps(view, state, params, stage, jobs) -> 1 or 0   may a node be kept for a request that does not fit
+                        yet? jobs: those in its leaf that have arrived and not ended (reserves="starved")
     ordering    key(view, state, params, stage) -> int           inside a leaf the smallest goes first
                 fit(view, state, params, node, stage) -> int     with combine: how well it suits the node
                 term(view, state, params, stage) -> int          with combine: a second value that no node changes
@@ -37,6 +39,7 @@ from heddle.policy.form import Form
 from heddle.policy.parameter import Parameter, Value
 from heddle.policy.question import HOOKS, Question
 from heddle.policy.refused import refused
+from heddle.policy.reserving import RESERVING
 from heddle.policy.state import Column, State, per_resource, several
 
 __all__ = [
@@ -54,9 +57,14 @@ class Queues(Lever):
     key: Hook | None = None
     allows: Hook | None = None
     user_allows: Hook | None = None
-    # Keeps a node for a request that does not fit yet, and a leaf for one that the queue's maximum keeps back.
+    keeps: Hook | None = None
+    # How a node is kept for a request that does not fit yet: one of RESERVING, or a parameter whose value is one.
+    # True is "capacity".
     reserves: bool | str = False
+    reservable: str = ""  # a parameter: the part of the nodes that may be kept for a job (reserves="starved")
+    counts_all: bool = False  # every resource counts, whatever the cluster's calculator
     settings_fixed: bool = False  # nobody can change its queues' settings, or priorities, while YARN runs
+    by_label: bool = False  # the nodes of each label have a tree of queues of their own, and those without one another
     by_user: bool = False  # its limits look at users: requests of different users are kept apart
     # What of a queue preemption may not take; "none": there is no preemption.
     dues: Literal["none", "guarantee", "fair-share"] = "none"
@@ -65,6 +73,14 @@ class Queues(Lever):
     @property
     def by_queue(self) -> bool:
         return self.key is not None
+
+    @property
+    def reserving(self) -> str:
+        """The form in which it keeps nodes, one of RESERVING."""
+        form: Value = self.reserves
+        if isinstance(form, str) and form not in RESERVING:
+            form = self.parameter(form)
+        return form if isinstance(form, str) else "capacity" if form else "none"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,11 +14,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from heddle.model.numba_internals import call_status_and_answer, where_code_is
+
 
 def address_of(compiled: Any, signature: Any) -> int:
     """Where the code of a compiled function is, for this signature."""
-    overload = compiled.overloads[signature.args]
-    return int(overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name))
+    return where_code_is(compiled, signature.args)
 
 
 def call_address(context: Any, builder: Any, address: Any, argument_types: Any, arguments: Any) -> Any:
@@ -28,14 +29,7 @@ def call_address(context: Any, builder: Any, address: Any, argument_types: Any, 
 
 def call_with_status(context: Any, builder: Any, address: Any, argument_types: Any, arguments: Any) -> tuple[Any, Any]:
     """The same, with Numba's status of the call: not 0 if the function raised, and then the answer means nothing."""
-    kind = context.call_conv.get_function_type(types.int64, argument_types)
-    function = builder.inttoptr(address, kind.as_pointer())
-    # Not cgutils.alloca_once, which stores zeros, again wherever the caller is inlined, and LLVM cannot drop them.
-    with builder.goto_entry_block():
-        answer = builder.alloca(ir.IntType(64))
-        raised = builder.alloca(kind.args[1].pointee)
-    status = builder.call(function, [answer, raised, *arguments])
-    return status, builder.load(answer)
+    return call_status_and_answer(context, builder, address, argument_types, arguments, ir.IntType(64))
 
 
 def calling(n_words: int) -> Any:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import lower_getattr_generic, register_model
 
+from heddle.model.numba_internals import AttributeTemplate, infer_getattr
 from heddle.policy.columns import RowsType, plain_column
 from heddle.policy.handles import WORDS_PER_ARRAY, AddressModel, AddressType, short_name, view_columns
 from heddle.policy.state import StateLayout

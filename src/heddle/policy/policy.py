@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from heddle.model.cluster import Calculator
 from heddle.model.errors import BadInput, Problem
 from heddle.model.view import View
 from heddle.model.workload import Workload
@@ -140,6 +141,13 @@ class Policy:
     @property
     def may_deadlock(self) -> bool:
         return any(lever.trait(lever.may_deadlock) for lever in self.levers)
+
+    def calculator(self, of_cluster: Calculator) -> Calculator:
+        """How resources count under this policy: some schedulers look at all of them, or at memory alone, whatever the
+        cluster says."""
+        if self.ordering.trait(self.ordering.by_memory):
+            return "memory"
+        return "dominant" if self.queues.counts_all else of_cluster
 
     def __str__(self) -> str:
         return "+".join(str(lever) for lever in self.levers)

@@ -29,7 +29,13 @@ _OF_ALL: Final = ("n", "sum_key", "sum_fit", "min_key", "max_key", "min_fit", "m
 
 # The first is what the lever is about.
 HOOKS: Final[Mapping[Question, Mapping[str, tuple[str, ...]]]] = {
-    Question.QUEUES: {"key": ("queue",), "allows": ("stage",), "user_allows": ("stage",), **_EVENT},
+    Question.QUEUES: {
+        "key": ("queue",),
+        "allows": ("stage",),
+        "user_allows": ("stage",),
+        "keeps": ("stage", "jobs"),
+        **_EVENT,
+    },
     Question.ORDERING: {
         "key": ("stage",),
         "fit": ("node", "stage"),

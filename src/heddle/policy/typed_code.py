@@ -9,8 +9,7 @@ import linecache
 from collections.abc import Iterator
 from typing import Any
 
-from numba.core import ir
-
+from heddle.model.numba_internals import numba_ir as ir
 from heddle.policy.declaration import Hook
 from heddle.policy.declared_reads import Read
 from heddle.policy.handles import ViewType

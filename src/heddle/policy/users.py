@@ -13,20 +13,26 @@ from types import ModuleType
 
 from heddle.model.errors import BadInput, Problem
 from heddle.model.suggestion import did_you_mean
+from heddle.model.whereabouts import lies_at
 from heddle.policy.checking import unknown_names
 from heddle.policy.declaration import Lever
 from heddle.policy.declared_reads import seen_when_loaded
 from heddle.policy.refused import Refused, in_a_file
 
 
+def own_lever_files(policy: str) -> tuple[str, ...]:
+    """The files of levers that the text of a policy names."""
+    return tuple(part.partition(".py:")[0] + ".py" for part in policy.split("+") if ".py:" in part)
+
+
 def load_user_lever(text: str) -> Lever:
     """The lever that the file declares under this name, compiled to see whether it can be right."""
     file, _, name = text.rpartition(":")
-    path = Path(file)
+    path = lies_at(file)
     if not path.is_file():
         raise BadInput.of(file, "no such file")
     stat = path.stat()
-    module = _loaded(file, stat.st_mtime_ns, stat.st_size)
+    module = _loaded(str(path), stat.st_mtime_ns, stat.st_size)
     levers = {key: value for key, value in vars(module).items() if isinstance(value, Lever | Refused)}
     if name not in levers:
         has = f"; it has: {', '.join(levers)}" if levers else ""

@@ -13,6 +13,7 @@ from typing import Any, Final
 import polars as pl
 
 from heddle.model.errors import BadInput, Problem
+from heddle.model.nested_text import from_json
 from heddle.model.whole_files import or_bad_input, whole_folder
 from heddle.record.encoding import write_table
 from heddle.record.manifest import FORMAT_VERSION, manifest_problems
@@ -67,7 +68,7 @@ def read_record(folder: str | Path) -> Run:
 def is_record(folder: Path) -> bool:
     """Whether heddle wrote this folder, whole or damaged, in whatever version."""
     try:
-        manifest = json.loads((folder / MANIFEST_FILE).read_bytes())
+        manifest = from_json((folder / MANIFEST_FILE).read_bytes())
     except (OSError, ValueError):
         return False
     return isinstance(manifest, dict) and {"format_version", "heddle_version", "files"} <= manifest.keys()
@@ -118,7 +119,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise BadInput.of(str(folder), "there is no such folder" if not folder.exists() else "is not a folder")
     path = folder / MANIFEST_FILE
     try:
-        manifest = json.loads(path.read_bytes())
+        manifest = from_json(path.read_bytes())
     except FileNotFoundError:
         raise BadInput.of(str(folder), f"is not a record: it has no {MANIFEST_FILE}") from None
     except OSError as error:

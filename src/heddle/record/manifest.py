@@ -10,7 +10,7 @@ from heddle.model.errors import Problem
 
 FORMAT_VERSION: Final = 1
 RUN_OUTCOMES: Final = ("finished", "stalled")
-EXECUTORS: Final = ("native", "yarn-knobs")
+EXECUTORS: Final = ("native", "yarn-knobs", "bridge")
 LIVE_SOURCE: Final = "a live YARN"  # where the jobs of a record come from that was observed, not simulated
 
 

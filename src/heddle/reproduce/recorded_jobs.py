@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from heddle.model.whereabouts import NamesFiles
 from heddle.model.workload import AM, INNER, Workload
 from heddle.reproduce.lab import Lab
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, Vector, build
@@ -21,7 +22,7 @@ FOLDERS = ("swim_facebook", "alibaba_v2017_batch")
 
 
 @dataclass(frozen=True)
-class RecordedJobs:
+class RecordedJobs(NamesFiles):
     """So many jobs, one every `interval_ms`; stages of a job one after the other."""
 
     path: str
@@ -31,6 +32,10 @@ class RecordedJobs:
     longest_ms: int
     am: Vector
     demand: Vector
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return (self.path,)
 
     def jobs(self, seed: int) -> Workload:
         usable = _usable(self.path, self.most_tasks, self.longest_ms)

@@ -63,6 +63,7 @@ def next_am(sim, job, at_ms):
 def count_waiting(sim, j, stage, delta):
     """So many more containers of job j, of this stage, are asked for and not allocated."""
     job, member, queue, control = sim.shown.job, sim.shown.member, sim.shown.queue, sim.control
+    at = sim.shown.stage
     if delta == 0:
         return
     if sim.setting["has_pools"][0]:
@@ -71,10 +72,10 @@ def count_waiting(sim, j, stage, delta):
             sim.shown.pool["waiting"][job["pool"][j], r] += delta * sim.shown.shape["demand"][shape, r]
     control["waiting"][0] += delta
     job["waiting"][j] += delta
-    m = job["member"][j]
+    m = at["member"][stage]
     before = member["waiting"][m]
     member["waiting"][m] = before + delta
-    q = job["queue"][j]
+    q = at["queue"][stage]
     if before == 0:
         queue["active_users"][q] += 1
     elif before + delta == 0:
@@ -90,7 +91,7 @@ def count_allocated(sim, j, stage, n, sign):
     view = sim.shown
     shape = view.stage_spec["shape"][stage]
     is_am = view.stage_spec["kind"][stage] == AM
-    member, pool = view.job["member"][j], view.job["pool"][j]
+    leaf, member, pool = view.stage["queue"][stage], view.stage["member"][stage], view.job["pool"][j]
     for r in range(view.shape["demand"].shape[1]):
         amount = sign * view.shape["demand"][shape, r]
         view.node["allocated"][n, r] += amount
@@ -100,10 +101,10 @@ def count_allocated(sim, j, stage, n, sign):
         sim.control["reserved_now"][0, r] += amount
         if is_am:
             view.clock["am_allocated"][0, r] += amount
-            view.queue["am_allocated"][view.job["queue"][j], r] += amount
-    q = view.job["queue"][j]
+            view.queue["am_allocated"][leaf, r] += amount
     if is_am:
-        view.queue["running_ams"][q] += sign
+        view.queue["running_ams"][leaf] += sign
+    q = leaf
     while q >= 0:
         for r in range(view.shape["demand"].shape[1]):
             view.queue["allocated"][q, r] += sign * view.shape["demand"][shape, r]

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from heddle.model.reasons import Outcome, Reason
+from heddle.policy.reserving import RESERVING
 
 END_FINISHED = int(Outcome.FINISHED)
 END_CRASHED = int(Outcome.CRASHED)
@@ -25,6 +26,7 @@ WAIT_LABEL = int(Reason.LABEL)
 WAIT_QUEUE_LIMIT = int(Reason.QUEUE_LIMIT)
 WAIT_POOL_LIMIT = int(Reason.POOL_LIMIT)
 WAIT_RESERVED = int(Reason.RESERVED)
+WAIT_HELD = int(Reason.HELD)
 
 FOREVER: Final = np.int64(1 << 62)
 NEVER: Final = -FOREVER  # where an instant may lie before 0
@@ -49,12 +51,17 @@ RETURNING: Final = 4  # will be asked for again
 # Kinds of timers, in the order in which they are served at one instant.
 TIMER_NODE_RETURN: Final = 0
 TIMER_NODE_LOSS: Final = 1
-TIMER_BACKGROUND: Final = 2
-TIMER_ARRIVE: Final = 3
-TIMER_ASK: Final = 4
-TIMER_RETRY: Final = 5
-TIMER_STARVED: Final = 6
-TIMER_WAKE: Final = 7
+TIMER_DECOMMISSION: Final = 2
+TIMER_BACKGROUND: Final = 3
+TIMER_ARRIVE: Final = 4
+TIMER_ASK: Final = 5
+TIMER_RETRY: Final = 6
+TIMER_STARVED: Final = 7
+TIMER_WAKE: Final = 8
+
+# How nodes are kept for requests that do not fit (policy/lever.py, RESERVING).
+AS_CAPACITY: Final = RESERVING.index("capacity")
+IF_STARVED: Final = RESERVING.index("starved")
 
 # Phases of an instant (docs/semantics.md, "Time"). NEXT is between two instants.
 NEXT: Final = 0
@@ -65,6 +72,10 @@ ARRIVALS: Final = 4
 ASKS: Final = 5
 OFFERS: Final = 6
 CRASHES: Final = 7
+
+# A node that is being decommissioned.
+LEAVING: Final = 1  # and holds something
+LEFT: Final = 2  # and is gone, or lost
 
 # Of an instant at which nothing is due but reports: it is idle unless a node that is there makes one.
 ONLY_REPORTS: Final = 2

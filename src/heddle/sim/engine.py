@@ -24,6 +24,7 @@ from heddle.sim.codes import (
     STALLED,
     TIMER_ASK,
     TIMER_BACKGROUND,
+    TIMER_DECOMMISSION,
     TIMER_NODE_RETURN,
     TIMER_WAKE,
 )
@@ -142,6 +143,7 @@ def advance(sim, until_ms):
                 return LOOK
             control["phase"][0] = OFFERS
             control["passes"][0] += 1
+            control["rounds"][0] += 1
             control["offer_node"][0] = 0
             if not ideal and control["heartbeats_at_ms"][0] != now:  # each node is offered once in an instant
                 control["heartbeats_at_ms"][0] = now
@@ -200,6 +202,8 @@ def prepare_run(sim):
             resize(sim, n)
         node_changed(sim, n)
         begin_background(sim, n)
+        if sim.node_run["decommission_at_ms"][n] >= 0:
+            timer_push(sim, sim.node_run["decommission_at_ms"][n], TIMER_DECOMMISSION, n)
         if sim.setting["node_mtbf_ms"][0] > 0:
             plan_fault(sim, n, 0)
     go_on_with_running(sim)

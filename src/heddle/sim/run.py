@@ -31,11 +31,17 @@ class Ended(NamedTuple):
     simulate_s: float
     simulate_cpu_s: float
 
+    @property
+    def counts(self) -> list[bool]:
+        """The resources that its scheduler looked at."""
+        return [bool(counts) for counts in self.sim.shown.clock["counts"][0]]
+
 
 class Outside(Protocol):
     """Somebody who drives the cluster from outside: looks when control["look_at_ms"] has come, and turns knobs."""
 
     moves_to: tuple[str, ...]  # leaves to which it may move jobs
+    hears_in_ms: int  # so long after a request began to wait it looks out of turn; 0: it does not hear of requests
 
     def look(self, engine: Engine, handle: SimHandle) -> npt.NDArray[Any]:
         """Sets control["look_at_ms"] to a later time. Returns rows for the log."""
@@ -119,6 +125,7 @@ def run_engine(
     run = Run(workload, cluster, policy, seed, logging, outside.moves_to if outside else ())
     if outside:
         run.sim.control["look_at_ms"] = 0
+        run.sim.control["hears_in_ms"] = outside.hears_in_ms
     run.engine.start(run.handle)
     wall, cpu = time.perf_counter(), time.process_time()
     while (status := run.go_on(until_ms)) == codes.LOOK and outside:

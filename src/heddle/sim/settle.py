@@ -32,9 +32,9 @@ def settle(sim):
             if sim.slot["phase"][s] != FREE:
                 start_slot(sim, s)
         elif ask < control["n_asks"][0]:
-            stage = sim.asks[ask]
+            noted = sim.asks[ask]
             ask += 1
-            stage_asks(sim, stage)
+            stage_asks(sim, noted)
         elif rekeyed < control["n_rekeys"][0]:
             job = sim.rekeys[rekeyed]
             rekeyed += 1

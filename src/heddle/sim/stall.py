@@ -36,7 +36,8 @@ def stall_reason(sim: Sim, status: int) -> str:
     waiting = np.flatnonzero(view.stage["waiting"] > 0)
     left = int((view.job["state"] < JOB_FINISHED).sum())
     if not view.node["alive"].any():
-        return f"nodes-lost: all {len(view.node)} nodes are lost, {left} jobs are unfinished"
+        gone = "lost or decommissioned" if sim.node_run["leaving"].any() else "lost"
+        return f"nodes-lost: all {len(view.node)} nodes are {gone}, {left} jobs are unfinished"
     if not len(waiting):
         return _nothing_asked(view, left)
     for stage in waiting.tolist():
@@ -68,10 +69,12 @@ def _can_never_fit(view: View, stage: int) -> str:
     """Not even on an empty node, as sizing offers them now; empty if it could."""
     demand = view.shape["demand"][view.stage_spec["shape"][stage]]
     label = view.stage_spec["label"][stage]
-    right = (view.node["alive"] != 0) & ((label == 0) | (view.node["label"] == label))
+    any_label = label == 0 and not view.clock["labels_apart"][0]
+    right = (view.node["alive"] != 0) & (any_label | (view.node["label"] == label))
     who = f"stage {stage} of job {view.stage_spec['job'][stage]} wants {_amount(demand)}"
     if not right.any():
-        return f"label: {who} on a node with its label; no such node is alive"
+        which = "its label" if label else "none, as the queues count labels apart"
+        return f"label: {who} on a node with {which}; no such node is alive"
     counts = view.clock["counts"][0] != 0
     fits = ((demand <= view.node["total"]) | ~counts).all(axis=1)
     if (right & fits).any():
@@ -127,16 +130,16 @@ def _held_back(view: View, waiting: npt.NDArray[Any]) -> str:
     job = int(view.stage_spec["job"][stage])
     demand = _amount(view.shape["demand"][view.stage_spec["shape"][stage]])
     word = _WORDS.get(reason, "no-room")
-    return f"{word}: {wait}; {reason.phrase} (first: job {job}, {demand}{_limit(view, reason, job)})"
+    return f"{word}: {wait}; {reason.phrase} (first: job {job}, {demand}{_limit(view, reason, stage)})"
 
 
-def _limit(view: View, reason: Reason, job: int) -> str:
-    """The numbers of the limit that holds the job back, where they are sums of the view."""
+def _limit(view: View, reason: Reason, stage: int) -> str:
+    """The numbers of the limit that holds the stage back, where they are sums of the view."""
     if reason is Reason.QUEUE_LIMIT:
-        queue = view.queue[view.job["queue"][job]]
+        queue = view.queue[view.stage["queue"][stage]]
         return f"; its queue holds {_amount(queue['allocated'])} of at most {_amount(queue['maximum'])}"
     if reason is Reason.POOL_LIMIT:
-        pool = view.pool[view.job["pool"][job]]
+        pool = view.pool[view.job["pool"][view.stage_spec["job"][stage]]]
         return f"; its pool holds {_amount(pool['allocated'])} of at most {_amount(pool['limit'])}"
     if reason is Reason.MAX_RUNNING:
         return f"; {int(view.clock['running_jobs'][0])} jobs run"

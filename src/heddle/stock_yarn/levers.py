@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heddle.model.view import EVENT_NODE_RETURNED
-from heddle.policy.lever import Question, Sizing, State, per_resource
+from heddle.policy.lever import Ordering, Question, Sizing, State, per_resource
 from heddle.policy.levers.leaf_order import LEAF_ORDER
 from heddle.policy.levers.partition import SHARED
 from heddle.policy.levers.placement import MOST_FREE
@@ -50,8 +50,8 @@ POSTED: Final = Sizing(
 )
 
 
-def stock_policy(policy: Policy) -> Policy:
-    """What decides in a YARN that is driven by this policy from outside."""
+def stock_policy(policy: Policy, tabled: Ordering | None = None) -> Policy:
+    """What decides in a YARN that is driven by this policy from outside. `tabled`: inside a leaf, the bridge."""
     own = {lever.question: lever for lever in policy.levers if lever.of_yarn}
     queues = policy.queues
     preset = PRESETS[queues.name if queues.by_queue else "capacity"]
@@ -59,6 +59,8 @@ def stock_policy(policy: Policy) -> Policy:
     if Question.ORDERING in own:  # YARN's queues have an order of their own, which may be fifo, and never blocks
         default = own[Question.ORDERING].values.get("default", LEAF_ORDER.parameter("default"))
         stock[Question.ORDERING] = LEAF_ORDER.with_values({"default": default})
+    if tabled is not None:
+        stock[Question.ORDERING] = tabled.with_values(stock[Question.ORDERING].values)
     stock |= {
         Question.SIZING: POSTED,
         Question.PARTITION: SHARED,

@@ -12,7 +12,7 @@ from heddle.model.workload import AM, EXECUTORS, TASKS
 from heddle.sim.codes import DONE, LAUNCHING
 
 APPS, ASKS, CONTAINERS, ENDED, N_COUNTS = range(5)
-_LOST, _RUNNING = 1, 2  # words
+_LOST, _RUNNING, _DECOMMISSIONING = 1, 2, 3  # words
 
 
 @compiled
@@ -53,8 +53,9 @@ def _is_live(sim, job):
 def _nodes(sim, sizes, nodes):
     node = sim.shown.node
     for n in range(nodes.shape[0]):
+        leaving = sim.node_run["leaving"][n] != 0
         for r in range(2):
-            nodes["total"][n, r] = sizes[n, r]
+            nodes["total"][n, r] = node["allocated"][n, r] if leaving else sizes[n, r]
             nodes["allocated"][n, r] = node["allocated"][n, r]
         # A NodeManager counts its containers' CPU in vcores of its present size, not in the machine's.
         cores = node["containers_used"][n, VCORES] / MILLI
@@ -63,8 +64,9 @@ def _nodes(sim, sizes, nodes):
         nodes["containers_memory_mb"][n] = node["containers_used"][n, MEMORY]
         nodes["used_memory_mb"][n] = node["used"][n, MEMORY]
         nodes["physical_cores_used"][n] = node["used"][n, VCORES] / MILLI
-        nodes["alive"][n] = node["alive"][n]
-        nodes["state"][n] = _RUNNING if node["alive"][n] else _LOST
+        holds = leaving and node["n_containers"][n] > 0
+        nodes["alive"][n] = node["alive"][n] or holds
+        nodes["state"][n] = _DECOMMISSIONING if holds else _RUNNING if node["alive"][n] else _LOST
 
 
 @compiled

@@ -21,6 +21,8 @@ from heddle.sim.numba.handle import SimHandle
 from heddle.sim.run import Ended, run_engine
 from heddle.stock_yarn.levers import posted, stock_policy
 from heddle.stock_yarn.sight import Sight, node_number
+from heddle.stock_yarn.tabled import TABLED, TABLED_BY_KEY
+from heddle.stock_yarn.tabling import Named, SimulatedBridge
 from heddle.stock_yarn.turning import SimulatedKnobs
 from heddle.yarn.live.applying.applier import Applier
 from heddle.yarn.live.applying.ownership import Ownership
@@ -31,9 +33,11 @@ from heddle.yarn.live.decider import Decider
 from heddle.yarn.live.levers import LiveLevers, unfit
 from heddle.yarn.live.live_memory import N_RESOURCES
 from heddle.yarn.live.live_view import LiveView
+from heddle.yarn.live.steering.bridging import SMALLEST_GAP_S
 from heddle.yarn.live.things_seen import NodeSeen, Size
 
 DEFAULT_POLL_MS: Final = 1000
+SMALLEST_GAP_MS: Final = round(1000 * SMALLEST_GAP_S)
 _SEEN: Final = Seen()  # what guards go by, of which there are none
 FIRST_LOSS: Final = 1 << 60  # looks draw from the stream of lost reports, behind them
 
@@ -42,17 +46,43 @@ def run_by_knobs(
     workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool, until_ms: int = int(FOREVER)
 ) -> Ended:
     """One run of stock YARN that this policy drives from outside; without an opinion of its own, of stock YARN."""
-    stock, outside = stock_policy(policy), None
+    return _run(workload, cluster, policy, stock_policy(policy), seed, logging, until_ms)
+
+
+def run_by_bridge(
+    workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool, until_ms: int = int(FOREVER)
+) -> Ended:
+    """The same, of a YARN that has the bridge: it orders requests as the policy says, if that says anything of it."""
+    if not has_opinion(policy.ordering):
+        return run_by_knobs(workload, cluster, policy, seed, logging, until_ms)
+    all_at_once = cluster.timing.node_heartbeat_ms == 0 and policy.ordering.fit is None
+    stock = stock_policy(policy, TABLED_BY_KEY if all_at_once else TABLED)
+    return _run(workload, cluster, policy, stock, seed, logging, until_ms, bridge=True)
+
+
+def _run(
+    workload: Workload,
+    cluster: Cluster,
+    policy: Policy,
+    stock: Policy,
+    seed: int,
+    logging: bool,
+    until_ms: int,
+    bridge: bool = False,
+) -> Ended:
+    outside = None
     if any(has_opinion(lever) for lever in policy.levers):
-        outside = OutsidePolicy(workload, cluster, policy, stock, seed)
+        outside = OutsidePolicy(workload, cluster, policy, stock, seed, bridge)
     # Observation is how the policy sees the cluster: YARN itself needs no reports. Sizes are as posted, to the MB.
     stock_cluster = replace(cluster, observation=Observation(), increment=(1,) * len(cluster.resources))
     return run_engine(workload, stock_cluster, stock, seed, logging, until_ms, outside)
 
 
-def refuse_without_knobs(policy: Policy, workload: Workload, cluster: Cluster) -> None:
-    """RunRefused if stock YARN cannot be driven by this policy on this cluster."""
-    missing = unfit(from_outside(policy)) + without_knob(policy)
+def refuse_without_knobs(policy: Policy, workload: Workload, cluster: Cluster, bridge: bool = False) -> None:
+    """RunRefused if stock YARN, or one that has the bridge, cannot be driven by this policy on this cluster."""
+    missing = unfit(from_outside(policy)) + without_knob(policy, bridge)
+    if bridge and has_opinion(policy.placement) and policy.placement.allows is not None:
+        missing.append(f"{policy.placement.name} vetoes nodes, which the simulated bridge does not act on")
     if len(cluster.resources) > N_RESOURCES:
         unseen = ", ".join(cluster.resources[N_RESOURCES:])
         missing.append(f"{unseen}: a controller outside sees memory and vcores only")
@@ -73,9 +103,14 @@ def refuse_without_knobs(policy: Policy, workload: Workload, cluster: Cluster) -
 
 
 class OutsidePolicy:
-    """Looks at all multiples of the poll interval; what it decides takes effect after the lag."""
+    """Looks at all multiples of the poll interval; what it decides takes effect after the lag.
 
-    def __init__(self, workload: Workload, cluster: Cluster, policy: Policy, stock: Policy, seed: int) -> None:
+    With the bridge it also looks soon after requests have come, though no sooner than tables may follow one another.
+    """
+
+    def __init__(
+        self, workload: Workload, cluster: Cluster, policy: Policy, stock: Policy, seed: int, bridge: bool
+    ) -> None:
         """`stock`: what decides inside. Whoever calls has seen to it that the policy is not refused."""
         queues = QueueTree.of(cluster, workload)
         nodes = cluster.nodes
@@ -95,28 +130,42 @@ class OutsidePolicy:
             capacity_of,
             report_ms=cluster.timing.usage_report_ms,
             n_pools=policy.partition.n_pools,
-            calculator=cluster.calculator,
+            calculator=policy.calculator(cluster.calculator),
+            counts_labels=stock.queues.by_label,
         )
-        self._decider = Decider(LiveLevers(from_outside(policy), WHOLE), live, cluster.timing.usage_report_ms)
-        self._due: list[tuple[int, Standing]] = []  # (when it takes effect, what)
+        asked = from_outside(policy)
+        self._bridge = SimulatedBridge(asked, self._poll_ms) if bridge else None
+        self.hears_in_ms = cluster.observation.latency_ms if bridge else 0
+        levers = LiveLevers(asked, WHOLE, per_request=bridge)
+        self._decider = Decider(levers, live, cluster.timing.usage_report_ms)
+        self._due: list[tuple[int, Standing, Named | None]] = []  # (when it takes effect, what)
+        self._looked_at_ms = -SMALLEST_GAP_MS
 
     def look(self, engine: Engine, handle: SimHandle) -> npt.NDArray[Any]:
         """What is due takes effect; then, if it is time, one look and one decision."""
-        now = int(handle.sim.shown.clock["now_ms"][0])
+        control, now = handle.sim.control, int(handle.sim.shown.clock["now_ms"][0])
         self._take_effect(now, engine, handle)
-        if now % self._poll_ms == 0 and not self._fails(now // self._poll_ms):
+        in_turn = now % self._poll_ms == 0 and not self._fails(now // self._poll_ms)
+        if in_turn or self._hears_at(control) <= now:
+            self._looked_at_ms, control["hears_at_ms"] = now, FOREVER
             engine.report(handle)
             _, plan = self._decider.decide(self._sight.snapshot(handle))
-            self._due.append((now + self._observation.lag_ms, self._wanted(plan)))
+            table = self._bridge.name(plan, self._decider.live, handle.sim) if self._bridge else None
+            self._due.append((now + self._observation.lag_ms, self._wanted(plan), table))
             self._take_effect(now, engine, handle)
         next_tick = now - now % self._poll_ms + self._poll_ms
-        handle.sim.control["look_at_ms"] = min([next_tick, *(at for at, _ in self._due)])
+        let_go = self._bridge.let_go(handle.sim, now) if self._bridge else FOREVER
+        control["look_at_ms"] = min([next_tick, self._hears_at(control), let_go, *(at for at, *_ in self._due)])
         return self._knobs.log(now)
+
+    def _hears_at(self, control: npt.NDArray[Any]) -> int:
+        """When it looks because requests have come."""
+        return max(int(control["hears_at_ms"][0]), self._looked_at_ms + SMALLEST_GAP_MS)
 
     def _wanted(self, plan: Plan) -> Standing:
         """Sizes only of nodes that are there: one that returns before this takes effect has a size of its own again."""
         live = self._decider.live
-        wanted, alive = wanted_by(plan, live), live.view.node["alive"].tolist()
+        wanted, alive = wanted_by(plan, live, self._bridge is not None), live.view.node["alive"].tolist()
         if all(alive):
             return wanted
         return replace(wanted, sizes={name: size for name, size in wanted.sizes.items() if alive[live.node_row[name]]})
@@ -128,11 +177,13 @@ class OutsidePolicy:
         return chance < self._observation.loss_permyriad
 
     def _take_effect(self, now: int, engine: Engine, handle: SimHandle) -> None:
-        ready = [wanted for at, wanted in self._due if at <= now]
+        ready = [(wanted, table) for at, wanted, table in self._due if at <= now]
         if not ready:
             return
-        self._due = [(at, wanted) for at, wanted in self._due if at > now]
+        self._due = [one for one in self._due if one[0] > now]
         self._knobs.at(engine, handle)
-        for wanted in ready:
+        for wanted, table in ready:
             self._applier.apply(wanted, _SEEN)
             self._knobs.settle()
+            if self._bridge and table:
+                self._bridge.put(table, engine, handle)

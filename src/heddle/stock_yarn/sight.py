@@ -119,7 +119,7 @@ def _own_queues(tree: QueueTree, shared_out: tuple[str, ...]) -> columns.Rows:
     return rows
 
 
-_STATES: Final = ("", "LOST", "RUNNING")
+_STATES: Final = ("", "LOST", "RUNNING", "DECOMMISSIONING")
 _GROWING: Final[tuple[tuple[int, np.dtype[Any]], ...]] = (
     (APPS, columns.APP),
     (ASKS, columns.ASK),

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.view import JOB_ADMITTED, JOB_FINISHED
+from heddle.model.workload import AM, INNER
 from heddle.policy.lever import Queues
 from heddle.sim import codes
 from heddle.sim.memory import tables
@@ -63,8 +64,7 @@ class SimulatedKnobs:
     def _of_nodes(self, names: Iterable[str], amounts: npt.NDArray[np.int64]) -> dict[str, Size]:
         """Of nodes that are there."""
         stand, alive = amounts.tolist(), self._handle.sim.shown.node["alive"].tolist()
-        numbers = {name: node_number(name) for name in names}
-        return {name: (stand[n][MEMORY], stand[n][VCORES]) for name, n in numbers.items() if alive[n]}
+        return {name: (stand[n][MEMORY], stand[n][VCORES]) for name in names if alive[n := node_number(name)]}
 
     def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
         """Nobody is asked one by one here."""
@@ -146,11 +146,9 @@ class SimulatedKnobs:
         self._log.append((codes.LOG_PRIORITY, job, NOTHING, priority))
 
     def _resize(self, sizes: Mapping[str, Size]) -> None:
-        stand, resize, handle = posted(self._handle.sim), self._engine.resize, self._handle
-        for node, size in sizes.items():
-            n = node_number(node)
-            stand[n] = size
-            resize(handle, n)
+        numbers = np.array([node_number(node) for node in sizes])
+        posted(self._handle.sim)[numbers] = list(sizes.values())
+        self._engine.resize(self._handle, numbers)
         self._resized = True
 
     def _move(self, job: int, leaf: int) -> None:
@@ -161,36 +159,52 @@ class SimulatedKnobs:
         of_leaf = sim.shown.member["queue"] == leaf
         of_user = sim.shown.member["user"] == sim.shown.member["user"][rows["member"][job]]
         rows["queue"][job], rows["member"][job] = leaf, np.flatnonzero(of_leaf & of_user)[0]
+        _file_stages(sim, job, self._by_user)
         _count(sim, job, 1)
-        _file_under(sim, job, int(rows["member"][job]) if self._by_user else leaf)
         self._engine.rekey(self._handle, job)
         self._log.append((codes.LOG_MOVED, job, leaf, leaf))
 
 
-def _count(sim: tables.Sim, job: int, sign: int) -> None:
-    """Adds what the job holds and waits for to its queue, those above it and its user (-1: takes it off)."""
-    view = sim.shown
-    row, q, m = view.job[job], int(view.job["queue"][job]), int(view.job["member"][job])
-    first = int(view.job_spec["first_stage"][job])
-    am_held = int(view.stage["held"][first]) if view.job_spec["has_am"][job] else 0
-    view.queue["am_allocated"][q] += sign * am_held * view.shape["demand"][view.stage_spec["shape"][first]]
-    view.queue["running_ams"][q] += sign * am_held
-    view.queue["running_jobs"][q] += sign * (row["state"] == JOB_ADMITTED)
-    waited = view.member["waiting"][m] > 0
-    view.member["waiting"][m] += sign * row["waiting"]
-    view.member["allocated"][m] += sign * row["allocated"]
-    view.queue["active_users"][q] += int(view.member["waiting"][m] > 0) - int(waited)
-    while q >= 0:
-        view.queue["allocated"][q] += sign * row["allocated"]
-        view.queue["waiting"][q] += sign * row["waiting"]
-        q = int(view.queue["parent"][q])
-
-
-def _file_under(sim: tables.Sim, job: int, base: int) -> None:
-    """From now on the job's requests wait in lanes of this base: a leaf or, if users are kept apart, one of its."""
-    n_bases, n_combos = int(sim.setting["n_bases"][0]), int(sim.setting["n_combos"][0])
-    of_combo = sim.bucket[: 2 * n_combos : 2]
+def _stages(sim: tables.Sim, job: int) -> range:
     first = int(sim.shown.job_spec["first_stage"][job])
-    for stage in range(first, first + int(sim.shown.job_spec["n_stages"][job])):
+    return range(first, first + int(sim.shown.job_spec["n_stages"][job]))
+
+
+def _count(sim: tables.Sim, job: int, sign: int) -> None:
+    """Adds what the job holds and waits for to its queues, those above them and its user (-1: takes it off)."""
+    view = sim.shown
+    view.queue["running_jobs"][view.job["queue"][job]] += sign * (view.job["state"][job] == JOB_ADMITTED)
+    sim.queue_run["jobs"][view.job["queue"][job]] += sign
+    for stage in _stages(sim, job):
+        q, m, kind = int(view.stage["queue"][stage]), int(view.stage["member"][stage]), view.stage_spec["kind"][stage]
+        if kind == INNER:
+            continue
+        held, waiting = int(view.stage["held"][stage]), int(view.stage["waiting"][stage])
+        allocated = held * view.shape["demand"][view.stage_spec["shape"][stage]]
+        if kind == AM:
+            view.queue["am_allocated"][q] += sign * allocated
+            view.queue["running_ams"][q] += sign * held
+        waited = view.member["waiting"][m] > 0
+        view.member["waiting"][m] += sign * waiting
+        view.member["allocated"][m] += sign * allocated
+        view.queue["active_users"][q] += int(view.member["waiting"][m] > 0) - int(waited)
+        while q >= 0:
+            view.queue["allocated"][q] += sign * allocated
+            view.queue["waiting"][q] += sign * waiting
+            q = int(view.queue["parent"][q])
+
+
+def _file_stages(sim: tables.Sim, job: int, by_user: bool) -> None:
+    """From now on the job's requests wait in lanes of its leaf or, if users are kept apart, of its user there."""
+    n_bases, n_combos = int(sim.setting["n_bases"][0]), int(sim.setting["n_combos"][0])
+    per_tree = int(sim.setting["queues_per_tree"][0])
+    n_trees = int(sim.setting["n_trees"][0])
+    of_combo, view = sim.bucket[: 2 * n_combos : 2], sim.shown
+    for stage in _stages(sim, job):
+        tree = int(view.stage_spec["label"][stage]) if view.clock["labels_apart"][0] else 0
+        leaf = int(view.job["queue"][job]) + tree * per_tree
+        member = int(view.job["member"][job]) + tree * (len(view.member) // n_trees)
+        view.stage["queue"][stage], view.stage["member"][stage] = leaf, member
+        base = member if by_user else leaf
         want = of_combo["want"][sim.stage_combo[stage]]
         sim.stage_combo[stage] = np.flatnonzero((of_combo["want"] == want) & (of_combo["lane"] % n_bases == base))[0]

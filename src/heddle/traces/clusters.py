@@ -6,14 +6,16 @@ import json
 import math
 import re
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import yaml
 
-from heddle.model.cluster import CALCULATORS, IDEAL, Cluster, Node, Queue, Timing
+from heddle.model.cluster import CALCULATORS, IDEAL, Cluster, Network, Node, Queue, Timing
 from heddle.model.errors import BadInput
+from heddle.model.nested_text import TOO_DEEP, from_json, is_too_deep
 from heddle.model.resources import BASE_RESOURCES, MEMORY_MB, MILLI, VCORES_MILLI
 from heddle.traces import sizes
 from heddle.traces.cluster_yaml.keys import Keys, one_of, scaled, text
@@ -39,6 +41,15 @@ _MORE = re.compile(r"x([a-z_]\w*)=(\d+)", re.IGNORECASE)
 _SUFFIXES = (".yaml", ".yml", ".json")
 _NATURAL_KIND = {MEMORY_MB: "incompressible", VCORES_MILLI: "compressible"}
 _PLAIN = Cluster(nodes=())
+
+
+def in_racks(flat: Cluster, nodes_per_rack: int, mbps: int) -> Cluster:
+    """The cluster with links of this bandwidth, so many nodes in a rack; half of a rack's bandwidth goes up."""
+    nodes = tuple(
+        replace(node, rack=f"rack-{number // nodes_per_rack}", bandwidth_mbps=mbps)
+        for number, node in enumerate(flat.nodes)
+    )
+    return replace(flat, nodes=nodes, network=Network(rack_uplink_mbps=nodes_per_rack * mbps // 2))
 
 
 def uniform_cluster(
@@ -108,7 +119,9 @@ def _parse(path: Path, problems: Problems) -> Any:
     try:
         content = path.read_text(encoding="utf-8")
         if path.suffix == ".json":
-            return json.loads(content)
+            return from_json(content)
+        if is_too_deep(content):
+            raise ValueError(TOO_DEEP)
         loader = _StrictLoader(content)
         loader.repeated = []
         try:
@@ -120,7 +133,7 @@ def _parse(path: Path, problems: Problems) -> Any:
         raise BadInput.of(str(path), f"not YAML: {error.problem or error.context}", row=row) from None
     except json.JSONDecodeError as error:
         raise BadInput.of(str(path), f"not JSON: {error.msg}", row=error.lineno) from None
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
         raise BadInput.of(str(path), f"cannot be read: {error}") from None
     for name in loader.repeated:
         problems.add("the key is given twice in one mapping", field=name)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from heddle.model.cluster import Cluster
+from heddle.model.cluster import Cluster, Observation
 from heddle.model.workload import Workload
 
 _DIGITS: Final = 16
@@ -51,6 +51,15 @@ def cluster_hash(cluster: Cluster) -> str:
     del content["name"], content["about"], content["policy"]
     for queue in content["queues"]:
         del queue["stopped"]  # decides whether a workload is taken, not how it runs
+    # The hash is what it was before there were these: what stands at its default is left out.
+    defaults = {"decommission_at_ms": -1, "labels": ()}
+    for kind in ("nodes", "queues"):
+        content[kind] = [
+            {key: value for key, value in one.items() if key not in defaults or value != defaults[key]}
+            for one in content[kind]
+        ]
+    if cluster.observation.latency_ms == Observation().latency_ms:
+        del content["observation"]["latency_ms"]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from heddle.model.errors import BadInput
 from heddle.model.suggestion import did_you_mean
+from heddle.model.whereabouts import lies_at
 from heddle.model.workload import Workload
 from heddle.traces import catalogue
 from heddle.traces.csv_tasks.read import read_csv_tasks
@@ -28,7 +29,7 @@ def load_workload(text: str, seed: int = 0) -> Workload:
 
 def workload_file(text: str) -> Path | None:
     """The file that the text names, None where it names none; BadInput where there is no such file."""
-    path = Path(text)
+    path = lies_at(text)
     if not path.name.endswith(SUFFIXES):
         return None
     if not path.is_file():

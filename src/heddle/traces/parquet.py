@@ -22,6 +22,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from heddle.model.errors import BadInput
+from heddle.model.nested_text import from_json
+from heddle.model.whereabouts import lies_at
 from heddle.model.whole_files import or_bad_input, whole_file
 from heddle.model.workload import Workload
 from heddle.traces.check import check_column, check_names, check_relations, limits
@@ -116,6 +118,7 @@ def _row_group(section: Section, start: int, n_rows: int, schema: pa.Schema) -> 
 def read_parquet(path: Path) -> Workload:
     """Read what `write_parquet` wrote; anything else is BadInput."""
     where = str(path)
+    path = lies_at(path)
     if not path.is_file():
         raise BadInput.of(where, "no such file")
     problems = Problems(where)
@@ -134,7 +137,7 @@ def _header(file: pq.ParquetFile, where: str) -> dict[str, Any]:
     text = (file.schema_arrow.metadata or {}).get(_METADATA_KEY)
     if text is None:
         raise BadInput.of(where, "a Parquet file, but not a heddle workload (`heddle workload make` writes those)")
-    header = json.loads(text)
+    header = from_json(text)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise BadInput.of(where, f"a Parquet file of heddle, but not a workload: its format is not {FORMAT}")
     if header.get("version") != VERSION:

@@ -20,6 +20,7 @@ from heddle.experiments.rearrange import (
 )
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput
+from heddle.model.whereabouts import NamesFiles
 from heddle.model.workload import Workload
 from heddle.traces.load import is_built_in, load_workload
 
@@ -28,12 +29,16 @@ _REPORT_SEEDS: Final = 1_000_000  # seeds from here on are for reporting; nobody
 
 
 @dataclass(frozen=True)
-class Half:
+class Half(NamesFiles):
     """The jobs of one side."""
 
     workload: str
     side: Side
     block_ms: int | None = None  # of a recorded trace
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return () if is_built_in(self.workload) else (self.workload,)
 
     def jobs(self, seed: int) -> Workload:
         """The jobs of this seed; of a trace, seed 0 is its half as it was recorded."""

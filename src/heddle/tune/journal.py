@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from heddle.model.nested_text import from_json
 from heddle.model.whole_files import or_bad_input
 from heddle.tune.trial import Tried
 
@@ -31,7 +32,7 @@ class Journal:
             content = self._file.read_bytes() if self._file.exists() else b""
         for line in content.splitlines():
             try:
-                one = Tried.from_json(json.loads(line))
+                one = Tried.from_json(from_json(line))
             except (ValueError, KeyError, TypeError):
                 continue  # torn when the search was killed: that trial runs again
             self._known[one.key] = one

@@ -6,13 +6,15 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
+from heddle.experiments.compare import jobs_of
 from heddle.experiments.sweep_run import RUN_SOURCES, file_digest, policy_identity
 from heddle.model.cluster import Cluster
 from heddle.model.own_sources import source_digest
-from heddle.model.workload import Workload
+from heddle.model.whereabouts import NamesFiles
+from heddle.policy.users import own_lever_files
 from heddle.run import Executor, simulate
 from heddle.traces.identity import cluster_hash
 from heddle.traces.load import is_built_in
@@ -21,7 +23,7 @@ from heddle.tune.halves import Half
 
 
 @dataclass(frozen=True)
-class Trial:
+class Trial(NamesFiles):
     """A policy on the jobs of one seed."""
 
     half: Half
@@ -30,6 +32,10 @@ class Trial:
     executor: Executor
     seed: int
     measures: tuple[Measure, ...]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return own_lever_files(self.policy)
 
     @cached_property
     def key(self) -> str:
@@ -72,13 +78,10 @@ class Tried:
         return cls(str(read["key"]), bool(read["stalled"]), int(read["failed_jobs"]), values)
 
 
-@lru_cache(maxsize=1)
-def _jobs(half: Half, seed: int) -> Workload:
-    return half.jobs(seed)
-
-
 def run_trial(trial: Trial) -> Tried:
-    run = simulate(_jobs(trial.half, trial.seed), trial.cluster, trial.policy, seed=trial.seed, executor=trial.executor)
+    run = simulate(
+        jobs_of(trial.half, trial.seed), trial.cluster, trial.policy, seed=trial.seed, executor=trial.executor
+    )
     stalled = run.manifest["outcome"] == "stalled"
     failed = int((run.jobs["outcome"] == "failed").sum())
     values = tuple(None if stalled else one.of(run) for one in trial.measures)

@@ -29,6 +29,9 @@ def stages(*, early: bool) -> list[StageSpec]:
     return [StageSpec("map", (1024, 1000), [TaskSpec(1000)] * 6), reduce]
 
 
+COUNTS = (True, True)
+
+
 def workload(*, early: bool = False) -> Workload:
     return build("w", [JobSpec("a", 0, stages(early=early)), JobSpec("b", 0, stages(early=early), after=("a",))])
 
@@ -52,24 +55,24 @@ def place(log: Log, kind: int, nth: int = 0, **fields: int) -> int:
 @pytest.mark.parametrize("policy", ["fifo", "capacity", "fifo+usage-feedback"])
 def test_a_good_run_breaks_nothing(policy: str, early: bool) -> None:
     log, made = run(policy=policy, early=early)
-    assert broken_invariants(log, made, CLUSTER, finished=True) == []
+    assert broken_invariants(log, made, CLUSTER, COUNTS, finished=True) == []
 
 
 def test_a_run_with_lost_nodes_breaks_nothing() -> None:
     cluster = replace(CLUSTER, faults=Faults(node_mtbf_s=5, node_repair_s=2))
     log, made = run(cluster)
     assert (log["kind"] == codes.LOG_NODE_LOST).any()
-    assert broken_invariants(log, made, cluster, finished=True) == []
+    assert broken_invariants(log, made, cluster, COUNTS, finished=True) == []
     # The same log in which a node was lost just before it was given away.
     first = place(log, ALLOCATED)
     lost = log[[place(log, codes.LOG_NODE_LOST)]].copy()
     lost["at_ms"], lost["node"] = log["at_ms"][first], log["node"][first]
     damaged = np.concatenate([log[:first], lost, log[first:]])
-    assert any("lost node" in text for text in broken_invariants(damaged, made, cluster, finished=True))
+    assert any("lost node" in text for text in broken_invariants(damaged, made, cluster, COUNTS, finished=True))
 
 
 def found_in(log: Log, made: Workload, cluster: Cluster = CLUSTER) -> str:
-    return "\n".join(broken_invariants(log, made, cluster, finished=True))
+    return "\n".join(broken_invariants(log, made, cluster, COUNTS, finished=True))
 
 
 def test_a_clock_that_runs_backwards_is_found() -> None:
@@ -145,18 +148,37 @@ def run_with_network() -> tuple[Log, Workload, Cluster]:
 def test_a_good_run_with_a_network_breaks_nothing() -> None:
     log, made, cluster = run_with_network()
     assert (log["kind"] == FETCHED).sum() == 2
-    assert broken_invariants(log, made, cluster, finished=True) == []
+    assert broken_invariants(log, made, cluster, COUNTS, finished=True) == []
 
 
 def test_data_that_comes_too_fast_is_found() -> None:
     log, made, cluster = run_with_network()
     log["value"][place(log, FETCHED)] *= 3
-    (found,) = broken_invariants(log, made, cluster, finished=True)
+    (found,) = broken_invariants(log, made, cluster, COUNTS, finished=True)
     assert found.startswith("data came faster than its node's link carries it")
 
 
 def test_work_before_the_input_is_there_is_found() -> None:
     log, made, cluster = run_with_network()
     made.tasks["duration_ms"][-1] = 1001
-    (found,) = broken_invariants(log, made, cluster, finished=True)
+    (found,) = broken_invariants(log, made, cluster, COUNTS, finished=True)
     assert found.startswith("a task worked before its input was there")
+
+
+def test_what_a_scheduler_does_not_count_may_be_promised_twice() -> None:
+    """YARN's FifoScheduler looks at memory alone, whatever the calculator."""
+    made = build("w", [JobSpec("a", 0, [StageSpec("map", (256, 1000), [TaskSpec(1000)] * 8)])])
+    ended = run_engine(made, CLUSTER, parse_policy("fifo(yarn=true)"), 0, True)
+    log = in_order(ended.logs, ended.attempts, made)
+    assert ended.counts == [True, False]
+    assert broken_invariants(log, made, CLUSTER, ended.counts, finished=True) == []
+    (found,) = broken_invariants(log, made, CLUSTER, [True, True], finished=True)
+    assert found.startswith("vcores_milli promised twice")
+
+
+def test_queues_that_are_turned_are_no_nodes() -> None:
+    """Rows of knobs have a queue's number where others have a node's; there may be more queues than nodes."""
+    log, made = run()
+    turned = log[[0]].copy()
+    turned["kind"], turned["node"], turned["value"] = codes.LOG_QUEUE_MAXIMUM, 7, 500
+    assert found_in(np.concatenate([turned, log]), made) == ""

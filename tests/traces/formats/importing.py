@@ -19,15 +19,20 @@ def made(folder: Path, **files: str) -> Path:
     return folder
 
 
-def real(folder: str, format_name: str | None = None, **options: object) -> ImportResult:
-    """The import of a folder of real traces, or a skip (in CI: a failure) where it is not there."""
+def here_or_skip(folder: str) -> Path:
+    """A folder of real traces, or a skip (in CI: a failure) where it is not there."""
     path = SHARED / folder
     if not path.exists():
         reason = f"the real traces are not here (../shared/traces/{folder})"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
-    return import_trace([str(path)], format_name, **options)  # type: ignore[arg-type]
+    return path
+
+
+def real(folder: str, format_name: str | None = None, **options: object) -> ImportResult:
+    """The import of a folder of real traces."""
+    return import_trace([str(here_or_skip(folder))], format_name, **options)  # type: ignore[arg-type]
 
 
 def set_aside(result: ImportResult) -> dict[str, int]:

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 from heddle.model.cluster import Cluster
 from heddle.model.errors import RunRefused
+from heddle.model.extras import how_to_install
 from heddle.model.resources import MEMORY
 from heddle.model.workload import AM, TASKS, Workload
 
@@ -52,7 +53,7 @@ def optimum(workload: Workload, cluster: Cluster, objective: Objective, limit_s:
     try:
         from ortools.sat.python import cp_model
     except ImportError:
-        raise RunRefused("the optimum needs OR-tools: pip install 'heddle[optimum]'") from None
+        raise RunRefused(f"the optimum needs OR-tools: {how_to_install('optimum')}") from None
     _refuse_what_is_not_modelled(workload, cluster)
     model = cp_model.CpModel()
     ends = _Model(model, workload, cluster).job_ends()

@@ -5,6 +5,7 @@ Only its order counts, not its times alone: within one instant ends come before 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,18 @@ Rows = npt.NDArray[Any]
 _NEVER = np.iinfo(np.int64).max
 
 
-def broken_invariants(log: Rows, workload: Workload, cluster: Cluster, *, finished: bool) -> list[str]:
-    """Everything that happened and cannot be; empty for a good run. The workload is in the cluster's resources."""
+def broken_invariants(
+    log: Rows, workload: Workload, cluster: Cluster, counts: Sequence[bool], *, finished: bool
+) -> list[str]:
+    """Everything that happened and cannot be; empty for a good run. The workload is in the cluster's resources.
+
+    `counts`: the resources that the scheduler looks at.
+    """
     found = []
     backwards = np.flatnonzero(np.diff(np.maximum(0, log["at_ms"])) < 0)  # below 0: there before the run, noted at 0
     if len(backwards):
         found.append(f"the clock runs backwards at {_example(log, backwards + 1)}")
-    found += _node_books(log, workload, cluster, finished)
+    found += _node_books(log, workload, cluster, counts, finished)
     found += _lost_nodes(log, cluster)
     found += _attempts(log, workload, finished)
     found += _predecessors(log, workload, cluster)
@@ -56,25 +62,24 @@ def _example(log: Rows, places: Rows) -> str:
     return f"{row['at_ms']} ms: node {row['node']}, job {row['job']}, task {row['task']}{more}"
 
 
-def _node_books(log: Rows, workload: Workload, cluster: Cluster, finished: bool) -> list[str]:
+def _node_books(log: Rows, workload: Workload, cluster: Cluster, counts: Sequence[bool], finished: bool) -> list[str]:
     """Never more allocated on a node than its total at that time; nothing is left at the end."""
+    log = log[np.isin(log["kind"], (ALLOCATED, ENDED, LOG_RESIZED))]  # in others `node` may be a queue's number
     container = workload.stages["kind"][log["stage"]] != INNER
     sign = np.where(log["kind"] == ALLOCATED, 1, np.where(log["kind"] == ENDED, -1, 0)) * container
     by_node = np.argsort(log["node"], kind="stable")
-    by_node = by_node[log["node"][by_node] >= 0]
     node, sign = log["node"][by_node], sign[by_node]
     first = np.searchsorted(node, np.arange(cluster.n_nodes + 1))
     shape = workload.stages["shape"][log["stage"][by_node]]
     found = []
     for r, resource in enumerate(cluster.resources):
-        counted = cluster.calculator == "dominant" or r == 0 or resource in cluster.exclusive
         held = np.concatenate([[0], np.cumsum(sign * workload.shapes[shape, r])])
         allocated = held[1:] - held[first[node]]
         resized = (log["kind"][by_node] == LOG_RESIZED) & (log["code"][by_node] == r)
         allowance = np.array([one.allowance[r] for one in cluster.nodes])
         place = np.maximum.accumulate(np.where(resized, np.arange(len(node)), -1)) if len(node) else np.zeros(0, int)
         total = np.where(place >= first[node], log["value"][by_node][place], allowance[node])
-        over = np.flatnonzero((sign > 0) & (allocated > total)) if counted else np.zeros(0, int)
+        over = np.flatnonzero((sign > 0) & (allocated > total)) if counts[r] else np.zeros(0, int)
         if len(over):
             amounts = f"{allocated[over[0]]} of {total[over[0]]}"
             found.append(f"{resource} promised twice, {amounts}, at {_example(log, by_node[over])}")

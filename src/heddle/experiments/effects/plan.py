@@ -13,12 +13,13 @@ from heddle.experiments.sweep_file import Sweep
 from heddle.experiments.sweep_run import SweepRun
 from heddle.policy.papers import paper_policies
 from heddle.policy.parse import parse_policy
-from heddle.run import EXECUTORS
+from heddle.run import Executor
 from heddle.traces.load import load_workload
 from heddle.yarn.live.applying.wanted import without_knob
 
 QUEUES: Final = ("capacity", "fair")
 SEEDS: Final = 5
+EXECUTORS: Final[tuple[Executor, ...]] = ("native", "yarn-knobs")
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def max_running(view, state, params, job):
 @callable_too
 def current_limit(view, leaf, r):
     """What the leaf could have now: what it holds and what is left above it, within all maxima on the way."""
-    limit = view.clock["total"][0, r]
+    limit = view.clock["root_total"][0, r]
     depth, queue = 0, leaf
     while view.queue["parent"][queue] >= 0:
         depth, queue = depth + 1, view.queue["parent"][queue]

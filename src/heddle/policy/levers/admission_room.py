@@ -10,6 +10,7 @@ from heddle.model.compilable import callable_too
 from heddle.model.resources import MAX_RESOURCES
 from heddle.model.view import JOB_FINISHED
 from heddle.model.workload import AM, INNER
+from heddle.policy.labels import may_go_to
 from heddle.policy.levers.admission_reserve import am_demand, lost_ams
 
 
@@ -53,7 +54,7 @@ def task_has_room(view, state, job, ahead):
             is_used = max(is_used, largest_task(view, state, job, label, r))
         enough = is_used == 0
         for node in range(view.node.shape[0]):
-            if view.node["alive"][node] == 0 or (label != 0 and view.node["label"][node] != label):
+            if view.node["alive"][node] == 0 or not may_go_to(view, label, node):
                 continue
             fits, holds_all = True, True
             for r in range(view.shape["demand"].shape[1]):

@@ -36,8 +36,7 @@ def above_user_limit(view, stage):
     The leaf is split among active users: each gets at least the minimum, and at most the factor of the guarantee or,
     where nothing is guaranteed, the leaf's maximum.
     """
-    job = view.stage_spec["job"][stage]
-    queue, member = view.job["queue"][job], view.job["member"][job]
+    queue, member = view.stage["queue"][stage], view.stage["member"][stage]
     shape = view.stage_spec["shape"][stage]
     guaranteed = is_guaranteed(view, queue)
     for r in range(view.shape["demand"].shape[1]):
@@ -81,6 +80,7 @@ CAPACITY = Queues(
         ),
     ),
     reserves="reserve",
+    by_label=True,
     by_user=True,
     dues="guarantee",
     of_yarn=True,

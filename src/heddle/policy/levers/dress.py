@@ -5,9 +5,6 @@ cluster for small jobs, 1 - delta for large ones. Once a second Alg. 3 (dress_sh
 each pool still want (dress_demand.py), what is free in it and what its running jobs will release within the next
 second (dress_phases.py). All of it in dominant shares, units of ONE. delta starts from what small jobs really hold, and
 stays between 0 and 1.
-
-Alg. 3 gives the share away whenever no small job waits, so that the next one finds nothing kept. Beyond the paper: with
-`floor_s` delta never falls below what small jobs held and wanted on average over so many seconds.
 """
 
 from __future__ import annotations
@@ -112,8 +109,8 @@ def adjusted(view, state, params):
     free = max(0, ONE - held - needed_share(view, view.pool["allocated"], LARGE))
     delta = max(held, min(held + free, state.table["delta"][0]))
     of_large, of_small = predicted(view, state, params)  # phases are kept in shares of the allowances
-    small = (delta - held, of_small * ONE // promised(view), demand_of_pool(view, state, SMALL, asked, False))
-    large = (held + free - delta, of_large * ONE // promised(view), demand_of_pool(view, state, LARGE, asked, False))
+    small = (delta - held, of_small * ONE // promised(view), demand_of_pool(view, state, SMALL, asked))
+    large = (held + free - delta, of_large * ONE // promised(view), demand_of_pool(view, state, LARGE, asked))
     if params.alg3 == 0:
         delta += mended(view, state, small, large, asked)
     else:
@@ -121,22 +118,9 @@ def adjusted(view, state, params):
     return max(0, min(ONE, delta))
 
 
-@callable_too
-def learnt_floor(view, state, params):
-    """What small jobs held and wanted on average, lately; 0 where nobody asks for it."""
-    if params.floor_s == 0:
-        return 0
-    table, now_ms = state.table, view.clock["now_ms"][0]
-    need = demand_of_pool(view, state, SMALL, params.demand == ASKED, True)
-    step_ms = min(params.floor_s, now_ms - table["ticked_at_ms"][0])
-    table["small_need"][0] += (need - table["small_need"][0]) * step_ms // params.floor_s
-    table["ticked_at_ms"][0] = now_ms
-    return min(ONE, table["small_need"][0])
-
-
 def observe(view, state, params, kind, node, stage, container, value):
     if kind == EVENT_TICK:
-        delta = max(adjusted(view, state, params), learnt_floor(view, state, params))
+        delta = adjusted(view, state, params)
         changed = delta != state.table["delta"][0]
         state.table["delta"][0] = delta
         return 1 if changed else 0
@@ -195,18 +179,12 @@ DRESS_POOLS = Partition(
         Parameter(
             "alg3", "mended", "Alg. 3 as it is meant, or with the slips as printed", choices=("mended", "literal")
         ),
-        Parameter(
-            "floor_s",
-            0.0,
-            "beyond the paper: small jobs keep what they held and wanted on average over so many seconds; 0: nothing",
-            low=0,
-        ),
     ),
     # Jobs that are there are chained in order of arrival, those that release in any order (number + 1).
     state=State(
         job=(PHASES, "next_job", "next_releasing", "is_releasing"),
         container="phase",
-        table=("delta", "first_job", "last_job", "first_releasing", "small_need", "ticked_at_ms"),
+        table=("delta", "first_job", "last_job", "first_releasing"),
         lists=("of_large", "of_small"),  # what waiting jobs of the pool ask for
     ),
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_TICK),

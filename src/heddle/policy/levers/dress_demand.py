@@ -50,12 +50,12 @@ def demand_of(view, job, asked):
 
 
 @callable_too
-def demand_of_pool(view, state, pool, asked, held_too):
-    """P1 or P2: the dominant share of what all jobs of the pool still want; `held_too`: and of what they hold."""
+def demand_of_pool(view, state, pool, asked):
+    """P1 or P2: the dominant share of what all jobs of the pool still want."""
     largest = 0
     for r in range(view.shape["demand"].shape[1]):
         if view.clock["counts"][0, r] and view.clock["total"][0, r] > 0:
-            amount = view.pool["allocated"][pool, r] if held_too else 0
+            amount = 0
             job = state.table["first_job"][0] - 1
             while job >= 0:
                 if view.job["pool"][job] == pool:

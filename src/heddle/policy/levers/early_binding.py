@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from heddle.model.compilable import callable_too
 from heddle.model.view import JOB_FINISHED
+from heddle.policy.labels import may_go_to
 from heddle.policy.levers.dag_data import has_data, look_around, move_input, write_place
 from heddle.policy.levers.ranking import planned_rank
 
@@ -19,8 +20,7 @@ NOWHERE, ANYWHERE = -1, -2
 @callable_too
 def _may_hold(view, node, stage):
     """Whether the node, if it were empty, could take a container of the stage."""
-    label = view.stage_spec["label"][stage]
-    if view.node["alive"][node] == 0 or (label != 0 and view.node["label"][node] != label):
+    if view.node["alive"][node] == 0 or not may_go_to(view, view.stage_spec["label"][stage], node):
         return False
     shape = view.stage_spec["shape"][stage]
     for r in range(view.shape["demand"].shape[1]):

@@ -18,6 +18,7 @@ from heddle.model.resources import MEMORY, ONE, VCORES
 from heddle.model.view import JOB_FINISHED
 from heddle.model.workload import EXECUTORS, TASKS
 from heddle.policy.form import NodePlans
+from heddle.policy.labels import may_go_to
 from heddle.policy.lever import Column, State
 from heddle.policy.policy import Setup
 
@@ -79,7 +80,7 @@ def count_waiting_shapes(view, state, node):
             first = view.job_spec["first_stage"][job]
             for stage in range(first, first + view.job_spec["n_stages"][job]):
                 kind, label = view.stage_spec["kind"][stage], view.stage_spec["label"][stage]
-                if kind in (TASKS, EXECUTORS) and (label == 0 or view.node["label"][node] == label):
+                if kind in (TASKS, EXECUTORS) and may_go_to(view, label, node):
                     waiting[view.stage_spec["shape"][stage]] += view.stage["waiting"][stage]
     for shape in range(state.plan.shape[0]):
         wanted, other = 0, 0

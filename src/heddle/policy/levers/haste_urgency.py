@@ -21,6 +21,7 @@ from __future__ import annotations
 from heddle.model.compilable import callable_too
 from heddle.model.resources import ONE
 from heddle.model.workload import AM, EXECUTORS, INNER, TASKS
+from heddle.policy.labels import may_go_to
 from heddle.policy.levers.haste_initial import skip_ended
 
 RUNNING, ASSIGNED, NO_URGENCY = 0, 1000, 2000
@@ -79,7 +80,7 @@ def could_go(view, node, stage):
     label = view.stage_spec["label"][stage]
     if view.stage["waiting"][stage] == 0 or view.stage_spec["kind"][stage] not in (TASKS, EXECUTORS):
         return False
-    if label != 0 and view.node["label"][node] != label:
+    if not may_go_to(view, label, node):
         return False
     shape = view.stage_spec["shape"][stage]
     for r in range(view.shape["demand"].shape[1]):

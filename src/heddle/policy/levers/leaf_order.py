@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heddle.model.compilable import callable_too
 from heddle.model.resources import MEMORY
 from heddle.model.view import ORDER_DEFAULT, ORDER_DRF, ORDER_FAIR, ORDER_FIFO
 from heddle.policy.lever import Ordering, Parameter
@@ -10,6 +11,7 @@ from heddle.policy.shares import dominant_share, submission_rank
 ORDERS = (ORDER_FIFO, ORDER_FAIR, ORDER_DRF)  # as the parameter's choices
 
 
+@callable_too
 def key(view, state, params, stage):
     job = view.stage_spec["job"][stage]
     order = view.queue["order"][view.job["queue"][job]]

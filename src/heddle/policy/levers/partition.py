@@ -32,13 +32,16 @@ def small_or_large(view, job, theta_milli, of_available):
         return SMALL
     slots = 0
     for node in range(view.node.shape[0]):
-        fit = 1 << 30
+        fit = -1
         for r in range(view.shape["demand"].shape[1]):
             if view.clock["counts"][0, r] and view.shape["demand"][largest, r] > 0:
                 room = view.node["allowance"][node, r]
                 if of_available:
                     room = max(0, room - view.node["allocated"][node, r])
-                fit = min(fit, room // view.shape["demand"][largest, r])
+                fits = room // view.shape["demand"][largest, r]
+                fit = fits if fit < 0 else min(fit, fits)
+        if fit < 0:  # it needs nothing that counts
+            return SMALL
         if not of_available or view.node["alive"][node]:
             slots += fit
     return SMALL if containers * 1000 <= theta_milli * slots else LARGE

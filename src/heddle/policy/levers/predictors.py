@@ -173,7 +173,7 @@ def oracle_total(view, state, params, node, r):
 N = Parameter("n", 5.0, "standard deviations above the mean", low=0)
 PERCENT = Parameter("percent", 95.0, "percentile of a container's use over its reservation", low=0, high=100)
 SAMPLES = Parameter("samples", 24, "recent samples that are looked at", low=1, high=MAX_SAMPLES)
-EVERY = Parameter("every", 1, "take a sample at every so manieth usage report", low=1)
+EVERY = Parameter("every", 1, "take a sample at every n-th usage report", low=1)
 
 BORG_DEFAULT = Sizing(
     name="borg-default",

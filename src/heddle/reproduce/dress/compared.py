@@ -51,7 +51,7 @@ class Mixes(Scope):
 
     def policies_on(self, kind: Kind) -> list[str]:
         """Where platforms are mixed, only those of which a claim speaks."""
-        names = ["baseline", "dress", "printed", "floor"]
+        names = ["baseline", "dress", "printed"]
         if kind != "mixed":
             names += ["asked", "whole_jobs", "partition_alone", "order_alone"]
         return [self.policy(name) for name in names]

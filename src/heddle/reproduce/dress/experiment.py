@@ -5,7 +5,6 @@ from __future__ import annotations
 from heddle.reproduce.before import before_and_after
 from heddle.reproduce.constants import Constants
 from heddle.reproduce.dress.compared import Mixes
-from heddle.reproduce.dress.floor import floor
 from heddle.reproduce.dress.mixes import mixes
 from heddle.reproduce.dress.release import release
 from heddle.reproduce.dress.shares import shares
@@ -14,7 +13,7 @@ from heddle.reproduce.lab import Findings, Lab
 
 def experiment(lab: Lab, constants: Constants) -> Findings:
     given = Mixes(lab, constants)
-    found = lab.together([part(given) for part in (mixes, floor, shares, release)])
+    found = lab.together([part(given) for part in (mixes, shares, release)])
     found.tables.insert(0, before_and_after(constants, found.claims))
     found.remarks.append(
         "Sizes and lengths of the authors' HiBench jobs are not published: jobs are drawn from "

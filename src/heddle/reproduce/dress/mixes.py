@@ -173,8 +173,8 @@ def _ablation(given: Mixes, runs: Results) -> Table:
             )
     heads = ("jobs", "policy", "small jobs sooner (%)", "all jobs sooner (%)", "makespan (% change)")
     caption = (
-        "Each against Capacity: DRESS; as printed; with a learnt floor; by what was asked for so far, which is what a "
-        "live ResourceManager knows; with whole jobs only; its pools with Capacity's order; its order without pools."
+        "Each against Capacity: DRESS; as printed; by what was asked for so far, which is what a live ResourceManager "
+        "knows; with whole jobs only; its pools with Capacity's order; its order without pools."
     )
     return Table("DRESS taken apart", heads, tuple(rows), caption)
 

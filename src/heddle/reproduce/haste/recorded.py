@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from heddle.model.whereabouts import NamesFiles
 from heddle.model.workload import Workload
 from heddle.reproduce.haste.settings import Settings
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, Vector, build
@@ -20,7 +21,7 @@ Job = tuple[Vector, Vector, tuple[int, ...], tuple[int, ...]]  # demands of maps
 
 
 @dataclass(frozen=True)
-class RecordedBatch:
+class RecordedBatch(NamesFiles):
     """Jobs drawn with replacement from those of a trace that have both maps and reduces and are not too large."""
 
     path: str
@@ -31,6 +32,10 @@ class RecordedBatch:
     am: Vector
     slow_start_permille: int
     shuffle_ms: int
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return (self.path,)
 
     def jobs(self, seed: int) -> Workload:
         usable = _usable(self.path, self.most_maps, self.most_reduces, self.longest_ms)

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from heddle.model.cluster import Cluster, Network
+from heddle.model.whereabouts import NamesFiles
 from heddle.model.workload import Workload
 from heddle.reproduce.claims import Table
 from heddle.reproduce.lab import Findings, Part, Work, runs_of
@@ -29,7 +30,7 @@ MOST_TRAFFIC_PERMILLE = 500  # of a link, what the network model gives to others
 
 
 @dataclass(frozen=True)
-class RecordedDags:
+class RecordedDags(NamesFiles):
     """So many DAGs of a trace, drawn with replacement, all at once; every task has a host for itself."""
 
     path: str
@@ -39,6 +40,10 @@ class RecordedDags:
     least_bytes: int
     bytes_per_ms: int  # of each stage's work, where no bytes are recorded; 0: they are
     demand: tuple[int, int]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return (self.path,)
 
     def jobs(self, seed: int) -> Workload:
         trace = _trace(self.path)

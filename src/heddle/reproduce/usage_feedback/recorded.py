@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from heddle.model.cluster import Cluster, Node
 from heddle.model.resources import MILLI
+from heddle.model.whereabouts import NamesFiles
 from heddle.model.workload import NO_SEGMENTS, Workload
 from heddle.reproduce import verdicts
 from heddle.reproduce.claims import Claim, Source, Table, mean_text
@@ -34,7 +35,7 @@ Column = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Drawn(NamesFiles):
     """So many tasks of a trace, drawn with replacement and submitted at once, in the order in which they were drawn.
 
     With several workflows these are drawn first, as many as there are: tasks of one workflow resemble each other. With
@@ -46,6 +47,10 @@ class Drawn:
     longest_ms: int
     reservation: Literal["users", "extreme-fit"]
     fit_steps: tuple[int, int]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return (self.path,)
 
     def jobs(self, seed: int) -> Workload:
         trace, usable = _trace(self.path, self.longest_ms)

@@ -33,7 +33,7 @@ from heddle.sim.containers.slots import drop_slot, inner_slots, slots_of_job, un
 from heddle.sim.log import keep_attempt
 from heddle.sim.network.fetching import stop_fetching
 from heddle.sim.numba.units import unit
-from heddle.sim.scheduling.asking import ask_now, ask_soon, rekey_later, withdraw
+from heddle.sim.scheduling.asking import ask_again, ask_soon, rekey_later, withdraw
 from heddle.sim.scheduling.events import tell_levers
 from heddle.sim.scheduling.reports import mark_gained, node_changed, reports_since_allocation, resize, settle_reports
 from heddle.sim.timeline import due_set, timer_push
@@ -90,7 +90,7 @@ def come_back(sim, task, stage):
     if kind == INNER:
         fill_executors(sim, job)
     else:
-        ask_now(sim, stage)
+        ask_again(sim, stage)
     return 0
 
 

@@ -14,6 +14,7 @@ from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.asking import ask_now, ask_soon, waiting_inner, withdraw
 from heddle.sim.scheduling.events import tell_levers
+from heddle.sim.scheduling.reservations import starvation_may_show
 from heddle.sim.timeline import due_clear, timer_push
 
 
@@ -99,6 +100,7 @@ def arrive(sim, job):
     view = sim.shown
     view.job["state"][job] = JOB_ARRIVED
     view.job["arrived_at_ms"][job] = view.clock["now_ms"][0]
+    sim.queue_run["jobs"][view.job["queue"][job]] += 1
     first = view.job_spec["first_stage"][job]
     if sim.setting["logging"][0]:
         note(sim, LOG_ARRIVED, 0, job, -1, -1, 0)
@@ -128,6 +130,8 @@ def finish_job(sim, job, state):
     if view.job["waiting"][job] > 0:
         withdraw(sim, job)
     view.job["state"][job] = state
+    sim.queue_run["jobs"][view.job["queue"][job]] -= 1
+    starvation_may_show(sim)
     sim.job_run["ended_at_ms"][job] = view.clock["now_ms"][0]
     sim.control["jobs_left"][0] -= 1
     if sim.setting["logging"][0]:

@@ -40,6 +40,7 @@ def _go_on_with_job(sim, job):
     view.job["arrived_at_ms"][job] = 0
     view.clock["running_jobs"][0] += 1
     view.queue["running_jobs"][view.job["queue"][job]] += 1
+    sim.queue_run["jobs"][view.job["queue"][job]] += 1
     if sim.setting["logging"][0]:
         note(sim, LOG_ARRIVED, 0, job, -1, -1, 0)
         note(sim, LOG_ADMITTED, 0, job, first, -1, 0)

@@ -76,9 +76,11 @@ class StageRun(Row):
     bucket: Int32 = -1  # where its request waits; -1: nowhere
     place: Int32  # its position in that bucket (requests.py)
     served: Int64 = -1  # the offer in which it last got a container (choosing.py)
+    waits_since_ms: Int64  # where somebody outside hears of that: when its request last began to wait
     after_left: Int16 = of_run(lambda run: run.workload.stages["n_after"])  # stages it comes after that are not done
     runnable: Int8
     starvation_watched: Int8  # a check whether its maps starve is due
+    named: Int8  # by somebody outside
 
 
 class Keeping(Row):

@@ -23,6 +23,7 @@ class Control(Row):
     # Offers.
     walk: Int64  # number of the present walk through lanes; what it passed over is marked with it
     passes: Int64  # instants that came to offers, so far
+    rounds: Int64  # the same, whatever ends while offers are made
     epoch: Int64  # changes when there is news for nodes that have been offered everything
     n_fresh: Int64  # nodes that have been offered everything since then
     fresh_epoch: Int64  # the epoch that n_fresh is of
@@ -30,6 +31,7 @@ class Control(Row):
     next_report_ms: Int64 = of_run(lambda run: run.first_report_ms)  # or the next poll
     news: Int64  # something has changed that may let a request through
     ended_in_pass: Int64  # a container ended while offers were made
+    n_alive: Int64 = of_run(lambda run: run.cluster.n_nodes)  # nodes that take containers
     n_gained: Int64  # this and the next two: lengths of lists of nodes
     n_stale: Int64
     n_coarse: Int64
@@ -39,10 +41,7 @@ class Control(Row):
     n_untold: Int64
     n_telling: Int64
     telling: Int64  # how many of these have told
-    # What the nodes that are alive may promise; clock["total"] is what was told last.
-    promised: Vector = of_run(lambda run: run.total_allowance)
-    n_alive: Int64 = of_run(lambda run: run.cluster.n_nodes)
-    promised_at_ms: Int64 = -1  # when it was told
+    promised_at_ms: Int64 = -1  # when queues were last told what the nodes may promise
     shares_moved: Int64  # of queues, from outside
     # What one step leaves for settle(): lengths of lists.
     n_endings: Int64
@@ -59,6 +58,7 @@ class Control(Row):
     last_progress_ms: Int64  # something happened that was not a poll
     offer_node: Int64  # the node whose turn it is; heartbeats: its place in their order, -1 before the first
     offered: Int64  # containers allocated in the present heartbeat
+    offer_over: Int64  # the present heartbeat gives nothing more
     heartbeats_at_ms: Int64 = -1  # the last instant in which nodes were offered by heartbeat
     broken: Int64  # a status with which the run ends after this instant; 0: it goes on
     finished: Int64  # tasks
@@ -67,6 +67,10 @@ class Control(Row):
     tick_at_ms: Int64  # levers were last told that time has passed
     keys_changed: Int64  # a lever says that its keys may be wrong
     look_at_ms: Int64 = FOREVER  # when somebody outside looks next; FOREVER: nobody does
+    # Somebody outside who names requests (scheduling/newcomers.py).
+    hears_in_ms: Int64  # so long after a request began to wait; 0: never
+    hears_at_ms: Int64 = FOREVER  # of the first that began to wait since the last look
+    hold_ms: Int64  # so long a request waits to be named; 0: none does
     # Network.
     next_flow_ms: Int64 = FOREVER  # the first end of a flow, or change of others' traffic
     flows_are_news: Int64  # flows ended: next_flow_ms must be found anew

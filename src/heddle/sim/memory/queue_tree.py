@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from heddle.model.cluster import LEAF_ORDERS, Cluster, Queue
+from heddle.model.cluster import LEAF_ORDERS, Cluster, LabelShare, Queue
 from heddle.model.workload import Workload
 
 SHARE: Final = -1  # in place of an amount: the queue has a share
@@ -30,6 +30,21 @@ class QueueTree:
         index = {queue.name: i for i, queue in enumerate(queues)}
         parent = tuple(index.get(queue.name.rpartition(".")[0], 0) if i else -1 for i, queue in enumerate(queues))
         return cls(tuple(index), tuple(queues), parent)
+
+    def of_label(self, label: str) -> QueueTree:
+        """The tree for the nodes with this label: where a child of a queue says what it has of them, so it is for all
+        children, and who says nothing is guaranteed nothing; else they have what they have without a label."""
+        said = [{share.label: share for share in queue.labels}.get(label) for queue in self.queues]
+        speaking = {above for above, share in zip(self.parent, said, strict=True) if share}
+        queues = list(self.queues)
+        for i, (above, share) in enumerate(zip(self.parent, said, strict=True)):
+            if above in speaking:
+                share = share or LabelShare(label)
+                shares = share.guarantee_permille, share.maximum_permille
+                queues[i] = replace(
+                    queues[i], guarantee=(), maximum=(), guarantee_permille=shares[0], maximum_permille=shares[1]
+                )
+        return replace(self, queues=tuple(queues))
 
     def amounts(self, name: str, n_resources: int) -> npt.NDArray[np.int64]:
         """What each queue is to have, where it says an amount; SHARE where it does not."""

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from heddle.sim.memory.declaring import Int8, Int32, Int64, Row, Vector, of_run
+from heddle.sim.memory.queue_tree import QueueTree
+
+
+def of_trees(rows: Callable[[QueueTree, int], Any]) -> Any:
+    """What each tree of queues has, given the number of resources, one behind the other."""
+    return of_run(lambda run: run.trees.joined([rows(tree, run.n_resources) for tree in run.trees.trees]))
 
 
 class Waiting(Row, packed=True):
@@ -41,7 +50,7 @@ class Lane(Row):
 class Want(Row):
     tested: Int64  # the pass in which its room was last looked for
     shape: Int32 = of_run(lambda run: run.lanes.want_shape)
-    label: Int32 = of_run(lambda run: run.lanes.want_label)
+    label: Int32 = of_run(lambda run: run.lanes.want_label)  # -1: any node will do
     no_room: Int8  # nothing fits but, perhaps, on nodes that gained room since
 
 
@@ -49,6 +58,7 @@ class QueueRun(Row):
     """Where in the tree of queues requests wait."""
 
     tried: Int64 = -1  # the walk in which nothing of it could go
+    jobs: Int64  # of a leaf: those that have arrived and not ended
     first_lane: Int32 = -1  # of its lanes that are not empty
     first_child: Int32 = -1  # of its children in or below which requests wait
     next: Int32  # this and the next: in its parent's list of those
@@ -58,11 +68,11 @@ class QueueRun(Row):
 class QueueShare(Row):
     """What a queue is to have, as an amount or as a share of its parent's; scheduling/promises.py adds it up."""
 
-    guarantee: Vector = of_run(lambda run: run.queues.amounts("guarantee", run.n_resources))  # SHARE: the next counts
-    guarantee_permille: Int64 = of_run(lambda run: run.queues.permille("guarantee_permille"))
-    maximum: Vector = of_run(lambda run: run.queues.amounts("maximum", run.n_resources))
-    maximum_permille: Int64 = of_run(lambda run: run.queues.permille("maximum_permille"))
-    amounts_below: Vector = of_run(lambda run: run.queues.amounts_below(run.n_resources))  # guaranteed to its children
+    guarantee: Vector = of_trees(lambda tree, r: tree.amounts("guarantee", r))  # SHARE: the next counts
+    guarantee_permille: Int64 = of_trees(lambda tree, _: tree.permille("guarantee_permille"))
+    maximum: Vector = of_trees(lambda tree, r: tree.amounts("maximum", r))
+    maximum_permille: Int64 = of_trees(lambda tree, _: tree.permille("maximum_permille"))
+    amounts_below: Vector = of_trees(lambda tree, r: tree.amounts_below(r))  # guaranteed to its children
 
 
 class Dues(Row):

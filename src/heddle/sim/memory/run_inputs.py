@@ -15,6 +15,7 @@ from heddle.model.view import EVENT_REPORTED
 from heddle.model.workload import AM, EXECUTORS, Workload
 from heddle.policy.lever import Admission, Ordering, Partition, Placement, Question, Queues, Sizing
 from heddle.policy.policy import Policy
+from heddle.policy.reserving import RESERVING
 from heddle.sim.memory.given import nodes
 from heddle.sim.memory.given.csr import Csr, followers
 from heddle.sim.memory.given.lanes import Lanes
@@ -23,6 +24,7 @@ from heddle.sim.memory.given.members import Members
 from heddle.sim.memory.given.nodes import Background
 from heddle.sim.memory.given.places import Preferred
 from heddle.sim.memory.given.running import Running
+from heddle.sim.memory.given.trees import Trees
 from heddle.sim.memory.queue_tree import QueueTree
 
 
@@ -110,9 +112,14 @@ class RunInputs:
         return self.cluster.preemption.every_ms > 0 and self.walk.by_queue and self.walk.dues != "none"
 
     @property
-    def reserves(self) -> bool:
-        """Whether nodes are kept for requests that do not fit."""
-        return self.has_heartbeats and bool(self.walk.trait(self.walk.reserves))
+    def reserves(self) -> int:
+        """How nodes are kept for requests that do not fit: a place in RESERVING."""
+        return RESERVING.index(self.walk.reserving) if self.has_heartbeats else 0
+
+    @property
+    def reservable_permille(self) -> int:
+        part = self.walk.reservable
+        return round(1000 * float(self.walk.parameter(part))) if part else 0
 
     @property
     def heads_differ(self) -> bool:
@@ -127,23 +134,49 @@ class RunInputs:
     @property
     def shares_out(self) -> bool:
         moves = self.sizing_changes or self.cluster.faults.node_mtbf_s > 0
-        return moves and (self.walk.by_queue or self.has_gate or "pool" in self.partition.hooks)
+        return self.decommissions or (moves and (self.walk.by_queue or self.has_gate or "pool" in self.partition.hooks))
+
+    @cached_property
+    def decommissions(self) -> bool:
+        return any(node.decommission_at_ms >= 0 for node in self.cluster.nodes)
+
+    @cached_property
+    def by_label(self) -> bool:
+        """Whether the nodes of each label have a tree of queues of their own, and there are any labels."""
+        labelled = len(self.workload.labels) > 1 or any(node.label for node in self.cluster.nodes)
+        return self.walk.by_label and labelled
 
     # Queues and requests.
 
     @cached_property
     def queues(self) -> QueueTree:
+        """As the cluster has them: the tree of requests without a label."""
         return QueueTree.of(self.cluster, self.workload)
 
     @cached_property
+    def trees(self) -> Trees:
+        return Trees.of(self.workload, self.cluster, self.queues, self.by_label)
+
+    @cached_property
     def members(self) -> Members:
+        """In the tree of requests without a label; there are as many in each other one."""
         return Members.of(self.workload, self.queues, self.moves_to)
 
     @cached_property
     def lanes(self) -> Lanes:
         by_stage = self.placement.trait(self.placement.by_stage) or self.ordering.trait(self.ordering.blocks_in_job)
-        n_queues, n_pools = len(self.queues.names), self.partition.n_pools
-        return Lanes.of(self.workload, self.members, n_queues, self.walk, by_stage, n_pools, self.has_gate)
+        n_pools = self.partition.n_pools
+        return Lanes.of(self.workload, self.members, self.trees, self.walk, by_stage, n_pools, self.has_gate)
+
+    @property
+    def leaf_of_stage(self) -> npt.NDArray[np.int64]:
+        leaf: npt.NDArray[np.int64] = self.members.leaf_of_job[0][self.workload.stages["job"]]
+        return leaf + self.trees.first_queue_of_stage
+
+    @property
+    def member_of_stage(self) -> npt.NDArray[np.int64]:
+        member: npt.NDArray[np.int64] = self.members.of_job[0][self.workload.stages["job"]]
+        return member + self.trees.of_stage * len(self.members.queue)
 
     # The workload.
 
@@ -188,8 +221,7 @@ class RunInputs:
     def counted(self) -> npt.NDArray[np.bool_]:
         """The resources that the calculator looks at."""
         counted: npt.NDArray[np.bool_] = self.exclusive | (np.arange(self.n_resources) == 0)
-        by_memory = self.ordering.trait(self.ordering.by_memory)
-        return counted | (self.cluster.calculator == "dominant" and not by_memory)
+        return counted | (self.policy.calculator(self.cluster.calculator) == "dominant")
 
     @cached_property
     def racks(self) -> npt.NDArray[np.int32]:
@@ -257,7 +289,8 @@ class RunInputs:
     @property
     def observed(self) -> bool:
         """Whether reports are seen later than they are made, or not at all."""
-        return self.reports_matter and self.cluster.observation != Observation()
+        latency_ms = self.cluster.observation.latency_ms  # has nothing to do with reports
+        return self.reports_matter and self.cluster.observation != Observation(latency_ms=latency_ms)
 
     @property
     def flights(self) -> int:

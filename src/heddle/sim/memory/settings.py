@@ -60,7 +60,12 @@ class Setting(Row):
     blocking: Int64 = of_run(lambda run: run.ordering.trait(run.ordering.blocking))
     blocks_in_job: Int64 = of_run(lambda run: run.ordering.trait(run.ordering.blocks_in_job))
     by_queue: Int64 = of_run(lambda run: run.walk.by_queue)
-    reserves: Int64 = of_run(lambda run: run.reserves)
+    by_label: Int64 = of_run(lambda run: run.by_label)
+    n_trees: Int64 = of_run(lambda run: len(run.trees.trees))  # of queues
+    queues_per_tree: Int64 = of_run(lambda run: len(run.queues.names))
+    decommissions: Int64 = of_run(lambda run: run.decommissions)
+    reserves: Int64 = of_run(lambda run: run.reserves)  # a form (codes.py)
+    reservable_permille: Int64 = of_run(lambda run: run.reservable_permille)
     has_queue_limits: Int64 = of_run(lambda run: "allows" in run.walk.hooks)
     # Whether anybody asks for what the cluster may promise now, and that moves.
     shares_out: Int64 = of_run(lambda run: run.shares_out)

@@ -31,8 +31,7 @@ def _seen(
 
 
 def _queues(run: RunInputs, rows: Array) -> None:
-    run.queues.fill(rows)
-    run.queues.share_out(rows, run.total_allowance, run.counted)
+    run.trees.fill(rows, run.counted)
 
 
 SHOWN: Final[dict[str, Table]] = dict(
@@ -43,10 +42,12 @@ SHOWN: Final[dict[str, Table]] = dict(
             seed=of_run(lambda run: run.seed),
             allowance=of_run(lambda run: run.total_allowance),
             total=of_run(lambda run: run.total_allowance),
+            root_total=of_run(lambda run: run.trees.allowance[0]),
             increment=of_run(lambda run: run.cluster.increment),
             report_ms=of_run(lambda run: run.cluster.timing.usage_report_ms),
             counts=of_run(lambda run: run.counted),
             exclusive=of_run(lambda run: run.exclusive),
+            labels_apart=of_run(lambda run: run.by_label),
         ),
         _seen(
             "node",
@@ -65,8 +66,8 @@ SHOWN: Final[dict[str, Table]] = dict(
         _seen(
             "member",
             lambda n: n.members,
-            queue=of_run(lambda run: run.members.queue),
-            user=of_run(lambda run: run.members.user),
+            queue=of_run(lambda run: run.trees.once_for_each(run.members.queue, len(run.queues.names))),
+            user=of_run(lambda run: run.trees.once_for_each(run.members.user)),
         ),
         _seen("pool", lambda n: n.pools),
         _seen("shape", lambda n: n.shapes, fixed=True, demand=of_run(lambda run: run.workload.shapes)),
@@ -81,6 +82,12 @@ SHOWN: Final[dict[str, Table]] = dict(
             priority=of_run(lambda run: run.workload.jobs["priority"]),
         ),
         ("stage_spec", fixed(STAGE, lambda run: run.workload.stages)),
-        _seen("stage", lambda n: n.stages, asked_at_ms=-1),
+        _seen(
+            "stage",
+            lambda n: n.stages,
+            asked_at_ms=-1,
+            queue=of_run(lambda run: run.leaf_of_stage),
+            member=of_run(lambda run: run.member_of_stage),
+        ),
     ]
 )

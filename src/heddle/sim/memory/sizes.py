@@ -29,7 +29,7 @@ class Sizes:
         fit = int((run.total_allowance // smallest).min())
         slots = min(len(workload.tasks), fit, 1 << 20) + _slot_margin(workload) + 16 + run.running.n_containers
         first = cls(run, slots, 0, FIRST_FLOWS)
-        return replace(first, timers=2 * first.timer_margin + 2 * first.nodes)
+        return replace(first, timers=2 * first.timer_margin + (2 + run.decommissions) * first.nodes)
 
     def more_slots(self) -> Sizes:
         """And more timers, which are set for containers and their stages."""
@@ -137,11 +137,11 @@ class Sizes:
 
     @property
     def queues(self) -> int:
-        return len(self.run.queues.names)
+        return self.run.trees.n_queues
 
     @property
     def members(self) -> int:
-        return len(self.run.members.queue)
+        return len(self.run.trees.trees) * len(self.run.members.queue)
 
     @property
     def pools(self) -> int:

@@ -21,7 +21,7 @@ from heddle.sim.memory.given import nodes
 from heddle.sim.memory.lever_memory import Levers
 from heddle.sim.memory.log_tables import Attempt, LogRow
 from heddle.sim.memory.network_tables import Flow, Link, Route
-from heddle.sim.memory.node_tables import NodeRun, TreeRow, Truth
+from heddle.sim.memory.node_tables import NodeRun, Promise, TreeRow, Truth
 from heddle.sim.memory.request_tables import Bucket, Dues, Lane, QueueRun, QueueShare, Waiting, Want
 from heddle.sim.memory.settings import Setting
 from heddle.sim.memory.timeline_tables import Due, Timer
@@ -85,6 +85,7 @@ class Sim:
     # Nodes.
     increment: Array = fixed(I64, lambda run: np.array(run.cluster.increment, np.int64))  # per resource
     node_run: Array = rows(NodeRun, lambda n: n.nodes)
+    promise: Array = rows(Promise, lambda n: len(n.run.trees.n_nodes))
     # What no scheduler knows, for a sizing lever that declares it: nobody but the engine writes it.
     truth: Array = rows(Truth, lambda n: n.nodes if n.run.foresees else 0)
     tree: Array = rows(TreeRow, lambda n: n.tree)  # over the nodes

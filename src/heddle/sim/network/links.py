@@ -24,7 +24,7 @@ def _set_available(sim, link):
         taken = draw(sim.setting["seed"][0], STREAM_TRAFFIC, index) % (2 * permille + 1)
         available = max(1, available - available * taken // 1000)
     n = link >> 1
-    if n < sim.shown.node.shape[0] and sim.shown.node["alive"][n] == 0:
+    if n < sim.shown.node.shape[0] and sim.node_run["lost"][n]:
         available = 0
     sim.link["available"][link] = available
     sim.link["moved"][link] = 1

@@ -15,7 +15,7 @@ from heddle.policy.native import address_of
 from heddle.sim.engine import advance, prepare_run
 from heddle.sim.numba.handle import SimType
 from heddle.sim.numba.units import function_of, unit_names
-from heddle.sim.scheduling.asking import rekey_job
+from heddle.sim.scheduling.asking import rekey_all, rekey_job
 from heddle.sim.scheduling.promises import share_out
 from heddle.sim.scheduling.reports import resize, settle_reports
 from heddle.sim.timeline import timer_push
@@ -34,12 +34,17 @@ def _report(sim):
         settle_reports(sim, n)
 
 
-def _resize(sim, node):
-    resize(sim, node)
+def _resize(sim, nodes):
+    for i in range(nodes.shape[0]):
+        resize(sim, nodes[i])
 
 
 def _rekey(sim, job):
     rekey_job(sim, job)
+
+
+def _rekey_all(sim):
+    rekey_all(sim)
 
 
 def _share_out(sim):
@@ -56,8 +61,9 @@ class Engine(NamedTuple):
     start: Any  # (): time 0
     advance: Any  # (until_ms) -> status
     report: Any  # (): the view's nodes show the last use that they reported
-    resize: Any  # (node): sizing has another opinion of it
+    resize: Any  # (nodes): sizing has another opinion of these
     rekey: Any  # (job): its queue, its priority or what its key depends on has changed
+    rekey_all: Any  # (): every key has changed
     share_out: Any  # (): sizes or shares were set from outside: queues share out what there is now
     plan_timer: Any  # (at_ms, kind, subject): somebody outside has a node lost, or brings it back, at a later instant
 
@@ -75,8 +81,9 @@ def compiled_engine(n_resources: int) -> Engine:
         start=entry(_start, types.void),
         advance=entry(_advance, types.int64, types.int64),
         report=entry(_report, types.void),
-        resize=entry(_resize, types.void, types.int64),
+        resize=entry(_resize, types.void, types.Array(types.int64, 1, "C")),
         rekey=entry(_rekey, types.void, types.int64),
+        rekey_all=entry(_rekey_all, types.void),
         share_out=entry(_share_out, types.void),
         plan_timer=entry(_plan_timer, types.void, types.int64, types.int64, types.int64),
     )

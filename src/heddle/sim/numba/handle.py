@@ -16,9 +16,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import lower_getattr_generic, register_model, typeof_impl, unbox
 
+from heddle.model.numba_internals import AttributeTemplate, infer_getattr
 from heddle.policy.columns import RowsType, plain_column
 from heddle.policy.handles import WORDS_PER_ARRAY, AddressModel, AddressType, array_entry, array_table, unbox_address
 from heddle.policy.question import ALL_HOOKS, Question

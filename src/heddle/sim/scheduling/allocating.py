@@ -15,32 +15,11 @@ from heddle.sim.scheduling.asking import ask_soon, rekey_later
 from heddle.sim.scheduling.choosing import this_offer, wait
 from heddle.sim.scheduling.events import tell_levers
 from heddle.sim.scheduling.lone import leave_line
+from heddle.sim.scheduling.near_tasks import task_near
 from heddle.sim.scheduling.observation import begin_watching
 from heddle.sim.scheduling.reports import node_changed, reports_made, resize, settle_reports
 from heddle.sim.scheduling.reservations import free_nodes_of
 from heddle.sim.timeline import due_set
-
-
-@unit
-def task_near(sim, stage, n):
-    """The waiting task of the stage that prefers node n, else its rack, else the first; by number."""
-    view = sim.shown
-    first = view.stage_spec["first_task"][stage]
-    in_rack, on_node = -1, -1
-    k = sim.stage_run["returned"][stage]
-    fresh = first + sim.stage_run["next_fresh"][stage]
-    while True:
-        if k < 0:
-            k = fresh
-        if k >= first + sim.stage_run["asked"][stage]:
-            break
-        host = sim.prefers[k]
-        if host == n and on_node < 0:
-            on_node = k
-        if host >= 0 and in_rack < 0 and view.node["rack"][host] == view.node["rack"][n]:
-            in_rack = k
-        k = k + 1 if k >= fresh else sim.task["link"][k]
-    return on_node if on_node >= 0 else in_rack
 
 
 @unit

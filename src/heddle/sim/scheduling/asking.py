@@ -13,8 +13,9 @@ from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.busy_queues import next_busy
 from heddle.sim.scheduling.events import look_again
 from heddle.sim.scheduling.lone import leave_line, stand_in_line
+from heddle.sim.scheduling.newcomers import begin_to_wait
 from heddle.sim.scheduling.requests import bucket_of, insert, rekey, rekey_bucket, remove
-from heddle.sim.scheduling.reservations import free_nodes_of
+from heddle.sim.scheduling.reservations import free_nodes_of, starvation_may_show
 from heddle.sim.timeline import timer_push
 
 
@@ -23,6 +24,12 @@ def ask_now(sim, stage):
     """Puts the stage on the list of those that look at what they may ask for."""
     sim.asks[sim.control["n_asks"][0]] = stage
     sim.control["n_asks"][0] += 1
+
+
+@inlined
+def ask_again(sim, stage):
+    """The same for what came back alone: nobody looks at what else the stage may ask for by now."""
+    ask_now(sim, ~stage)
 
 
 @inlined
@@ -72,9 +79,11 @@ def _may_newly_ask(sim, stage):
 
 
 @unit
-def stage_asks(sim, stage):
-    """Makes the stage's request visible to the scheduler: what it newly may ask for, and what came back."""
+def stage_asks(sim, noted):
+    """Makes a stage's request visible to the scheduler: what it newly may ask for, and what came back. `noted`: as it
+    is on the list."""
     view, stage_run = sim.shown, sim.stage_run
+    stage = max(noted, ~noted)
     job = view.stage_spec["job"][stage]
     kind = view.stage_spec["kind"][stage]
     if (
@@ -83,7 +92,7 @@ def stage_asks(sim, stage):
         or stage_run["runnable"][stage] == 0
     ):
         return 0
-    fresh = _may_newly_ask(sim, stage)
+    fresh = _may_newly_ask(sim, stage) if noted >= 0 else 0
     # Executors that were released are asked for again, so more may be asked for in all than there are.
     stage_run["asked"][stage] = min(view.stage_spec["n_tasks"][stage], stage_run["asked"][stage] + fresh)
     count = fresh + stage_run["to_ask"][stage]
@@ -95,6 +104,8 @@ def stage_asks(sim, stage):
         if sim.setting["veto_ms"][0] > 0:
             timer_push(sim, view.clock["now_ms"][0] + sim.setting["veto_ms"][0], TIMER_WAKE, 0)
             timer_push(sim, view.clock["now_ms"][0] + 2 * sim.setting["veto_ms"][0], TIMER_WAKE, 0)
+    if sim.control["hears_in_ms"][0] > 0 and view.stage["waiting"][stage] == 0:
+        begin_to_wait(sim, stage)
     is_lone = sim.setting["lone_goes_at_once"][0] and count == 1 and sim.control["waiting"][0] == 0
     view.stage["waiting"][stage] += count
     count_waiting(sim, job, stage, count)
@@ -110,6 +121,7 @@ def stage_asks(sim, stage):
         if insert(sim, bucket_of(sim, stage), stage, key) or sim.setting["heads_differ"][0]:
             sim.control["epoch"][0] += 1
         sim.control["news"][0] = 1
+    starvation_may_show(sim)  # a task may have come back whose input is near
     if sim.setting["key_changes"][0]:
         rekey_later(sim, job)
     return 0

@@ -11,16 +11,18 @@ from heddle.sim.linked import link_first, unlink
 
 @inlined
 def next_busy(sim, q):
-    """After q, which is the root or came out of here, another queue in which or below which anything waits; -1: none.
-
-    A walk that begins with the root meets each of them once.
+    """After q, which is the first root or came out of here, another queue in which or below which anything waits, or
+    the root of the next tree; -1: none. A walk that begins with the first root meets each of them once.
     """
-    queue_run = sim.queue_run
+    queue_run, parent = sim.queue_run, sim.shown.queue["parent"]
     if queue_run["first_child"][q] >= 0:
         return queue_run["first_child"][q]
-    while q > 0 and queue_run["next"][q] < 0:
-        q = sim.shown.queue["parent"][q]
-    return queue_run["next"][q] if q > 0 else -1
+    while parent[q] >= 0 and queue_run["next"][q] < 0:
+        q = parent[q]
+    if parent[q] >= 0:
+        return queue_run["next"][q]
+    following = q + sim.setting["queues_per_tree"][0]
+    return following if following < sim.shown.queue.shape[0] else -1
 
 
 @compiled

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.sim.codes import (
+    AS_CAPACITY,
     LOG_WAIT,
     WAIT_BEHIND,
+    WAIT_HELD,
     WAIT_LABEL,
     WAIT_NO_ROOM,
     WAIT_POOL_LIMIT,
@@ -21,7 +23,8 @@ from heddle.sim.log import note
 from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.line_up import line_up, step_forward
-from heddle.sim.scheduling.reservations import free_node, keep_node
+from heddle.sim.scheduling.newcomers import is_held
+from heddle.sim.scheduling.reservations import free_node, reserve, stays_kept
 from heddle.sim.scheduling.room import find_node, fits, gained_has_room, veto
 
 NOBODY = -1
@@ -42,7 +45,7 @@ def wait(sim, stage, reason):
 def this_offer(sim, n):
     """A number of its own for the heartbeat of node n in this instant or, without heartbeats, for this ideal pass."""
     by_node = sim.setting["node_heartbeat_ms"][0] > 0
-    return sim.control["passes"][0] * (sim.shown.node.shape[0] + 1) + (n + 1 if by_node else 0)
+    return sim.control["rounds"][0] * (sim.shown.node.shape[0] + 1) + (n + 1 if by_node else 0)
 
 
 @inlined
@@ -52,6 +55,8 @@ def _held_back(sim, b, stage):
     job = view.stage_spec["job"][stage]
     pool, shape = view.job["pool"][job], view.stage_spec["shape"][stage]
     reason = 0
+    if sim.control["hold_ms"][0] > 0 and is_held(sim, stage):
+        return WAIT_HELD
     if sim.setting["has_pools"][0]:  # first of all: an admission may look at the limit
         for r in range(view.shape["demand"].shape[1]):
             view.pool["limit"][pool, r] = hooks.limit(sim, pool, r)
@@ -68,14 +73,19 @@ def _held_back(sim, b, stage):
 
 
 @inlined
-def _next_leaf(sim):
-    """The leaf queue whose turn it is: from the root down, the child with the smallest key that was not passed over."""
+def _next_leaf(sim, root, last_root):
+    """The leaf queue whose turn it is: from the root down, the child with the smallest key that was not passed over.
+
+    There may be several trees, one for each label; they come one after another.
+    """
     view = sim.shown
     walk = sim.control["walk"][0]
     while True:
-        q = 0
-        if sim.queue_run["tried"][0] == walk or view.queue["waiting"][0] == 0:
-            return -1
+        while sim.queue_run["tried"][root] == walk or view.queue["waiting"][root] == 0:
+            if root == last_root:
+                return -1
+            root += sim.setting["queues_per_tree"][0]
+        q = root
         while view.queue["first_child"][q] >= 0:
             best, best_key = -1, 0
             child = sim.queue_run["first_child"][q]
@@ -91,8 +101,16 @@ def _next_leaf(sim):
         if view.queue["first_child"][q] < 0:
             return q
         sim.queue_run["tried"][q] = walk
-        if q == 0:
-            return -1
+
+
+@inlined
+def _trees_for(sim, n):
+    """The roots of the first and the last tree whose requests may go to node n (n < 0: to any). None: one past it."""
+    per_tree, n_queues = sim.setting["queues_per_tree"][0], sim.shown.queue.shape[0]
+    if n < 0:
+        return 0, n_queues - per_tree
+    root = sim.shown.node["label"][n] * per_tree
+    return root, (root if root < n_queues else -1)
 
 
 @inlined
@@ -140,7 +158,7 @@ def _collect(sim, leaf, n):
             w = sim.bucket["want"][b]
             stage = sim.bucket["head"][b]
             label = sim.want["label"][w]
-            if label != 0 and view.node["label"][n] != label:
+            if label >= 0 and view.node["label"][n] != label:
                 wait(sim, stage, WAIT_LABEL)
             elif not fits(sim, n, sim.want["shape"][w]):
                 wait(sim, stage, WAIT_NO_ROOM)
@@ -211,8 +229,7 @@ def choose(sim, n):
     walk = control["walk"][0]
     if n >= 0 and view.node["reserved_for"][n] >= 0:
         stage = view.node["reserved_for"][n]
-        # Who may not start keeps no node: those who could make room for it may need that very node.
-        if sim.bucket["gated"][sim.stage_run["bucket"][stage]] and hooks.admits(sim, view.stage_spec["job"][stage]):
+        if not stays_kept(sim, n, stage):
             free_node(sim, n)
     if n >= 0 and view.node["reserved_for"][n] >= 0:
         stage = view.node["reserved_for"][n]
@@ -220,14 +237,19 @@ def choose(sim, n):
         # Without room no other reason matters; but levers see the limits of pools that they were asked for last.
         if (room or setting["has_pools"][0]) and _held_back(sim, sim.stage_run["bucket"][stage], stage) == 0 and room:
             free_node(sim, n)
+            control["offer_over"][0] = setting["reserves"][0] != AS_CAPACITY
             return stage
         return ENOUGH
-    leaf = 0
+    leaf, root, last_root = 0, 0, 0
+    if setting["by_label"][0]:
+        root, last_root = _trees_for(sim, n)
+        if root > last_root:
+            return NOBODY
     differs = False  # whether somebody was passed over who may go on another node
     lined_up = -1  # how many heads of the leaf are; -1: none has been refused yet, or room is looked for on all nodes
     while True:
         if setting["by_queue"][0] and lined_up < 0:
-            leaf = _next_leaf(sim)
+            leaf = _next_leaf(sim, root, last_root)
             if leaf < 0:
                 return NOBODY
         if setting["uses_fit"][0]:
@@ -259,8 +281,8 @@ def choose(sim, n):
         reason = WAIT_BEHIND
         if setting["blocks_in_job"][0] == 0 or sim.job_run["stopped"][job] != walk:
             reason = _held_back(sim, b, stage)
-        elsewhere = n >= 0 and sim.want["label"][w] != 0 and view.node["label"][n] != sim.want["label"][w]
-        if reason == WAIT_QUEUE_LIMIT and n >= 0 and setting["reserves"][0] and not elsewhere:
+        elsewhere = n >= 0 and sim.want["label"][w] >= 0 and view.node["label"][n] != sim.want["label"][w]
+        if reason == WAIT_QUEUE_LIMIT and n >= 0 and setting["reserves"][0] == AS_CAPACITY and not elsewhere:
             wait(sim, stage, reason)
             sim.queue_run["tried"][leaf] = walk  # nobody of the leaf overtakes a head at the queue's maximum
             lined_up = -1
@@ -280,7 +302,7 @@ def choose(sim, n):
                     return stage
             else:
                 reason = WAIT_NO_ROOM
-                if setting["reserves"][0] and _reserve(sim, n, stage):
+                if setting["reserves"][0] and reserve(sim, n, stage):
                     wait(sim, stage, WAIT_RESERVED)
                     return ENOUGH
             blocks = setting["blocking"][0] and (n < 0 or reason == WAIT_NO_ROOM)
@@ -293,7 +315,7 @@ def choose(sim, n):
                     sim.queue_run["tried"][leaf] = walk
                     lined_up = -1
                     continue
-                if n >= 0 and setting["reserves"][0] == 0 and sim.want["label"][w] == 0 and not differs:
+                if n >= 0 and setting["reserves"][0] == 0 and sim.want["label"][w] < 0 and not differs:
                     control["blocked_epoch"][0] = control["epoch"][0]
                     control["blocked_want"][0] = w
                 return ENOUGH
@@ -315,23 +337,9 @@ def _reserve_for_leaf(sim, leaf, n):
         lined_up -= 1
         stage, w = sim.bucket["head"][b], sim.bucket["want"][b]
         label = sim.want["label"][w]
-        elsewhere = label != 0 and view.node["label"][n] != label
+        elsewhere = label >= 0 and view.node["label"][n] != label
         lacks_room = not elsewhere and not fits(sim, n, sim.want["shape"][w])
-        if lacks_room and _held_back(sim, b, stage) == 0 and _reserve(sim, n, stage):
+        if lacks_room and _held_back(sim, b, stage) == 0 and reserve(sim, n, stage):
             wait(sim, stage, WAIT_RESERVED)
             return True
     return False
-
-
-@compiled
-def _reserve(sim, n, stage):
-    """Keeps node n for the stage, if it could ever fit there and has more tasks waiting than it keeps nodes."""
-    view = sim.shown
-    shape = view.stage_spec["shape"][stage]
-    for r in range(view.shape["demand"].shape[1]):
-        if view.clock["counts"][0, r] and view.shape["demand"][shape, r] > view.node["total"][n, r]:
-            return False
-    if sim.keeping["count"][stage] >= view.stage["waiting"][stage]:
-        return False
-    keep_node(sim, n, stage)
-    return True

@@ -72,9 +72,9 @@ def _find_active(sim):
     view, dues, slot = sim.shown, sim.dues, sim.slot
     for s in range(slot.shape[0]):
         if slot["phase"][s] != FREE and slot["host"][s] < 0:
-            dues["active"][view.job["queue"][slot["job"][s]]] = 1
+            dues["active"][view.stage["queue"][view.container["stage"][s]]] = 1
     for q in range(view.queue.shape[0] - 1, 0, -1):
-        if dues["active"][q]:
+        if dues["active"][q] and view.queue["parent"][q] >= 0:
             dues["active"][view.queue["parent"][q]] = 1
 
 
@@ -86,8 +86,9 @@ def _find_own(sim, r):
         for q in range(queue.shape[0]):
             dues["own"][q, r] = queue["guarantee"][q, r]
         return
-    dues["own"][0, r] = sim.shown.clock["total"][0, r]
     for parent in range(queue.shape[0]):  # parents come before their children
+        if queue["parent"][parent] < 0:
+            dues["own"][parent, r] = queue["guarantee"][parent, r]
         weights = 0
         child = queue["first_child"][parent]
         while child >= 0:
@@ -118,7 +119,7 @@ def _find_wanted(sim, r):
             dues["wanted"][q] = max(used, min(used + dues["claimed"][q, r], due, maximum))
         else:
             dues["wanted"][q] = min(dues["wanted"][q], max(used, maximum))
-        if q > 0:
+        if queue["parent"][q] >= 0:
             dues["wanted"][queue["parent"][q]] += dues["wanted"][q]
 
 
@@ -164,8 +165,9 @@ def _fill(sim, parent, amount, r):
 def _find_ideal(sim, r):
     """How the living nodes would be shared: first up to what is each queue's own, then up to what it wants."""
     queue, dues = sim.shown.queue, sim.dues
-    dues["ideal"][0] = max(sim.shown.clock["total"][0, r], queue["allocated"][0, r])
     for parent in range(queue.shape[0]):
+        if queue["parent"][parent] < 0:
+            dues["ideal"][parent] = max(queue["guarantee"][parent, r], queue["allocated"][parent, r])
         child = queue["first_child"][parent]
         while child >= 0:
             dues["cap"][child] = min(dues["wanted"][child], dues["own"][child, r])

@@ -96,6 +96,7 @@ def serve_heartbeats(sim, now):
     if i < 0:
         i = sim.heartbeat_first[phase]
         control["offered"][0] = 0
+        control["offer_over"][0] = 0
     while True:
         n = _heartbeats_next(sim, i, phase)
         if n == sim.shown.node.shape[0]:
@@ -105,9 +106,11 @@ def serve_heartbeats(sim, now):
             if control["offered"][0] == 0 and moves:
                 settle_reports(sim, n)
                 resize(sim, n)
-            if node_run["epoch"][n] != control["epoch"][0] or node_run["gained"][n]:
+            # A node that is kept may have shrunk below what it is kept for.
+            kept = moves and sim.shown.node["reserved_for"][n] >= 0
+            if kept or node_run["epoch"][n] != control["epoch"][0] or node_run["gained"][n]:
                 limit = sim.setting["off_switch"][0]
-                if limit > 0 and control["offered"][0] >= limit:
+                if control["offer_over"][0] or (limit > 0 and control["offered"][0] >= limit):
                     stage = NOBODY
                 elif control["blocked_epoch"][0] == control["epoch"][0] and not fits(
                     sim, n, sim.want["shape"][control["blocked_want"][0]]
@@ -126,6 +129,7 @@ def serve_heartbeats(sim, now):
         else:
             _offered_fully(sim, n)
         control["offered"][0] = 0
+        control["offer_over"][0] = 0
         if i < sim.heartbeat_order.shape[0] and sim.heartbeat_order[i] == n:
             i += 1
         if control["telling"][0] < control["n_telling"][0] and sim.telling[control["telling"][0]] == n:

@@ -73,7 +73,7 @@ def climb_free(tree, n):
 
 @compiled
 def leftmost_fit(tree, node, counts, demand, shape, label, first):
-    """The node with the smallest number >= first that has the label and room for the shape; -1: none."""
+    """The node with the smallest number >= first that has the label (-1: any) and room for the shape; -1: none."""
     n_resources = tree["free"].shape[1]
     size = tree.shape[0] // 2
     n_nodes = node.shape[0]
@@ -90,7 +90,7 @@ def leftmost_fit(tree, node, counts, demand, shape, label, first):
                 n = i - size
                 if n >= n_nodes:
                     return -1
-                if node["alive"][n] and (label == 0 or node["label"][n] == label):
+                if node["alive"][n] and (label < 0 or node["label"][n] == label):
                     return n
                 fits = False
             else:

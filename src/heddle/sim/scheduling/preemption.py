@@ -96,7 +96,7 @@ def _list_by_leaf(sim):
         dues["first_slot"][q] = -1
     for s in range(slot.shape[0]):
         if slot["phase"][s] != FREE and slot["host"][s] < 0:
-            q = view.job["queue"][slot["job"][s]]
+            q = view.stage["queue"][view.container["stage"][s]]
             sim.called["next_of_leaf"][s] = dues["first_slot"][q]
             dues["first_slot"][q] = s
 

@@ -5,7 +5,9 @@ The sum over the nodes that are alive is kept as they change; queues are told on
 
 from __future__ import annotations
 
-from heddle.model.compiled import inlined
+from heddle.model.compiled import compiled, inlined
+from heddle.sim.codes import LEAVING, LEFT, LOG_RESIZED
+from heddle.sim.log import note
 from heddle.sim.memory.queue_tree import SHARE
 from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.reports import catch_up_reports, resize
@@ -14,9 +16,26 @@ from heddle.sim.scheduling.reports import catch_up_reports, resize
 @inlined
 def count_node(sim, n, sign):
     """Node n has come (1) or is lost (-1), with all that it may promise."""
-    sim.control["n_alive"][0] += sign
+    p = sim.node_run["promise"][n]
+    sim.promise["n_nodes"][p] += sign
     for r in range(sim.shown.node["total"].shape[1]):
-        sim.control["promised"][0, r] += sign * sim.shown.node["total"][n, r]
+        sim.promise["total"][p, r] += sign * sim.shown.node["total"][n, r]
+
+
+@compiled
+def shrink_leaving(sim, n):
+    """Node n, which is being decommissioned, promises what it holds; once that is nothing, it is gone."""
+    view, p = sim.shown, sim.node_run["promise"][n]
+    for r in range(view.node["total"].shape[1]):
+        held = view.node["allocated"][n, r]
+        if view.node["total"][n, r] != held:
+            sim.promise["total"][p, r] += held - view.node["total"][n, r]
+            view.node["total"][n, r] = held
+            if sim.setting["logging"][0]:
+                note(sim, LOG_RESIZED, r, -1, -1, n, held)
+    if sim.node_run["leaving"][n] == LEAVING and view.node["n_containers"][n] == 0:
+        sim.node_run["leaving"][n] = LEFT
+        sim.promise["n_nodes"][p] -= 1
 
 
 @inlined
@@ -50,22 +69,49 @@ def _share_among_children(sim, parent):
         child = queue["next_sibling"][child]
 
 
+@inlined
+def _promised(sim, p, r):
+    """What the nodes counted together in row p may promise; all that they ever may while none of them is there."""
+    return sim.promise["total"][p, r] if sim.promise["n_nodes"][p] > 0 else sim.promise["allowance"][p, r]
+
+
+@inlined
+def _set_root(sim, p, r):
+    """What root of tree p has of resource r. Whether that is 0: as before, 1: less, 2: more."""
+    queue, root = sim.shown.queue, p * sim.setting["queues_per_tree"][0]
+    total, before = _promised(sim, p, r), queue["guarantee"][root, r]
+    queue["guarantee"][root, r] = queue["maximum"][root, r] = total
+    return 0 if total == before else 1 + (total > before)
+
+
+@inlined
+def _set_total(sim, r):
+    """What all nodes may promise of resource r; returns as _set_root()."""
+    clock, promise = sim.shown.clock, sim.promise
+    total, n_nodes = 0, 0
+    for p in range(promise.shape[0]):
+        total += promise["total"][p, r]
+        n_nodes += promise["n_nodes"][p]
+    total = total if n_nodes > 0 else clock["allowance"][0, r]
+    before = clock["total"][0, r]
+    clock["total"][0, r] = total
+    return 0 if total == before else 1 + (total > before)
+
+
 @unit
 def share_out(sim):
-    """Guarantee and maximum of every queue follow what may be promised, from root down."""
+    """Guarantee and maximum of every queue follow what may be promised, from the roots down."""
     view, control = sim.shown, sim.control
-    changed, grew = 0, 0
+    moved = 0
     for r in range(view.shape["demand"].shape[1]):
-        total = control["promised"][0, r] if control["n_alive"][0] > 0 else view.clock["allowance"][0, r]
-        if total != view.clock["total"][0, r]:
-            changed = 1
-            grew = grew | (total > view.clock["total"][0, r])
-            view.clock["total"][0, r] = total
-    if changed == 0 and control["shares_moved"][0] == 0:
+        moved |= _set_total(sim, r)
+        for p in range(sim.setting["n_trees"][0]):
+            moved |= _set_root(sim, p, r)
+        view.clock["root_total"][0, r] = view.queue["guarantee"][0, r]
+    if moved == 0 and control["shares_moved"][0] == 0:
         return 0
+    grew = moved & 2
     control["shares_moved"][0] = 0
-    for r in range(view.shape["demand"].shape[1]):
-        view.queue["guarantee"][0, r] = view.queue["maximum"][0, r] = view.clock["total"][0, r]
     for parent in range(view.queue.shape[0]):  # parents come before their children
         _share_among_children(sim, parent)
     # Who was held back may go now. Less to share may help too: an AM limit may count from another base, and a head that
@@ -89,4 +135,8 @@ def look_at_promises(sim, now):
         for n in range(sim.shown.node.shape[0]):
             if sim.shown.node["alive"][n]:
                 resize(sim, n)
+    if sim.setting["decommissions"][0]:
+        for n in range(sim.shown.node.shape[0]):
+            if sim.node_run["leaving"][n]:
+                shrink_leaving(sim, n)
     share_out(sim)

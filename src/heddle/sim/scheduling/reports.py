@@ -188,11 +188,13 @@ def _resize(sim, n):
         total = max(total, allocated)
         before = view.node["total"][n, r]
         if total != before:
+            if view.node["alive"][n]:
+                sim.promise["total"][sim.node_run["promise"][n], r] += total - before
+            elif sim.node_run["leaving"][n]:
+                continue  # it promises what it holds: promises.py
             grew = grew or total > before
             changed = True
             view.node["total"][n, r] = total
-            if view.node["alive"][n]:
-                sim.control["promised"][0, r] += total - before
             if sim.setting["logging"][0]:
                 note(sim, LOG_RESIZED, r, -1, -1, n, total)
     if changed:

@@ -24,8 +24,8 @@ def fits(sim, n, shape):
 
 @inlined
 def _has_label(sim, n, label):
-    """Whether node n is there and requests with this label may go to it."""
-    return sim.shown.node["alive"][n] != 0 and (label == 0 or sim.shown.node["label"][n] == label)
+    """Whether node n is there and requests with this label (-1: on any node) may go to it."""
+    return sim.shown.node["alive"][n] != 0 and (label < 0 or sim.shown.node["label"][n] == label)
 
 
 @inlined

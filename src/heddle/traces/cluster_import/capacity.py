@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from heddle.model.cluster import Calculator, Queue
+from heddle.model.cluster import Calculator, LabelShare, Queue
 from heddle.traces.cluster_import.capacity_properties import PREFIX, CapacityProperties, milli
-from heddle.traces.cluster_import.capacity_shares import read_shares
+from heddle.traces.cluster_import.capacity_shares import note_rounding, read_shares
 from heddle.traces.cluster_import.imported import ImportedQueues, Leftovers
 from heddle.traces.problems import Problems
 
@@ -19,6 +19,8 @@ _CALCULATORS: Final[dict[str, Calculator]] = {
     "DefaultResourceCalculator": "memory",
     "DominantResourceCalculator": "dominant",
 }
+
+_OF_LABEL: Final = {"capacity": "guarantee_permille", "maximum-capacity": "maximum_permille"}
 
 # Settings that change nothing in a simulation, or nothing that a workload does not say itself.
 _HARMLESS: Final = {
@@ -73,6 +75,8 @@ def capacity_queues(properties: Mapping[str, str], where: str, totals: Sequence[
     for path in paths:
         queues[path] = _read_queue(reader, queues[path], is_leaf=not own.get(f"{path}.queues"))
     read_shares(reader, queues, totals)
+    for path in paths[1:]:
+        queues[path] = replace(queues[path], labels=_read_labels(reader, path))
     calculator, off_switch = _read_globals(reader, own, taken)
     for name, value in own.items():
         if name not in taken:
@@ -124,6 +128,22 @@ def _read_queue(reader: CapacityProperties, queue: Queue, is_leaf: bool) -> Queu
         reader.taken.add(f"{path}.state")
         said["stopped"] = state == "STOPPED"
     return replace(queue, **said)
+
+
+def _read_labels(reader: CapacityProperties, path: str) -> tuple[LabelShare, ...]:
+    """Shares of the nodes with a label. Amounts and weights stay behind."""
+    prefix = f"{path}.accessible-node-labels."
+    shares: dict[str, dict[str, int]] = {}
+    for name, text in reader.own.items():
+        label, _, setting = name.removeprefix(prefix).rpartition(".")
+        attribute = _OF_LABEL.get(setting)
+        if not name.startswith(prefix) or attribute is None or text.startswith("[") or text.endswith("w"):
+            continue
+        permille = reader.number(name, lambda value: round(10 * value) if value >= 0 else 1000, -1, 100)
+        if permille is not None:
+            shares.setdefault(label, {})[attribute] = permille
+            note_rounding(reader, name, permille)
+    return tuple(LabelShare(label, **share) for label, share in sorted(shares.items()))
 
 
 def _read_globals(reader: CapacityProperties, own: Mapping[str, str], taken: set[str]) -> tuple[Calculator, int]:

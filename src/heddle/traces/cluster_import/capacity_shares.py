@@ -60,7 +60,7 @@ def _read_parts(reader: CapacityProperties, queues: dict[str, Queue], texts: Map
             reader.left.add(PREFIX + name, text, f"a weight among its siblings: taken as {100 * share:.1f} %")
         elif (permille := reader.number(name, lambda value: round(10 * value), 0, 100)) is not None:
             queues[path] = replace(queues[path], guarantee_permille=permille)
-            _note_rounding(reader, name, permille)
+            note_rounding(reader, name, permille)
         elif text is None:
             reader.problems.add("missing: what does this queue have of its parent?", field=PREFIX + name)
 
@@ -96,7 +96,7 @@ def _read_maximum(reader: CapacityProperties, queues: dict[str, Queue], path: st
     permille = reader.number(name, lambda value: round(10 * value) if value >= 0 else 1000, -1, 100)
     if permille is not None:
         queues[path] = replace(queues[path], maximum_permille=permille)
-        _note_rounding(reader, name, permille)
+        note_rounding(reader, name, permille)
 
 
 def _amounts(reader: CapacityProperties, name: str, text: str) -> tuple[int, ...]:
@@ -115,7 +115,7 @@ def _amounts(reader: CapacityProperties, name: str, text: str) -> tuple[int, ...
     return int(memory[1]) * _BYTES[memory[2]] // 2**20, MILLI * int(vcores)
 
 
-def _note_rounding(reader: CapacityProperties, name: str, permille: int) -> None:
+def note_rounding(reader: CapacityProperties, name: str, permille: int) -> None:
     value = float(reader.own[name])
     if value >= 0 and abs(value - permille / 10) > 1e-9:
         reader.left.add(PREFIX + name, reader.own[name], f"shares have one decimal: taken as {permille / 10:g} %")

@@ -104,6 +104,7 @@ def _read_group(keys: Keys, resources: Sequence[str], numbers: Counter[str]) -> 
         speed_permille=keys.take("speed", scaled(MILLI, low=1, high=100_000), MILLI),
         background=_read_background(keys, resources),
         bandwidth_mbps=keys.take("bandwidth_mbps", scaled(low=1, high=MOST_MBPS), 0),
+        decommission_at_ms=keys.take("decommission_at_ms", scaled(), -1),
     )
     keys.done()
     return [dataclasses.replace(node, name=name, rack=racks[place % len(racks)]) for place, name in enumerate(names)]
@@ -182,6 +183,8 @@ def _show_group(part: Sequence[Node], resources: Sequence[str]) -> dict[str, Any
         shown["speed"] = unscaled(node.speed_permille, MILLI)
     if node.bandwidth_mbps:
         shown["bandwidth_mbps"] = node.bandwidth_mbps
+    if node.decommission_at_ms >= 0:
+        shown["decommission_at_ms"] = node.decommission_at_ms
     if node.background:
         shown["background"] = [
             {"from_ms": level.from_at_ms} | show_vector(level.use, resources) for level in node.background

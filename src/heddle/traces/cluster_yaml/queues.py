@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from heddle.model.cluster import LEAF_ORDERS, Queue
+from heddle.model.cluster import LEAF_ORDERS, LabelShare, Queue
 from heddle.traces.cluster_yaml.keys import Keys, one_of, scaled, truth
 from heddle.traces.cluster_yaml.nodes import read_vector, show_vector
 from heddle.traces.cluster_yaml.settings import unscaled
@@ -34,6 +34,8 @@ def read_queues(top: Keys, resources: Sequence[str]) -> tuple[Queue, ...]:
     queues = [_read_queue(root, "root", resources)]
     if queues[0].guarantee or queues[0].maximum:
         root.report("", "has all that the nodes promise: neither `share` nor `maximum` can be an amount")
+    if queues[0].labels:
+        root.report("labels", "has all that nodes with a label promise: only queues below it have a share")
     root.done()
     _read_children(top, "root", resources, queues)
     return tuple(queues)
@@ -66,7 +68,33 @@ def _read_queue(keys: Keys, name: str, resources: Sequence[str]) -> Queue:
             keys.report(key, f"beside {instead}: a queue has an amount or a share")
     order = keys.take("order", one_of(LEAF_ORDERS), _PLAIN.order)
     stopped = keys.take("stopped", truth, _PLAIN.stopped)
-    return Queue(name, guarantee=share, maximum=maximum, min_share=min_share, order=order, stopped=stopped, **numbers)
+    labels = _read_labels(keys)
+    return Queue(
+        name,
+        guarantee=share,
+        maximum=maximum,
+        min_share=min_share,
+        order=order,
+        stopped=stopped,
+        labels=labels,
+        **numbers,
+    )
+
+
+def _read_labels(keys: Keys) -> tuple[LabelShare, ...]:
+    """Shares of the nodes with a label: a mapping from labels."""
+    labels, found = keys.below("labels"), []
+    for label in labels.data:
+        of_label = labels.below(label)
+        if not isinstance(label, str) or not label:
+            of_label.report("", "a label is text (put it in quotes)")
+        guarantee, maximum = (
+            of_label.take("share_percent", PERMILLE, 0),
+            of_label.take("maximum_percent", PERMILLE, 1000),
+        )
+        of_label.done()
+        found.append(LabelShare(str(label), guarantee, maximum))
+    return tuple(found)
 
 
 def _read_amounts(keys: Keys, key: str, resources: Sequence[str]) -> tuple[int, ...]:
@@ -106,4 +134,13 @@ def _show_queue(queue: Queue, resources: Sequence[str]) -> dict[str, Any]:
         shown["order"] = queue.order
     if queue.stopped:
         shown["stopped"] = True
+    if queue.labels:
+        shown["labels"] = {share.label: _show_label(share) for share in queue.labels}
+    return shown
+
+
+def _show_label(share: LabelShare) -> dict[str, Any]:
+    shown: dict[str, Any] = {"share_percent": unscaled(share.guarantee_permille, 10)}
+    if share.maximum_permille != LabelShare("").maximum_permille:
+        shown["maximum_percent"] = unscaled(share.maximum_permille, 10)
     return shown

@@ -74,6 +74,7 @@ OBSERVATION = (
     _number("poll_ms", high=3_600_000),
     _number("lag_ms", high=3_600_000),
     _number("loss_percent", "loss_permyriad", 100, high=10_000),
+    _number("latency_ms", low=1, high=3_600_000),
 )
 FAULTS = (
     _number("node_mtbf_s", high=10**9),

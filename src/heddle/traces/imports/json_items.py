@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from heddle.model.nested_text import from_json
 from heddle.traces.imports.source import Source
 
 LARGEST: Final = 10**14  # beyond any time in milliseconds or size in bytes that a trace can mean
@@ -49,8 +50,8 @@ def json_lines(source: Source) -> Iterator[tuple[int, Object]]:
                 source.rows.metadata(row, "empty lines")
                 continue
             try:
-                value = json.loads(stripped)
-            except (ValueError, RecursionError):
+                value = from_json(stripped)
+            except ValueError:
                 value = None
             if isinstance(value, dict):
                 yield row, value

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from heddle.model.errors import BadInput
+from heddle.model.nested_text import from_json
 from heddle.model.whole_files import write_whole
 from heddle.traces.clusters import dump_cluster
 from heddle.traces.imports.importing import ImportResult
@@ -36,7 +37,7 @@ def account_beside(workload: Path) -> dict[str, Any] | None:
     if workload.suffix != ".parquet" or not path.is_file():
         return None
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        found: dict[str, Any] = from_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return found

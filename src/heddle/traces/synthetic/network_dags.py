@@ -7,10 +7,10 @@ from typing import Annotated
 
 import numpy as np
 
-from heddle.model.cluster import YARN, Cluster, Network
+from heddle.model.cluster import YARN, Cluster
 from heddle.model.workload import Workload
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
-from heddle.traces.clusters import uniform_cluster
+from heddle.traces.clusters import in_racks, uniform_cluster
 from heddle.traces.synthetic.arrivals import poisson_at_ms
 from heddle.traces.synthetic.parameters import Says, origin
 
@@ -80,10 +80,4 @@ def _layers(random: np.random.Generator, hosts: int, sizes: np.random.Generator,
 
 def cluster(hosts: int) -> Cluster:
     """The nodes that hold the input, in racks of four, with YARN's heartbeats; half of a rack's bandwidth goes up."""
-    flat = uniform_cluster(hosts, 16384, 8, timing=YARN, name="network-dags")
-    nodes = tuple(
-        dataclasses.replace(node, rack=f"rack-{number // _NODES_PER_RACK}", bandwidth_mbps=_MBPS)
-        for number, node in enumerate(flat.nodes)
-    )
-    network = Network(rack_uplink_mbps=_NODES_PER_RACK * _MBPS // 2)
-    return dataclasses.replace(flat, nodes=nodes, network=network)
+    return in_racks(uniform_cluster(hosts, 16384, 8, timing=YARN, name="network-dags"), _NODES_PER_RACK, _MBPS)

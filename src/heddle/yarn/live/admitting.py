@@ -28,14 +28,15 @@ _compiled = njit(cache=True, error_model="numpy")
 
 @_compiled
 def most_free_node(view):  # type: ignore[no-untyped-def]
-    """Of the nodes that are there, the first with the most memory free; -1: none is."""
+    """Of the nodes that are alive, the first with the most memory free. If all are lost the first of all: where an AM
+    is makes no difference then, but levers have no row for nowhere. -1: no node is known."""
     best, most = NOTHING, 0
     for node in range(view.node.shape[0]):
         if view.node["alive"][node]:
             free = view.node["total"][node, MEMORY] - view.node["allocated"][node, MEMORY]
             if best == NOTHING or free > most:
                 best, most = node, free
-    return best
+    return 0 if best == NOTHING and view.node.shape[0] > 0 else best
 
 
 @_compiled
@@ -73,7 +74,7 @@ def _admit_in_turn(admits, event, view, state, params, jobs, answers):  # type: 
             continue
         nodes[i] = most_free_node(view)
         suppose(view, job, nodes[i], 1)
-        if event != 0 and view.job_spec["has_am"][job]:
+        if event != 0 and view.job_spec["has_am"][job] and nodes[i] != NOTHING:
             am = view.job_spec["first_stage"][job]
             _tell(event, view, state, params, EVENT_ALLOCATED, nodes[i], am, NOTHING, 0)
     for i in range(jobs.shape[0]):

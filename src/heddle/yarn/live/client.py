@@ -11,6 +11,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 from xml.sax.saxutils import escape
 
+from heddle.model.nested_text import from_json
 from heddle.yarn.live.connection import HttpConnection
 from heddle.yarn.live.pace import Pace
 from heddle.yarn.live.wire import EXCERPT, Connect, Wire, YarnError
@@ -193,7 +194,7 @@ class RmClient:
         if xml is not None or (empty_answer and not answered):  # what is told in XML is answered by a sentence
             return {}
         try:
-            answer = json.loads(answered)
+            answer = from_json(answered)
         except ValueError:
             raise YarnError(url, f"not JSON: {answered[:EXCERPT]!r}", OK, answered) from None
         if not isinstance(answer, dict):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from http.client import HTTPConnection, HTTPSConnection
+import ssl
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Final, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 _PLAIN: Final = 8088  # YARN's own ports
 _TLS: Final = 8090
+MOST_BYTES: Final = 1 << 28  # of one answer: ten thousand applications are a tenth of it
 
 
 class Answer(NamedTuple):
@@ -34,8 +36,13 @@ class HttpConnection:
     def __init__(self, address: str, timeout_s: float) -> None:
         parts = urlsplit(address)
         tls, host = parts.scheme == "https", parts.hostname or ""
-        kind = HTTPSConnection if tls else HTTPConnection
-        self._http = kind(host, parts.port or (_TLS if tls else _PLAIN), timeout=timeout_s)
+        port = parts.port or (_TLS if tls else _PLAIN)
+        self._http = (
+            # Said here, whatever else in this process may have changed: certificates and names are checked.
+            HTTPSConnection(host, port, timeout=timeout_s, context=ssl.create_default_context())
+            if tls
+            else HTTPConnection(host, port, timeout=timeout_s)
+        )
 
     @property
     def kept(self) -> bool:
@@ -44,7 +51,10 @@ class HttpConnection:
     def ask(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> Answer:
         self._http.request(method, target, body, headers)
         response = self._http.getresponse()
-        text = response.read().decode("utf-8", "replace")
+        data = response.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise HTTPException(f"an answer of more than {MOST_BYTES >> 20} MB")
+        text = data.decode("utf-8", "replace")
         cookies = tuple(response.headers.get_all("Set-Cookie") or ())
         return Answer(response.status, text, response.getheader("WWW-Authenticate") or "", cookies)
 

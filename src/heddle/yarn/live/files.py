@@ -62,14 +62,14 @@ class Disk:
 
     def overwrite(self, path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(path, os.O_CREAT | os.O_WRONLY, 0o644)
+        file = _opened(path, os.O_CREAT | os.O_WRONLY)
         try:
             os.pwrite(file, data, 0)
         finally:
             os.close(file)
 
     def extend(self, path: Path, at: int, data: bytes) -> None:
-        with path.open("r+b") as file:
+        with os.fdopen(_opened(path, os.O_RDWR), "r+b") as file:
             file.seek(at)
             file.truncate()
             file.write(data)
@@ -94,18 +94,23 @@ def _opened_to_lock(path: Path) -> int:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            return os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+            return _opened(path, os.O_CREAT | os.O_RDWR)
         except OSError as error:
             if error.errno != errno.EROFS:
                 raise
-            return os.open(path, os.O_RDONLY)
+            return _opened(path, os.O_RDONLY)
     except OSError as error:
         raise RunRefused(f"{path}: cannot be locked ({error.strerror})") from None
 
 
+def _opened(path: Path, how: int) -> int:
+    """Never through a link, which somebody else may have put there: what it leads to would be overwritten."""
+    try:
+        return os.open(path, how | os.O_NOFOLLOW, 0o644)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(error.errno, "it is a symbolic link, which is not followed", str(path)) from None
+        raise
+
+
 DISK: Final = Disk()
-
-
-def state_folder() -> Path:
-    """What must outlive a command: clusters, and what a controller has to put back."""
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "heddle" / "yarn"

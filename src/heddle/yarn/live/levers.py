@@ -178,8 +178,9 @@ class LiveLevers:
         refuse_unfit(policy)
         self.policy, self._per_request = policy, per_request
         self._levers = policy.by_question
-        self._compiled = hooks_of(policy.levers, N_RESOURCES)
-        self._address_of = {hook: compiled.address for hook, compiled in self._compiled.items()}
+        compiled_hooks = hooks_of(policy.levers, N_RESOURCES)
+        self._watched = {hook: compiled for hook, compiled in compiled_hooks.items() if compiled.can_fault}
+        self._address_of = {hook: compiled.address for hook, compiled in compiled_hooks.items()}
         self._memory = {question: _Memory(lever) for question, lever in self._levers.items()}
         self._increment = np.array(increment, np.int64)
         self._loops, self._admit_in_turn = compiled_loops(), compiled_admitting()
@@ -281,7 +282,7 @@ class LiveLevers:
             answers["vetoes"] = {
                 (int(stages[j]), int(there[i])): Reason(int(refused[i, j])) for i, j in np.argwhere(refused).tolist()
             }
-        raise_what_levers_raised(self._compiled)
+        raise_what_levers_raised(self._watched)
         return Plan(int(view.clock["now_ms"][0]), **answers)
 
     def _beside_keys(self, view: View, stages: Rows) -> dict[str, Any]:

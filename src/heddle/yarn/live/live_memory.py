@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, lower_getattr_generic, register_model
 
+from heddle.model.numba_internals import AttributeTemplate, infer_getattr
 from heddle.model.view import View
 from heddle.policy.handles import (
     WORDS_PER_ARRAY,
@@ -60,6 +60,7 @@ OWN: Final = {
     "free_rows": _integers(CONTAINERS),  # of containers; the last is taken first
     "found_permille": _integers(QUEUES, 2),  # guarantee and maximum before we set them; -1: we do not
     "am_held": _integers(JOBS, N_RESOURCES),
+    "held_on_labels": _integers(JOBS, N_RESOURCES),  # by its containers on nodes that have one
     "ams": _integers(JOBS),  # how many it has: one may hold nothing
     "came_to": _integers(JOBS, 2),  # leaf and member, as it was submitted
     "block": _integers(JOBS, 3),  # the rows of its stages: first, how many there is room for, how many are used

@@ -72,7 +72,11 @@ class LiveView:
         n_pools: int,
         calculator: Calculator,
         own_size_of: CapacityOf = lambda seen: seen.total,
+        counts_labels: bool = True,
     ) -> None:
+        """`counts_labels`: whether the scheduler has a tree of queues for each label. Of those in a ResourceManager,
+        only one that does, the Capacity scheduler, tells its queues."""
+        self._counts_labels = counts_labels
         self._capacity_of, self._own_size_of = capacity_of, own_size_of
         self._memory = LiveMemory(n_pools)
         self._memory.counts[SHAPES] = 1  # of the size that nobody knows yet
@@ -174,7 +178,7 @@ class LiveView:
             for i in np.flatnonzero(memory["row_of_node"][columns.nodes["node"]] < 0).tolist():
                 self._new_node(snapshot.node(i))
             self._queues.know(columns, names)
-        nodes.see_nodes(memory.address, columns.nodes)
+        nodes.see_nodes(memory.address, columns.nodes, self._counts_labels and len(columns.queues) > 0)
         sums.set_queues(memory.address, columns.queues)
 
     def absorb(self, changes: Changes) -> Iterator[Batch]:

@@ -10,6 +10,11 @@ from collections.abc import Iterable
 from heddle.yarn.live.things_seen import NodeSeen
 
 
+def figures_of(node: NodeSeen) -> tuple[float, ...]:
+    """What its NodeManager measures, and reports with a heartbeat."""
+    return node.used_memory_mb, node.physical_cores_used, node.containers_memory_mb, node.container_vcores_used
+
+
 class MetricsAge:
     """Remembers the figures of every node, and since when it has had them."""
 
@@ -20,12 +25,7 @@ class MetricsAge:
         """Of each of these nodes, the age of its figures."""
         ages_ms = {}
         for node in nodes:
-            figures = (
-                node.used_memory_mb,
-                node.physical_cores_used,
-                node.containers_memory_mb,
-                node.container_vcores_used,
-            )
+            figures = figures_of(node)
             if node.id not in self._figures or self._figures[node.id][0] != figures:
                 self._figures[node.id] = figures, now_ms
             ages_ms[node.id] = now_ms - self._figures[node.id][1]

@@ -1,4 +1,4 @@
-"""Kerberos over HTTP (SPNEGO), for ResourceManagers that ask for it; needs the extra heddle[kerberos].
+"""Kerberos over HTTP (SPNEGO), for ResourceManagers that ask for it; needs the extra `kerberos`.
 
 Who we are comes from the user's ticket cache and from nowhere else: no password, key or token is ever in an argument, a
 log or a record. A server that knows us gives a signed cookie, which is sent until it is no longer accepted.
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from heddle.model.errors import RunRefused
+from heddle.model.extras import how_to_install
 
 _SPNEGO: Final = "1.3.6.1.5.5.2"
 COOKIE: Final = "hadoop.auth="
@@ -44,6 +45,6 @@ def _library() -> Any:
         import gssapi
     except (ImportError, OSError) as error:  # OSError: Kerberos itself is not installed
         raise RunRefused(
-            f'it wants Kerberos (SPNEGO), for which heddle needs an extra: pip install "heddle[kerberos]" ({error})'
+            f"it wants Kerberos (SPNEGO), for which heddle needs more: {how_to_install('kerberos')} ({error})"
         ) from None
     return gssapi

@@ -71,6 +71,9 @@ class _NotActive(YarnError):
 class _Address:
     def __init__(self, text: str, timeout_s: float, connect: Connect) -> None:
         parts = urlsplit(text if "//" in text else f"http://{text}")
+        if "@" in parts.netloc:  # it would be in arguments, logs and the names of files
+            safe = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+            raise YarnError(safe, "an address holds no user or password here: Kerberos tells who we are")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise YarnError(text, "not the http(s) address of a ResourceManager")
         self.name = f"{parts.scheme}://{parts.netloc}"
@@ -86,8 +89,20 @@ class _Address:
                 proof = proof_for(self._host)
             except RunRefused as refused:
                 raise YarnError(self.name + target, str(refused), answer.status) from None
-            answer = self._ask(method, target, body, {**headers, "Authorization": proof})
-        return _accepted(self.name + target, answer.status, answer.text)
+            known = {**headers, "Authorization": proof}
+            answer = self._ask(method, target, body, known)
+        if 200 <= answer.status < 300:
+            return _accepted(self.name + target, answer.status, answer.text)
+        return _accepted(self.name + target, answer.status, self._without_secrets(answer.text, known))
+
+    def _without_secrets(self, text: str, sent: dict[str, str]) -> str:
+        """Servers quote what they refuse (Hadoop: `Invalid signed text: ...`), and what they say goes into logs."""
+        secrets = [sent.get("Authorization", ""), sent.get("Cookie", ""), self._cookie or ""]
+        for secret in secrets:
+            for part in (secret, secret.partition("=")[2], secret.partition(" ")[2]):
+                if part.strip('"'):
+                    text = text.replace(part.strip('"'), "***")
+        return text
 
     def _ask(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> Answer:
         url = self.name + target

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from heddle.model.cluster import Cluster, Node, Queue
+from heddle.model.cluster import Cluster, LabelShare, Node, Queue
 from heddle.model.resources import BASE_RESOURCES, MILLI
 from heddle.traces.cluster_import.capacity import CALCULATOR, DEFAULT_OFF_SWITCH, OFF_SWITCH, calculator_of
 from heddle.traces.cluster_import.capacity_properties import PREFIX
@@ -83,6 +83,7 @@ def _capacity(info: Mapping[str, Any], settings: Mapping[str, str] | None) -> Im
         said: dict[str, Any] = {
             "guarantee_permille": _permille(row.get("capacity"), 1000),
             "maximum_permille": _permille(row.get("maxCapacity"), 1000),
+            "labels": _label_shares(row),
         }
         children = _list(row, "queues", "queue")
         if not children:
@@ -140,6 +141,15 @@ def _am_share_permille(row: Mapping[str, Any]) -> int:
         if partition.get("partitionName", "") == "":
             return _permille(partition.get("maxAMLimitPercentage"), -1)
     return -1
+
+
+def _label_shares(row: Mapping[str, Any]) -> tuple[LabelShare, ...]:
+    """Of the nodes with a label, where the RM tells."""
+    return tuple(
+        LabelShare(label, _permille(partition["capacity"], 0), _permille(partition.get("maxCapacity"), 1000))
+        for partition in _list(row, "capacities", "queueCapacitiesByPartition")
+        if (label := str(partition.get("partitionName") or "")) and "capacity" in partition
+    )
 
 
 def _fair(info: Mapping[str, Any]) -> ImportedQueues:

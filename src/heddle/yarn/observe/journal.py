@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from heddle.model.errors import BadInput, RunRefused
+from heddle.model.nested_text import from_json
 from heddle.yarn.live.files import DISK, Files
 
 LINE_END: Final = b"\n"
@@ -58,7 +59,7 @@ def read_lines(path: Path, files: Files = DISK) -> Iterator[dict[str, Any]]:
     """The entries of a journal; BadInput where a whole line is not one."""
     for number, line in enumerate(_whole_lines(path, files), 1):
         try:
-            entry = json.loads(line)
+            entry = from_json(line)
         except ValueError:
             raise BadInput.of(str(path), "is not JSON", row=number) from None
         if not isinstance(entry, dict):

@@ -175,12 +175,12 @@ def _attempt(
 def _stages(kinds: Mapping[Kind, int], rows: _Rows, apps: Mapping[str, AppLife]) -> Iterable[tuple[Any, ...]]:
     for kind, n_tasks in kinds.items():
         yield (
-            rows.stage[kind], rows.job[kind.app], _stage_name(kind, apps[kind.app]), AM if kind.is_am else TASKS,
+            rows.stage[kind], rows.job[kind.app], stage_name(kind, apps[kind.app]), AM if kind.is_am else TASKS,
             n_tasks, rows.shape[kind.size],
         )  # fmt: skip
 
 
-def _stage_name(kind: Kind, app: AppLife) -> str:
+def stage_name(kind: Kind, app: AppLife) -> str:
     if kind.is_am:
         return "am"
     if app.kind == "MAPREDUCE" and kind.priority in _MAPREDUCE:

@@ -134,6 +134,11 @@ class Observer:
         """
         return ended.id in self.seen.apps or (ended.ended_at_ms or 0) >= self.seen.began_ms
 
+    @property
+    def polled_ms(self) -> int:
+        """When it last looked, by the ResourceManager's clock."""
+        return self._polled_ms
+
     def running(self) -> set[str]:
         """Applications that have not ended, as far as was seen, or still hold containers."""
         return {app.id for app in self.seen.apps.values() if app.ended_at_ms is None} | {

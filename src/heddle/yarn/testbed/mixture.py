@@ -20,6 +20,7 @@ from typing import Any, Final
 import yaml
 
 from heddle.model.errors import BadInput, Problem
+from heddle.model.nested_text import TOO_DEEP, is_too_deep
 from heddle.traces.load import load_workload
 from heddle.yarn.testbed.replay.plan import ReplayJob, replay_jobs
 
@@ -73,10 +74,13 @@ def load_real_jobs(text: str, seed: int = 0) -> tuple[list[RealJob], list[str]]:
         replayed, notes = replay_jobs(load_workload(text, seed))
         return list(replayed), notes
     try:
-        document = yaml.safe_load(path.read_text())
+        written = path.read_text()
+        if is_too_deep(written):
+            raise BadInput.of(text, TOO_DEEP)
+        document = yaml.safe_load(written)
     except OSError as error:
         raise BadInput.of(text, f"cannot be read: {error.strerror}") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput.of(text, f"is not YAML: {error}") from None
     entries = document.get("jobs") if isinstance(document, dict) else None
     if not isinstance(entries, list) or not entries:

@@ -12,6 +12,9 @@ import numpy.typing as npt
 from heddle.model.workload import Workload
 from heddle.policy.lever import Queues
 from heddle.sim.memory.given.members import Members
+from heddle.sim.memory.given.trees import Trees
+
+ANY = -1  # in place of a label: on whatever node
 
 
 class _Bases(NamedTuple):
@@ -22,6 +25,7 @@ class _Bases(NamedTuple):
 
     @classmethod
     def of(cls, walk: Queues, members: Members, n_queues: int) -> _Bases:
+        """Those of one tree."""
         if walk.by_user:
             return cls(members.of_job, members.queue)
         if walk.by_queue:
@@ -37,7 +41,7 @@ class _Wants(NamedTuple):
     label: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, workload: Workload, by_stage: bool) -> _Wants:
+    def of(cls, workload: Workload, by_stage: bool, labels_apart: bool) -> _Wants:
         n_labels = len(workload.labels)
         asked = workload.stages["shape"].astype(np.int64) * n_labels + workload.stages["label"]
         if by_stage:
@@ -45,7 +49,7 @@ class _Wants(NamedTuple):
         else:
             wants, of_stage = np.unique(asked, return_inverse=True)
         shape, label = np.divmod(wants if len(wants) else np.zeros(1, np.int64), n_labels)
-        return cls(of_stage, shape, label)
+        return cls(of_stage, shape, label if labels_apart else np.where(label > 0, label, ANY))
 
 
 class Lanes(NamedTuple):
@@ -70,17 +74,19 @@ class Lanes(NamedTuple):
         cls,
         workload: Workload,
         members: Members,
-        n_queues: int,
+        trees: Trees,
         walk: Queues,
         by_stage: bool,
         n_pools: int,
         has_gate: bool,
     ) -> Lanes:
-        bases, wants = _Bases.of(walk, members, n_queues), _Wants.of(workload, by_stage)
-        n_bases, n_wants = len(bases.queue), len(wants.shape)
-        combos, of_stage = np.unique(
-            bases.of_job[:, workload.stages["job"]] * np.int64(n_wants) + wants.of_stage, return_inverse=True
-        )
+        n_queues, labels_apart = len(trees.trees[0].names), trees.labels_apart
+        bases, wants = _Bases.of(walk, members, n_queues), _Wants.of(workload, by_stage, labels_apart)
+        n_wants = len(wants.shape)
+        base_of_stage = bases.of_job[:, workload.stages["job"]] + trees.of_stage * len(bases.queue)
+        queue_of_base = trees.once_for_each(bases.queue, n_queues)
+        n_bases = len(queue_of_base)
+        combos, of_stage = np.unique(base_of_stage * np.int64(n_wants) + wants.of_stage, return_inverse=True)
         n_combos = len(combos)
         # Buckets of a pool lie together, two for each combo: those that the gate does not keep back, and those it does.
         combo_of_bucket = np.tile(np.repeat(np.arange(n_combos), 2), n_pools)
@@ -94,7 +100,7 @@ class Lanes(NamedTuple):
             n_bases=n_bases,
             n_combos=n_combos,
             n_lanes=n_pools * n_bases,
-            lane_queue=np.tile(bases.queue, n_pools),
+            lane_queue=np.tile(queue_of_base, n_pools),
             stage_combo=of_stage.reshape(len(bases.of_job), -1)[0].astype(np.int32),
             want_shape=wants.shape,
             want_label=wants.label,

@@ -27,6 +27,8 @@ def _hold(live, container, sign):
         live.job["allocated"][job, r] += amount
         if is_am:
             live.am_held[job, r] += amount
+        if live.node["label"][node] != 0:
+            live.held_on_labels[job, r] += amount
     if is_am:
         live.ams[job] += sign
     live.node["n_containers"][node] += sign

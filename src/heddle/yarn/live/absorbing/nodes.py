@@ -7,27 +7,39 @@ import numpy as np
 from heddle.model.compiled import compiled_live as compiled
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.yarn.live.absorbing.events import write_event
-from heddle.yarn.live.live_memory import N_RESOURCES, NOTHING, memory_at
+from heddle.yarn.live.live_memory import N_RESOURCES, NODES, NOTHING, memory_at
 
 
 @compiled
-def see_nodes(address, nodes):
+def see_nodes(address, nodes, counts_labels):
     """Totals: of each node, and of those that are there, what they hold where that is more. With none, what all may
-    promise."""
+    promise. Root has that of the nodes without a label, where its scheduler counts labels apart."""
     live = memory_at(address)
-    n_alive = 0
+    n_alive, n_plain = 0, 0
     for r in range(N_RESOURCES):
-        live.clock["total"][0, r] = 0
+        live.clock["total"][0, r] = live.clock["root_total"][0, r] = 0
+    live.clock["labels_apart"][0] = 0
+    for row in range(live.counts[NODES]):
+        if counts_labels and live.node["label"][row] != 0:
+            live.clock["labels_apart"][0] = 1
     for i in range(nodes.shape[0]):
         row = live.row_of_node[nodes["node"][i]]
+        is_plain = live.node["label"][row] == 0 or live.clock["labels_apart"][0] == 0
         n_alive += nodes["alive"][i]
+        n_plain += nodes["alive"][i] and is_plain
         for r in range(N_RESOURCES):
             live.node["total"][row, r] = nodes["total"][i, r]
             if nodes["alive"][i]:
-                live.clock["total"][0, r] += max(nodes["total"][i, r], nodes["allocated"][i, r])
-    if n_alive == 0:
-        for r in range(N_RESOURCES):
+                promised = max(nodes["total"][i, r], nodes["allocated"][i, r])
+                live.clock["total"][0, r] += promised
+                live.clock["root_total"][0, r] += promised if is_plain else 0
+    for r in range(N_RESOURCES):
+        if n_alive == 0:
             live.clock["total"][0, r] = live.clock["allowance"][0, r]
+        if n_plain == 0:
+            for row in range(live.counts[NODES]):
+                if live.node["label"][row] == 0 or live.clock["labels_apart"][0] == 0:
+                    live.clock["root_total"][0, r] += live.node["allowance"][row, r]
 
 
 @compiled

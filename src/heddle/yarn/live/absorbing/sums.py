@@ -10,15 +10,15 @@ from heddle.yarn.live.live_memory import FIRST, LIVE_JOBS, MEMBERS, N_RESOURCES,
 
 @compiled
 def set_queues(address, queues):
-    """Settings of the RM's queues, their shares of what all nodes may promise now; what it does not list is whole."""
+    """Settings of the RM's queues, their shares of what root has now; what it does not list is whole."""
     live = memory_at(address)
     for row in range(live.counts[QUEUES]):
         for r in range(N_RESOURCES):
-            live.queue["guarantee"][row, r] = live.queue["maximum"][row, r] = live.clock["total"][0, r]
+            live.queue["guarantee"][row, r] = live.queue["maximum"][row, r] = live.clock["root_total"][0, r]
     for i in range(queues.shape[0]):
         row = live.leaf_of_queue[queues["queue"][i]]
         for r in range(N_RESOURCES):
-            total = live.clock["total"][0, r]
+            total = live.clock["root_total"][0, r]
             told = queues["guarantee"][i, 0] >= 0
             live.queue["guarantee"][row, r] = (
                 queues["guarantee"][i, r] if told else total * queues["guarantee_permille"][i] // MILLI
@@ -44,7 +44,7 @@ def set_as_found(address):
     for row in range(live.counts[QUEUES]):
         if live.found_permille[row, 0] >= 0:
             for r in range(N_RESOURCES):
-                total = live.clock["total"][0, r]
+                total = live.clock["root_total"][0, r]
                 live.queue["guarantee"][row, r] = total * live.found_permille[row, 0] // MILLI
                 live.queue["maximum"][row, r] = total * live.found_permille[row, 1] // MILLI
 
@@ -74,9 +74,11 @@ def add_up(address):
         runs = live.job["state"][job] == JOB_ADMITTED
         for r in range(N_RESOURCES):
             held, am_held = live.job["allocated"][job, r], live.am_held[job, r]
+            pool["allocated"][p, r] += held
+            if clock["labels_apart"][0]:  # of the nodes that root has
+                held -= live.held_on_labels[job, r]
             queue["allocated"][q, r] += held
             member["allocated"][m, r] += held
-            pool["allocated"][p, r] += held
             queue["am_allocated"][q, r] += am_held
             clock["am_allocated"][0, r] += am_held
         queue["running_jobs"][q] += runs
@@ -85,6 +87,7 @@ def add_up(address):
         queue["waiting"][q] += live.job["waiting"][job]
         member["waiting"][m] += live.job["waiting"][job]
         for row in range(live.block[job, FIRST], live.block[job, FIRST] + live.block[job, USED]):
+            live.stage["queue"][row], live.stage["member"][row] = q, m
             waiting = live.stage["waiting"][row]
             if waiting:
                 for r in range(N_RESOURCES):

@@ -111,9 +111,9 @@ class Applier:
         by_kind: dict[str, dict[str, Turn]] = {}
         for turn in ready:
             by_kind.setdefault(turn.what, {})[turn.name] = turn
-        self.ownership.find(
-            Standing(**{what: {name: turn.before for name, turn in knobs.items()} for what, knobs in by_kind.items()})
-        )
+        if any(map(self.ownership.is_new, ready)):
+            befores = {what: {name: turn.before for name, turn in knobs.items()} for what, knobs in by_kind.items()}
+            self.ownership.find(Standing(**befores))
         for turn in ready:  # all of them before the first: what is remembered on disk is written once
             self.ownership.asking(turn)
         became: dict[Knob, tuple[Verdict, str]] = {}

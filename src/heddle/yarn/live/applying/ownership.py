@@ -50,6 +50,10 @@ class Ownership:
         if any(self._is_new(part) for part, _ in now.parts()):
             self.found = (self.found | now).without(self._theirs)
 
+    def is_new(self, turn: Turn) -> bool:
+        """Whether it turns something of which is not known how it was found."""
+        return any(self._is_new(part) for part, _, _ in turn.parts())
+
     def _is_new(self, part: Part) -> bool:
         """What was asked for was found before."""
         return part not in self.asked and not self._places(part) and part[:2] not in self._theirs
@@ -68,14 +72,19 @@ class Ownership:
         self.turned.add((turn.what, turn.name))
         self.anywhere.discard((turn.what, turn.name))
         for part, before, value in turn.parts():
-            accepted, *tried = self.asked.get(part, (before,))
+            asked = self.asked.get(part, (before,))
+            if asked[-1] == before and value not in asked and 1 < len(asked) <= TRIES:  # as it nearly always is
+                self.asked[part] = (*asked, value)
+                continue
+            accepted, *tried = asked
             earlier = [place for place in tried if place not in (before, value)]
             self.asked[part] = (accepted, *earlier[-TRIES:], before, value)
 
     def accepted(self, turn: Turn) -> None:
         """A change that the ResourceManager says it has made."""
         for part, _, value in turn.parts():
-            self.asked[part] = (value, *self.asked[part][1:][-_STILL_OURS:])
+            asked = self.asked[part]
+            self.asked[part] = (value, *asked[max(1, len(asked) - _STILL_OURS) :])
 
     def look(self, now: Standing) -> Standing:
         """Sees where knobs stand. Gives those that turn out to be somebody else's, as they were found."""

@@ -30,7 +30,7 @@ def table_of(plan: Plan, live: LiveView, policy: Policy, apps: Mapping[str, AppS
         fitness=form.kind != "key" and (not form.fitness or bool(policy.ordering.parameter(form.fitness))),
         alignment_milli=plan.alignment_milli,
         counts=(bool(counts[MEMORY]), bool(counts[VCORES])),
-        reserves=policy.queues.trait(policy.queues.reserves),
+        reserves=policy.queues.reserving != "none",
         step_over_vetoed=policy.placement.trait(policy.placement.by_stage),
         plans={
             name: {_size(view.shape["demand"][shape]): count for shape, count in plan.node_plans[row].items()}

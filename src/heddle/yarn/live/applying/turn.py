@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -50,13 +50,11 @@ class Turn(NamedTuple):
     verdict: Verdict | None = None
     problem: str = ""
 
-    def parts(self) -> Iterator[tuple[Part, Any, Any]]:
+    def parts(self) -> Sequence[tuple[Part, Any, Any]]:
         """Every part with where it is and where it should be; of a queue every setting on its own."""
         if self.what != QUEUES:
-            yield (self.what, self.name, ""), self.before, self.wanted
-            return
-        for setting, value in self.wanted.items():
-            yield (self.what, self.name, setting), self.before[setting], value
+            return (((self.what, self.name, ""), self.before, self.wanted),)
+        return [((self.what, self.name, key), self.before[key], value) for key, value in self.wanted.items()]
 
     def left_alone(self, cause: Cause) -> Turn:
         return self._replace(wanted=self.before, cause=cause, verdict=Verdict.LEFT_ALONE)

@@ -178,7 +178,7 @@ def _am_bases(view: View, leaves: Iterable[int]) -> Iterator[dict[int, int]]:
     parents, maximum, allocated, guarantee = (
         view.queue[column].tolist() for column in ("parent", "maximum", "allocated", "guarantee")
     )
-    total = view.clock["total"][0].tolist()
+    total = view.clock["root_total"][0].tolist()
     counted = [r for r, counts in enumerate(view.clock["counts"][0].tolist()) if counts]
     for leaf in leaves:
         path = [leaf]

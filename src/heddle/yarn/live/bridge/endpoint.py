@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from heddle.model.access import read_by_others
 from heddle.model.errors import BadInput
 from heddle.yarn.live.bridge.table import MOST_BYTES, Table
 from heddle.yarn.live.client import RmClient
@@ -119,8 +120,10 @@ class BridgeEndpoint:
 
 
 def read_secret(file: Path) -> str:
-    """What `bridge install` has written, or `up --bridge`."""
+    """What `bridge install` has written, or `up --bridge`; as the ResourceManager, not from a file that others read."""
     try:
+        if read_by_others(file):
+            raise BadInput.of(str(file), "others than its owner can read the bridge's secret: chmod 600")
         return file.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput.of(str(file), f"the bridge's secret cannot be read: {error}") from None

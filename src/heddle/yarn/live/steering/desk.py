@@ -4,6 +4,9 @@ lock            held by the one controller, or by `restore`
 baseline.json   what must be put back; there from before the first change until all of it is
 beat            when the controller last lived, by the machine's monotonic clock, which no clock jump moves
 paused          there while somebody wants the controller to change nothing
+ending          names the session that somebody wants to put everything back and end
+shadow.json, live.json and their locks: what a running controller shows of itself (showing.py)
+actions.log     who has paused, resumed or ended it from a dashboard, and when
 """
 
 from __future__ import annotations
@@ -17,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from heddle.model.errors import BadInput, RunRefused
+from heddle.model.nested_text import from_json
 from heddle.yarn.live.applying.ownership import Ownership
 from heddle.yarn.live.applying.standing import SIZES, Part, Standing
-from heddle.yarn.live.files import state_folder
+from heddle.yarn.live.private_folders import private_folder
 from heddle.yarn.live.world import REAL, World
 
 
@@ -69,7 +73,7 @@ class Desk:
     def load(self) -> Baseline | None:
         """What an earlier controller has not put back; None: nothing."""
         try:
-            saved: Any = json.loads(self.world.files.read(self.baseline_file))
+            saved: Any = from_json(self.world.files.read(self.baseline_file))
             found = saved["found"]
             sizes = {str(node): (int(size[0]), int(size[1])) for node, size in found["sizes"].items()}
             queues = {str(queue): dict(of_queue) for queue, of_queue in found["queues"].items()}
@@ -108,6 +112,16 @@ class Desk:
         else:
             self.world.files.remove(self.folder / "paused")
 
+    def ask_to_end(self, session: str) -> None:
+        """Only the session of this name heeds it, so that what is left of it ends no later one."""
+        self.world.files.overwrite(self.folder / "ending", session.encode())
+
+    def is_to_end(self, session: str) -> bool:
+        try:
+            return self.world.files.read(self.folder / "ending") == session.encode()
+        except OSError:
+            return False
+
 
 @contextmanager
 def _written(file: Path) -> Iterator[None]:
@@ -128,4 +142,4 @@ def _asked_in(saved: dict[str, Any]) -> dict[Part, tuple[Any, ...]] | None:
 
 def desk_of(rm: str, world: World = REAL) -> Desk:
     """The desk of the ResourceManager at this address, on this machine, for this user."""
-    return Desk(state_folder() / "steer" / re.sub(r"[^A-Za-z0-9.-]+", "_", rm.partition("//")[2] or rm), world)
+    return Desk(private_folder("steer", re.sub(r"[^A-Za-z0-9.-]+", "_", rm.partition("//")[2] or rm)), world)

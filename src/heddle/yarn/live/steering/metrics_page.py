@@ -11,7 +11,9 @@ from typing import Any
 
 from heddle.model.errors import RunRefused
 from heddle.yarn.live.applying.turn import Verdict
+from heddle.yarn.live.steering.other_sites import KEPT_TO_OURSELVES, own_names, why_refused
 
+_PATIENCE_S = 10
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _OF_NODES = (
     ("heddle_node_reserved_mb", "reserved_mb", "Memory that containers of the node reserve."),
@@ -90,11 +92,25 @@ def _escaped(text: str) -> str:
 def served(metrics: SteeringMetrics, host: str, port: int) -> Iterator[str]:
     """The page at /metrics, until the end of the block; gives its address."""
 
+    names = own_names(host)
+
     class Page(BaseHTTPRequestHandler):
+        timeout = _PATIENCE_S  # whoever connects and says nothing does not hold a thread for ever
+        server_version, sys_version = "heddle", ""
+
         def do_GET(self) -> None:
-            found = self.path == "/metrics"
-            data = metrics.text().encode() if found else b"/metrics is all that there is\n"
-            self.send_response(200 if found else 404)
+            if refused := why_refused(self.headers, names):
+                self._answer(403, refused + "\n")
+            elif self.path == "/metrics":
+                self._answer(200, metrics.text())
+            else:
+                self._answer(404, "/metrics is all that there is\n")
+
+        def _answer(self, status: int, text: str) -> None:
+            data = text.encode()
+            self.send_response(status)
+            for header, value in KEPT_TO_OURSELVES.items():
+                self.send_header(header, value)
             self.send_header("Content-Type", CONTENT_TYPE)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()

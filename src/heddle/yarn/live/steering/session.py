@@ -75,6 +75,7 @@ class Session:
         self._beat_s = self._answered_s = self._now_s()
         self._paused = False
         self._begun = False
+        self.trouble = ""  # why the last step that failed did
 
     @contextmanager
     def at_work(self) -> Iterator[Session]:
@@ -106,6 +107,7 @@ class Session:
             self._heed_pause(controller)
             step = controller.step()
         except YarnError as error:
+            self.trouble = str(error)
             if self._controller is not None:
                 self._say(f"{error}; trying again")
             return None
@@ -113,6 +115,11 @@ class Session:
             self._guard()
         self._answered_s = self._now_s()
         return step
+
+    @property
+    def paused(self) -> bool:
+        """Whether it has put everything back, and waits."""
+        return self._paused
 
     def _now_s(self) -> float:
         return self._clock.monotonic()

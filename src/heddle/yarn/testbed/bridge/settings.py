@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
 from pathlib import Path
@@ -41,10 +40,8 @@ def lay_out(folder: Path, jar: Path) -> None:
             shutil.copyfile(jar, fresh)
         secret = folder / SECRET_NAME
         if not secret.exists():
-            with whole_file(secret, durable=True) as fresh:
-                opened = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                with os.fdopen(opened, "w") as file:
-                    file.write(secrets.token_hex(32) + "\n")
+            with whole_file(secret, durable=True, mode=0o600) as fresh:
+                fresh.write_text(secrets.token_hex(32) + "\n")
 
 
 def how_to_install(folder: Path) -> str:

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
+from heddle.model.nested_text import from_json
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.files import DISK, state_folder
+from heddle.yarn.live.files import DISK
+from heddle.yarn.live.private_folders import private_folder
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.testbed.bridge.jar import bridge_jar
 from heddle.yarn.testbed.bridge.settings import JAR_NAME, lay_out, rm_settings
@@ -144,7 +146,7 @@ def find_cluster(name: str) -> LocalCluster:
     """The cluster of this name, running or not; BadInput lists those there are."""
     folder = cluster_folder(name)
     try:
-        layout = Layout.from_json(json.loads((folder / STATE_FILE).read_text()))
+        layout = Layout.from_json(from_json((folder / STATE_FILE).read_text()))
     except FileNotFoundError:
         known = ", ".join(cluster_names()) or "none"
         raise BadInput.of("--name", f"there is no cluster {name!r}; there are: {known}") from None
@@ -198,7 +200,7 @@ def take_down(name: str) -> int:
 
 
 def _only_one_command(name: str) -> AbstractContextManager[None]:
-    lock = state_folder() / "locks" / name
+    lock = private_folder("locks") / name
     return DISK.lock(lock, f"another `heddle yarn up` or `down` of {name!r} is at work")
 
 
@@ -211,7 +213,8 @@ def _clear(folder: Path) -> int:
 
 
 def _write(name: str, folder: Path, layout: Layout) -> LocalCluster:
-    folder.mkdir(parents=True)
+    private_folder("clusters")
+    folder.mkdir()
     for needed in ("logs", "tmp", "staging"):
         (folder / needed).mkdir()
     (folder / STATE_FILE).write_text(json.dumps(layout.as_json(), indent=1) + "\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from heddle.model.errors import BadInput
-from heddle.yarn.live.files import state_folder
+from heddle.yarn.live.private_folders import state_folder
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 

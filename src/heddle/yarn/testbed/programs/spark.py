@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from heddle.model.errors import RunRefused
+from heddle.model.extras import how_to_install
 from heddle.yarn.testbed.local.cluster import LocalCluster
 from heddle.yarn.testbed.local.java import JVM_FLAGS, find_java
 from heddle.yarn.testbed.local.layout import HOST
@@ -42,7 +43,7 @@ def spark_home() -> Path:
     """Where pyspark is installed; RunRefused says how to get it."""
     found = find_spec("pyspark")
     if found is None or found.origin is None:
-        raise RunRefused("Spark jobs need pyspark, which is not installed: pip install 'heddle[spark]' (about 490 MB)")
+        raise RunRefused(f"Spark jobs need pyspark, which is not installed: {how_to_install('spark')} (about 490 MB)")
     return Path(found.origin).parent
 
 

@@ -15,6 +15,7 @@ from heddle.yarn.testbed.local.layout import HOST
 
 Scheduler = Literal["capacity", "fair"]
 # Where a queue says nothing.
+RESERVED_INCREMENTS: Final = 1
 AM_SHARE_PERMILLE: Final[dict[Scheduler, int]] = {"capacity": 100, "fair": 500}
 MAIN_CLASS: Final = "org.apache.hadoop.yarn.sls.appmaster.SchedulerLoad"
 NO_LIMIT: Final = 1_000_000  # more than anything here can be
@@ -70,8 +71,8 @@ def _yarn(folder: Path, cluster: Cluster, scheduler: Scheduler) -> dict[str, str
         "yarn.scheduler.fair.dynamic.max.assign": "false",  # half of what is free: has no counterpart in a simulation
         "yarn.scheduler.fair.max.assign": str(most or -1),
         "yarn.scheduler.fair.preemption": "false",
-        # Fair keeps nodes for requests of this many increments that do not fit; our `fair` keeps none.
-        "yarn.scheduler.reservation-threshold.increment-multiple": str(NO_LIMIT),
+        # Fair keeps nodes for requests of so many increments that do not fit: of one MB and one vcore, that is for all.
+        "yarn.scheduler.reservation-threshold.increment-multiple": str(RESERVED_INCREMENTS),
     }
 
 

@@ -1,0 +1,70 @@
+"""All runs of the ablation, as a sweep: kept one by one, so that what was broken off goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from heddle.analysis.measures.edges import NO_EDGES
+from heddle.experiments.ablation.factors import FACTORS, Combination, all_combinations, policy_of
+from heddle.experiments.ablation.scenes import LOADS
+from heddle.experiments.compare import Source, sampling_of
+from heddle.experiments.effects.scenes import Scene
+from heddle.experiments.sweep_file import Sweep
+from heddle.experiments.sweep_run import SweepRun
+from heddle.policy.parse import parse_policy
+from heddle.run import Executor
+from heddle.traces.load import load_workload
+from heddle.yarn.live.applying.wanted import without_knob
+
+SEEDS: Final = 10
+ACTING_SEEDS: Final = 5  # a run by knobs takes as long as ten others
+AS_SUBMITTED: Final = 1.0
+STOCK: Final = ("fifo", "fair", "drf")  # beside capacity, which is the combination of nothing
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much of the ablation is run: natively at all loads, by the executor that acts as submitted."""
+
+    scenes: tuple[Scene, ...]
+    loads: tuple[float, ...] = LOADS
+    seeds: int = SEEDS
+    acting_seeds: int = ACTING_SEEDS
+
+
+def acting_executor(policy: str) -> Executor | None:
+    """By what a YARN can be made to do this: by knobs, or it needs the bridge; None: by nothing."""
+    asked = parse_policy(policy)
+    if not without_knob(asked):
+        return "yarn-knobs"
+    return None if without_knob(asked, bridge=True) else "bridge"
+
+
+def plan_ablation(extent: Extent) -> Sweep:
+    runs: list[SweepRun] = []
+    policies = {policy_of(chosen): _levels(chosen) for chosen in all_combinations()} | dict.fromkeys(STOCK, ())
+    acting = {policy: acting_executor(policy) for policy in policies}
+    for scene in extent.scenes:
+        first = load_workload(scene.workload, 0)
+        sampling, block_ms = sampling_of(scene.workload, first, scene.cluster, extent.seeds, None, None)
+        for load in extent.loads:
+            source = Source(scene.workload, load, block_ms)
+            for policy, levels in policies.items():
+                for executor, seeds in (("native", extent.seeds), (acting[policy], extent.acting_seeds)):
+                    if executor is None or (executor != "native" and load != AS_SUBMITTED):
+                        continue
+                    runs += [
+                        SweepRun(
+                            source, scene.cluster, policy, executor, seed, NO_EDGES, sampling, scene.name, policy,
+                            "with pool leaves", levels,
+                        )
+                        for seed in range(seeds)
+                    ]  # fmt: skip
+    # Of what is broken off, whole seeds are worth most, and native ones tell most for their time.
+    runs.sort(key=lambda one: (one.executor != "native", one.seed))
+    return Sweep("ablation", tuple(runs), tuple(parse_policy(text) for text in policies))
+
+
+def _levels(chosen: Combination) -> tuple[tuple[str, float | str], ...]:
+    return tuple((factor.name, float(factor.name in chosen)) for factor in FACTORS)

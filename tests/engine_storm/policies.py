@@ -1,0 +1,46 @@
+"""Random policies: any lever of every question, with any values of its parameters."""
+
+from __future__ import annotations
+
+from golden.draws import Draws
+from heddle.policy.lever import Lever, Parameter, Question
+from heddle.policy.parameter import literal
+from heddle.policy.presets import LEVERS
+
+AS_THEY_ARE = 500  # permille of parameters that keep their default
+NOT_IN_THE_REFERENCE = frozenset({"near-last", "network-aware"})
+
+
+def random_policy(draws: Draws, left_out: frozenset[str]) -> str:
+    """One lever for each question, but for these."""
+    named = []
+    # The queues come first: the presets of their names bring an ordering and an admission along.
+    for question in (Question.QUEUES, *(one for one in Question if one is not Question.QUEUES)):
+        levers = [lever for name, lever in LEVERS.items() if lever.question is question and name not in left_out]
+        named.append(_with_values(draws, draws.pick(*levers)))
+    return "+".join(named)
+
+
+def _with_values(draws: Draws, lever: Lever) -> str:
+    given = [
+        f"{parameter.name}={_value(draws, parameter)}" for parameter in lever.parameters if not draws.often(AS_THEY_ARE)
+    ]
+    return f"{lever.name}({','.join(given)})" if given else lever.name
+
+
+def _value(draws: Draws, parameter: Parameter) -> str:
+    """Near its default, at its bounds, and one of its words."""
+    if parameter.choices and (parameter.low is None or draws.often(300)):
+        return draws.pick(*parameter.choices)
+    default = parameter.default
+    if isinstance(default, bool):
+        return literal(draws.often(500))
+    usual = 1.0 if isinstance(default, str) else float(default)
+    low = 0.0 if parameter.low is None else parameter.low
+    high = max(4 * usual, low + 2) if parameter.high is None else parameter.high
+    high = min(high, max(4 * usual, low + 2))
+    part = draws.pick(0, 1, 10, 100, 300, 500, 700, 900, 1000)
+    value = low + (high - low) * part / 1000
+    if isinstance(default, int) or draws.often(300):
+        value = float(min(int(high), max(int(-(-low // 1)), round(value))))
+    return literal(int(value) if value == int(value) else round(value, 3))

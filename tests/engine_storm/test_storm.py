@@ -1,0 +1,49 @@
+"""A short storm; and a storm tells what is wrong, goes on where it was, and outlives a run that kills its process."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from . import storm
+from .runs import storm_run
+from .storm import Tally, some_runs
+
+
+@pytest.mark.parametrize(("against", "runs"), [("check", 80), ("reference", 40)])
+def test_a_short_storm(against: str, runs: int) -> None:
+    tally = some_runs(against, range(runs))
+    assert tally.failures == {}
+    assert tally.runs > 0.8 * runs
+
+
+def test_the_same_number_is_the_same_run() -> None:
+    one, other = (storm_run(7, knows_reference=False) for _ in range(2))
+    assert one is not None
+    assert other is not None
+    assert (one.policy, one.cluster, one.seed) == (other.policy, other.cluster, other.seed)
+
+
+def wrong_from_three_on(run: object, against: str) -> tuple[str, list[str]]:
+    number = run.number  # type: ignore[attr-defined]
+    if number == 5:
+        os._exit(1)
+    return "finished", ["two at once"] if number == 3 else []
+
+
+def test_what_is_wrong_is_told_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storm, "AT_ONCE", 4)
+    monkeypatch.setattr(storm, "wrong_with", wrong_from_three_on)
+    state = tmp_path / "state.json"
+    tally = storm._storm("check", 10, state, 1)
+    assert {number: found[-1] for number, found in tally.failures.items()} == {
+        "3": "two at once",
+        "5": "its process died",
+    }
+    assert Tally(**json.loads(state.read_text())) == tally
+    again = storm._storm("check", tally.runs + 1, state, 1)
+    assert again.next_number > tally.next_number
+    assert set(again.failures) == {"3", "5"}
