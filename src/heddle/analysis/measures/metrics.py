@@ -148,7 +148,7 @@ def _network(run: Run) -> dict[str, float] | None:
 
 
 def _jain(values: npt.NDArray[np.float64]) -> float | None:
-    squares = float(np.dot(values, values))
+    squares = float(np.square(values).sum())  # not np.dot: BLAS may add up in another order on another machine
     return float(values.sum()) ** 2 / (len(values) * squares) if squares > 0 else None
 
 
