@@ -5,19 +5,18 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from typing import Any, Final, Literal, get_args
 
 from heddle.analysis.soundness.happenings import in_order
 from heddle.analysis.soundness.invariants import broken_invariants, sums_left
 from heddle.model.cluster import Cluster
-from heddle.model.compiled import engine_folder
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.model.resources import MAX_RESOURCES
 from heddle.model.suggestion import did_you_mean
 from heddle.model.workload import Workload
-from heddle.policy.compile import hooks_of
+from heddle.policy.hooks import hooks_of
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
 from heddle.policy.present import present_policy
@@ -25,11 +24,10 @@ from heddle.record.manifest import FORMAT_VERSION
 from heddle.record.run import Run
 from heddle.run_record import run_of
 from heddle.sim import codes
+from heddle.sim.loading import load_engine
 from heddle.sim.memory.queue_tree import QueueTree
-from heddle.sim.numba.compile import compile_engine
-from heddle.sim.run import run_engine
+from heddle.sim.run import Ended, run_engine
 from heddle.sim.stall import stall_reason
-from heddle.stock_yarn.outside import refuse_without_knobs, run_by_bridge, run_by_knobs
 from heddle.traces.align import in_resources_of
 from heddle.traces.check import check_fits
 from heddle.traces.identity import cluster_hash, workload_hash
@@ -37,7 +35,6 @@ from heddle.traces.identity import cluster_hash, workload_hash
 Executor = Literal["native", "yarn-knobs", "bridge"]
 EXECUTORS: Final[tuple[Executor, ...]] = get_args(Executor)
 MAX_SEED: Final = 2**63 - 1
-_EXECUTE: Final = {"native": run_engine, "yarn-knobs": run_by_knobs, "bridge": run_by_bridge}
 
 
 def simulate(
@@ -62,8 +59,7 @@ def simulate(
     check_executor([chosen], workload, cluster, executor)
     aligned = in_resources_of(workload, cluster)
     compile_s = prepare_engine([chosen], len(cluster.resources))
-    execute = _EXECUTE[executor]
-    ended = execute(aligned, cluster, chosen, seed, record or check)
+    ended = _executing(executor)(aligned, cluster, chosen, seed, record or check)
     if ended.status not in (codes.FINISHED, codes.STALLED, codes.LIVELOCK):
         raise RuntimeError(f"the engine stopped with status {ended.status}, which is a defect of heddle")
     finished = ended.status == codes.FINISHED
@@ -107,6 +103,16 @@ def simulate(
     return run
 
 
+def _executing(executor: Executor) -> Callable[..., Ended]:
+    if executor == "native":
+        return run_engine
+    from heddle.stock_yarn import (
+        outside,  # looks at clusters by code that Numba compiles, and a native run does without
+    )
+
+    return outside.run_by_bridge if executor == "bridge" else outside.run_by_knobs
+
+
 def _queue_limits(workload: Workload, cluster: Cluster) -> dict[str, Any]:
     """What limits each queue, as the run began; parents before their children."""
     tree = QueueTree.of(cluster, workload)
@@ -124,15 +130,10 @@ def _queue_limits(workload: Workload, cluster: Cluster) -> dict[str, Any]:
 def prepare_engine(policies: Iterable[Policy], n_resources: int) -> float:
     """Compile what these policies need, or load it from the cache; the seconds that this took."""
     began = time.perf_counter()
-    compile_engine(n_resources)
+    load_engine(n_resources)
     for policy in policies:
         hooks_of(policy.levers, n_resources)
     return time.perf_counter() - began
-
-
-def engine_is_compiled(n_resources: int) -> bool:
-    """Whether compiled code of these sources is in the cache, so that no long wait is ahead."""
-    return (engine_folder() / f"{n_resources}-complete").exists()
 
 
 def peak_rss_mb() -> float:
@@ -147,6 +148,8 @@ def check_executor(policies: Iterable[Policy], workload: Workload, cluster: Clus
         hint = did_you_mean(str(executor), EXECUTORS) or f"; known: {', '.join(EXECUTORS)}"
         raise BadInput.of("--executor", f"{executor} is not known{hint}")
     if executor != "native":
+        from heddle.stock_yarn.outside import refuse_without_knobs
+
         for policy in policies:
             refuse_without_knobs(policy, workload, cluster, bridge=executor == "bridge")
 

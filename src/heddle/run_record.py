@@ -20,7 +20,7 @@ from heddle.record.run import Run
 from heddle.record.schema import Column as SchemaColumn
 from heddle.record.schema import event_kinds, tables
 from heddle.sim import codes
-from heddle.sim.log import NO_OUTCOME
+from heddle.sim.attempts import NO_OUTCOME
 from heddle.sim.memory.queue_tree import QueueTree
 from heddle.sim.memory.tables import LOG_ROW, Sim
 from heddle.sim.run import Ended

@@ -9,8 +9,8 @@ from heddle.experiments.conformance import cases
 from heddle.experiments.onlooker import Onlooker
 from heddle.model.cluster import Faults
 from heddle.model.view import EVENT_FETCHED, EVENT_NAMES, EVENT_TICK
-from heddle.policy.compile import RUNS_AS_PYTHON
 from heddle.policy.delivery import ARGUMENTS, OF_TRUTH
+from heddle.policy.hooks import RUNS_AS_PYTHON
 from heddle.policy.lever import Sizing
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from heddle.model.cluster import Cluster, Node
 from heddle.model.view import EVENT_ALLOCATED, EVENT_ARRIVED, JOB_ADMITTED, JOB_ARRIVED, View
 from heddle.model.workload import AM, Workload
-from heddle.policy.compile import compile_hook, layout_of
 from heddle.policy.handles import ParamsHandle, StateHandle, ViewHandle
+from heddle.policy.hooks import layout_of, ready_hook
 from heddle.policy.lever import Question
 from heddle.policy.parse import parse_policy
 from heddle.sim.memory.run_inputs import RunInputs
@@ -46,7 +46,7 @@ class HandMade:
         n_resources = len(self.workload.resources)
         view, state = ViewHandle(self.view), StateHandle(layout_of(self.lever, n_resources), self.state)
         params = ParamsHandle(self.lever.parameter_names, self.params)
-        code = compile_hook(self.lever, hook, n_resources).address
+        code = ready_hook(self.lever, hook, n_resources).address
         return _call(code, view.address, state.address, params.address, *about)
 
     @property

@@ -11,7 +11,7 @@ from numba import njit
 
 from heddle.model.draw import draw
 from heddle.policy.checking import unknown_names
-from heddle.policy.compile import compile_hook
+from heddle.policy.hooks import ready_hook
 from heddle.policy.presets import LEVERS
 from heddle.stock_yarn.levers import POSTED
 
@@ -21,7 +21,7 @@ def test_hooks_compile_to_whole_numbers(name: str) -> None:
     lever = LEVERS.get(name, POSTED)
     for hook, function in lever.hooks.items():
         assert list(unknown_names(function)) == []
-        assert compile_hook(lever, hook, n_resources=2).function is not None
+        assert ready_hook(lever, hook, n_resources=2).outside is None
 
 
 def test_naming_a_policy_needs_no_numba() -> None:

@@ -13,13 +13,13 @@ from heddle.model.own_sources import PACKAGE
 
 HOLD = """
 import sys
-from heddle.model.compiled import compiling_alone
+from heddle.model.code_folders import compiling_alone
 with compiling_alone():
     print("in", flush=True)
     sys.stdin.readline()
 print("out", flush=True)
 """
-ASK = "from heddle.model.compiled import another_compiles; print(another_compiles())"
+ASK = "from heddle.model.code_folders import another_compiles; print(another_compiles())"
 # A loop of the package that Python calls, and how often it had to be compiled and was found.
 COMPILE = """
 import numpy as np

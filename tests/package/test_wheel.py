@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from heddle.model.compiled import cache_folder
+from heddle.model.code_folders import cache_folder
 from package.containerfile import ROOT, build, stages
 
 pytestmark = pytest.mark.xdist_group("wheel")

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
-from heddle.policy.handles import ParamsHandle, ParamsType, StateHandle, ViewHandle
+from heddle.policy.handle_types import ParamsType
+from heddle.policy.handles import ParamsHandle, StateHandle, ViewHandle
 from heddle.policy.native import address_of
 from heddle.policy.own_handles import OwnStateType, OwnViewType
 from heddle.policy.parse import parse_policy

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heddle.cli.main import run
-from heddle.model import compiled_places
+from heddle.model import code_folders
 from heddle.model.access import make_folders
 from heddle.model.errors import BadInput, RunRefused
 from heddle.model.whole_files import write_whole
@@ -137,8 +137,8 @@ def test_settings_that_somebody_else_put_here_are_not_taken(
 def test_compiled_code_that_others_may_have_written_is_not_run(tmp_path: Path) -> None:
     folder = tmp_path / "cache"
     make_folders(folder, 0o755)
-    compiled_places._refuse_others(folder)
+    code_folders.refuse_others(folder)
     folder.chmod(0o777)
-    compiled_places._refuse_others.cache_clear()
+    code_folders.refuse_others.cache_clear()
     with pytest.raises(RunRefused, match="NUMBA_CACHE_DIR"):
-        compiled_places._refuse_others(folder)
+        code_folders.refuse_others(folder)

@@ -27,8 +27,8 @@ from heddle.sim.memory.setup import build_sim, with_more_flows, with_more_slots
 from heddle.sim.memory.shown import SHOWN
 from heddle.sim.memory.sizes import Sizes
 from heddle.sim.memory.tables import OWN, Sim
-from heddle.sim.numba.compile import compile_engine
-from heddle.sim.numba.handle import SimType
+from heddle.sim.numba import compile as _all_units  # noqa: F401  (declares them)
+from heddle.sim.numba.sim_type import SimType
 from heddle.sim.numba.units import unit, unit_names
 from heddle.sim.run import run_engine
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
@@ -150,7 +150,6 @@ def test_compiled_code_cannot_write_what_is_fixed() -> None:
     def tampers(sim):  # type: ignore[no-untyped-def]
         sim.setting["seed"][0] = 1
 
-    compile_engine(2)
     njit(types.void(SimType(2)), _nrt=False)(changes)
     with pytest.raises(TypingError):
         njit(types.void(SimType(2)), _nrt=False)(tampers)

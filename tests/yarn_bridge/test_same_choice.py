@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from heddle.model.workload import AM
-from heddle.policy.compile import compile_hook, layout_of
 from heddle.policy.handles import ParamsHandle, StateHandle, ViewHandle
+from heddle.policy.hooks import layout_of, ready_hook
 from heddle.policy.lever import Question
 from heddle.stock_yarn.sight import node_id
 from heddle.stock_yarn.tabled import TABLED
@@ -50,7 +50,7 @@ class RandomStates:
         self._given = tuple(one.address for one in self._kept)
 
     def ask(self, hook: str, *rows: Any) -> Any:
-        address = compile_hook(self.lever, hook, 2).address
+        address = ready_hook(self.lever, hook, 2).address
         loops = compiled_loops()
         if len(rows) == 1:
             answers = np.zeros(len(rows[0]), np.int64)

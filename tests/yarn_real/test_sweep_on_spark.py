@@ -14,7 +14,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from heddle.cli.main import run
-from heddle.model.compiled import cache_folder
+from heddle.model.code_folders import cache_folder
 from heddle.yarn.testbed.local.cluster import LocalCluster
 from heddle.yarn.testbed.local.java import JVM_FLAGS, find_java
 from yarn_real.conftest import absent

@@ -11,9 +11,9 @@ import pytest
 from heddle.model.cluster import Cluster, Node, Queue
 from heddle.policy.lever import Question
 from heddle.policy.parse import parse_policy
+from heddle.sim.handle import SimHandle
+from heddle.sim.loading import Engine
 from heddle.sim.memory.queue_tree import QueueTree
-from heddle.sim.numba.compile import Engine
-from heddle.sim.numba.handle import SimHandle
 from heddle.sim.run import run_engine
 from heddle.stock_yarn.levers import stock_policy
 from heddle.stock_yarn.turning import SimulatedKnobs

@@ -118,9 +118,9 @@ def _memory() -> Finding:
 
 
 def _cache() -> Finding:
-    from heddle.model.compiled import cache_folder
+    from heddle.model.code_folders import cache_folder
     from heddle.model.resources import BASE_RESOURCES
-    from heddle.run import engine_is_compiled
+    from heddle.sim.loading import engine_is_compiled
 
     folder = cache_folder()
     nearest = next(path for path in (folder, *folder.parents) if path.exists())

@@ -51,7 +51,7 @@ def _readable(path: Path) -> str | None:
 
 
 def _cache() -> Iterator[Finding]:
-    from heddle.model.compiled import cache_folder
+    from heddle.model.code_folders import cache_folder
 
     folder = cache_folder()
     if folder.exists():

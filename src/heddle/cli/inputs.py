@@ -101,8 +101,9 @@ def limit_levers(timeout_s: float) -> None:
 
 def compile_with_message(policies: Iterable[Policy], n_resources: int) -> float:
     """Compile the engine before anything else, and say so if it is the first time; the seconds it took."""
-    from heddle.model.compiled import another_compiles
-    from heddle.run import engine_is_compiled, prepare_engine
+    from heddle.model.code_folders import another_compiles
+    from heddle.run import prepare_engine
+    from heddle.sim.loading import engine_is_compiled
 
     first = not engine_is_compiled(n_resources)
     waiting = first and another_compiles()

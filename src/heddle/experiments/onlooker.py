@@ -11,10 +11,10 @@ from heddle.model.cluster import Cluster
 from heddle.model.plan import Plan
 from heddle.model.workload import Workload
 from heddle.policy.policy import Policy
+from heddle.sim.handle import SimHandle
+from heddle.sim.loading import Engine
 from heddle.sim.memory.queue_tree import QueueTree
 from heddle.sim.memory.tables import LOG_ROW
-from heddle.sim.numba.compile import Engine
-from heddle.sim.numba.handle import SimHandle
 from heddle.stock_yarn.sight import Sight, node_number
 from heddle.yarn.live.applying.wanted import WHOLE
 from heddle.yarn.live.decider import Decider

@@ -15,9 +15,9 @@ import numpy as np
 
 from heddle.experiments.silent_changes import SilentChanges
 from heddle.model.view import View
-from heddle.policy.compile import RUNS_AS_PYTHON
 from heddle.policy.declaration import Lever
 from heddle.policy.declared_reads import Read
+from heddle.policy.hooks import RUNS_AS_PYTHON
 from heddle.policy.policy import Policy
 from heddle.policy.question import HOOKS, Question
 

@@ -1,86 +1,29 @@
-"""How heddle compiles: one place for Numba's options and for where compiled code is kept.
+"""How heddle compiles: one place for Numba's options. Must be imported before any other module that compiles.
 
-Compiled code is cached in the user's cache folder under a hash of the sources that are compiled, because Numba's own
-cache looks at one file only and would keep a caller that inlined an old version of a helper. The engine does not
-contain levers, so it has a folder that survives a change of theirs.
-This module must be imported before any other that compiles.
+Numba's own cache lies in heddle's folders (code_folders.py). It keeps the helpers between two processes that compile
+side by side, and what Python calls with arrays; what has one word for each argument is kept as code_files.py has it.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import numba
-from numba import njit
+from numba import njit, types
 from numba.extending import overload
 
-from heddle.model.access import make_folders
+from heddle.model.code_folders import engine_folder, live_folder
 from heddle.model.compilable import tell_of_marked
-from heddle.model.compiled_places import FOLDER_MODE, PlaceInPackage
-from heddle.model.own_sources import source_digest
-
-_CALLING: Final = tuple(f"policy/{name}.py" for name in ("question", "delivery", "columns", "handles", "native"))
-ENGINE_SOURCES: Final = ("model/*.py", *_CALLING, "sim/**/*.py")
-LEVER_SOURCES: Final = ("model/*.py", "policy/**/*.py")
-LIVE_SOURCES: Final = (*ENGINE_SOURCES, "yarn/live/*.py", "yarn/live/absorbing/*.py", "stock_yarn/*.py")
-_LOCK: Final = "compiling"
-
-
-def _compiled_from(patterns: tuple[str, ...]) -> str:
-    """Changes whenever one of these source files does, or the version of Numba."""
-    return f"{source_digest(*patterns)}-{numba.__version__}"
-
-
-def cache_folder() -> Path:
-    """Where compiled code is kept: under NUMBA_CACHE_DIR if set, else under the user's cache folder."""
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "heddle" / "compiled"
-
-
-def engine_folder() -> Path:
-    """Where the compiled engine is."""
-    return cache_folder() / f"engine-{_compiled_from(ENGINE_SOURCES)}"
+from heddle.model.compiled_places import PlaceInPackage
+from heddle.model.numba_internals import object_code, overload_of
 
 
 @contextmanager
-def compiling_alone() -> Iterator[None]:
-    """One process compiles the engine while others wait here; then they find it in the cache."""
-    make_folders(engine_folder(), FOLDER_MODE)
-    with (engine_folder() / _LOCK).open("w") as lock:
-        with suppress(OSError):  # file systems that know no locks: then several compile, as they may
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def another_compiles() -> bool:
-    """Whether some process is in compiling_alone() now."""
-    try:
-        with (engine_folder() / _LOCK).open("r") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
-
-
-@contextmanager
-def among_levers() -> Iterator[None]:
-    """What is declared as compiled in here is kept in the folder of levers."""
-    with _kept_in(f"levers-{_compiled_from(LEVER_SOURCES)}"):
-        yield
-
-
-@contextmanager
-def _kept_in(folder: str) -> Iterator[None]:
-    numba.config.CACHE_DIR = str(cache_folder() / folder)
+def _kept_in(folder: Path) -> Iterator[None]:
+    numba.config.CACHE_DIR = str(folder)
     try:
         yield
     finally:
@@ -104,6 +47,9 @@ ENGINE: Final[dict[str, Any]] = {
     "no_cfunc_wrapper": True,
 }
 
+INTO_FILES: Final = ENGINE | {"cache": False}
+"""For what code_files.py keeps."""
+
 compiled: Final = njit(**ENGINE)
 """For what is large or rarely called."""
 
@@ -122,12 +68,15 @@ def _tell_numba(function: Callable[..., Any], compiled_as: Callable[..., Any]) -
 tell_of_marked(_tell_numba)
 
 
-def called_from_python(function: Callable[..., Any]) -> Any:
-    """For loops that Python itself calls."""
-    return njit(cache=True, _nrt=False, error_model="numpy")(function)
+def compile_loop(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, str, bytes]:
+    """What it answers (int64, float64 or none), its symbol and its object code, for arguments of these types."""
+    given = tuple(numba.typeof(argument) for argument in arguments)
+    given = tuple(types.int64 if isinstance(kind, types.Integer) else kind for kind in given)
+    compiled = njit(given, **INTO_FILES)(function)
+    return str(overload_of(compiled, given).signature.return_type), *object_code(compiled, given)
 
 
 def compiled_live(function: Callable[..., Any]) -> Any:
     """For what looks at a cluster, live or simulated, in columns; called from Python."""
-    with _kept_in(f"live-{_compiled_from(LIVE_SOURCES)}"):
-        return called_from_python(function)
+    with _kept_in(live_folder()):
+        return njit(cache=True, _nrt=False, error_model="numpy")(function)

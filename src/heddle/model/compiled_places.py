@@ -10,18 +10,15 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numba
 
-from heddle.model.access import make_folders, why_not_ours
-from heddle.model.errors import RunRefused
+from heddle.model.access import make_folders
+from heddle.model.code_folders import FOLDER_MODE, cannot_be_written, refuse_others
 from heddle.model.numba_internals import CacheLocator
 from heddle.model.own_sources import PACKAGE
-
-FOLDER_MODE: Final = 0o755
 
 
 class PlaceInPackage(CacheLocator):  # type: ignore[misc]  # Numba is untyped for us
@@ -39,7 +36,7 @@ class PlaceInPackage(CacheLocator):  # type: ignore[misc]  # Numba is untyped fo
             return None
         place = cls(py_func, file)
         for folder in (place._folder.parent.parent, place._folder.parent, place._folder):
-            _refuse_others(folder)
+            refuse_others(folder)
         if not place._folder.is_dir():  # one that cannot be written may have all that is needed
             place.ensure_cache_path()
         return place
@@ -49,10 +46,7 @@ class PlaceInPackage(CacheLocator):  # type: ignore[misc]  # Numba is untyped fo
             make_folders(self._folder, FOLDER_MODE)
             tempfile.TemporaryFile(dir=self._folder).close()
         except OSError as error:
-            raise RunRefused(
-                f"{numba.config.CACHE_DIR} cannot be written ({error.strerror}), and compiled code has to be kept "
-                f"somewhere: set NUMBA_CACHE_DIR to a folder that can be"
-            ) from error
+            raise cannot_be_written(Path(numba.config.CACHE_DIR), error) from error
 
     def get_cache_path(self) -> str:
         return str(self._folder)
@@ -62,12 +56,3 @@ class PlaceInPackage(CacheLocator):  # type: ignore[misc]  # Numba is untyped fo
 
     def get_disambiguator(self) -> str:
         return str(self._line)
-
-
-@cache
-def _refuse_others(folder: Path) -> None:
-    """What is in the cache is run as it is."""
-    if folder.exists() and (why := why_not_ours(folder.resolve())):
-        raise RunRefused(
-            f"{folder} {why}, and compiled code in it would be run: set NUMBA_CACHE_DIR to one of your own"
-        )

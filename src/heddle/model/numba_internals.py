@@ -40,6 +40,7 @@ __all__ = [
     "infer_getattr",
     "infer_global",
     "numba_ir",
+    "object_code",
     "overload_of",
     "signature",
     "where_code_is",
@@ -55,6 +56,13 @@ def where_code_is(compiled: Any, given: Any) -> int:
     """The address of the native code of an overload."""
     overload = overload_of(compiled, given)
     return int(overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name))
+
+
+def object_code(compiled: Any, given: Any) -> tuple[str, bytes]:
+    """The symbol of an overload, and an object file with all that it calls. Not of one that Numba's cache had."""
+    overload = overload_of(compiled, given)
+    library = overload.library
+    return overload.fndesc.llvm_func_name, library.codegen._tm.emit_object(library._final_module)
 
 
 def call_status_and_answer(

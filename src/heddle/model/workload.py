@@ -8,11 +8,13 @@ where it has one, is the job's first stage, with one task.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
+
+if TYPE_CHECKING:
+    import polars as pl  # slow to import, and who lists policies has no workload
 
 # Kinds of stages.
 TASKS: Final = 0  # each task is a container

@@ -26,7 +26,7 @@ from heddle.model.numba_internals import (
     infer_global,
     signature,
 )
-from heddle.policy.handles import WORD, AddressModel, AddressType, load_word
+from heddle.policy.handle_types import WORD, AddressModel, AddressType, load_word
 
 BYTE = ir.IntType(8)
 

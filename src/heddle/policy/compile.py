@@ -1,115 +1,59 @@
-"""Compiles hooks. Each is called by its address, one word for each argument, so that hosts compile once for all."""
+"""Compiles hooks with Numba: for hooks.py, which knows what was compiled already."""
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from traceback import extract_tb
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 from numba import njit, types
 
-from heddle.model.compiled import among_levers
-from heddle.model.errors import BadInput, Problem
-from heddle.model.numba_internals import NumbaError, overload_of
-from heddle.policy.answers import Legal, legal_answers
+from heddle.model.compiled import INTO_FILES
+from heddle.model.errors import BadInput
+from heddle.model.numba_internals import NumbaError, object_code, overload_of
+from heddle.policy.answers import Legal
 from heddle.policy.compiler_words import above_it, refuse_slips, why_not
-from heddle.policy.declaration import Hook, Lever, is_ours
+from heddle.policy.declaration import Hook
 from heddle.policy.declared_reads import Read
 from heddle.policy.guarding import Guard
-from heddle.policy.handles import ParamsType, StateType, ViewType
-from heddle.policy.native import address_of
+from heddle.policy.handle_types import ParamsType, StateType, ViewType
 from heddle.policy.own_handles import OwnStateType, OwnViewType
-from heddle.policy.question import ALL_HOOKS, HOOKS, Question
 from heddle.policy.state import StateLayout
-from heddle.policy.stepping_out import SteppingOut
 from heddle.policy.typed_code import columns_read, defined_at, line_that_returns
 
 _EVERY_PATH: Final = "every path must return a whole number"
-RUNS_AS_PYTHON: Final = "runs_as_python"  # attribute of hooks that nobody tries to compile
 
 
 class SlowLeverWarning(UserWarning):
     """A lever could not be compiled and runs as plain Python."""
 
 
-@dataclass(frozen=True)
-class Compiled:
-    """A hook that can be called at its address. `function`: Numba's, where it is compiled."""
+class Guarded(NamedTuple):
+    """A user's hook, compiled."""
 
-    hook: Hook
-    address: int
-    function: Any = None
-    outside: SteppingOut | None = None
-    guard: Guard | None = None
-    reads: Mapping[Read, int] = field(default_factory=dict)  # of a user's: columns of the view, and the lines
-
-    @property
-    def can_fault(self) -> bool:
-        """Whether it is a user's."""
-        return self.outside is not None or self.guard is not None
-
-    def take_fault(self) -> Problem | None:
-        """What a user's hook did wrong since it was asked last, with its line."""
-        if self.outside is not None and self.outside.raised:
-            error = self.outside.raised.pop()
-            return self._problem(f"raised {type(error).__name__}: {error}", error)
-        fault = self.guard.take_fault() if self.guard else ""
-        return self._problem(fault) if fault else None
-
-    def _problem(self, fault: str, error: Exception | None = None) -> Problem:
-        code = inspect.unwrap(self.hook).__code__
-        frames = extract_tb(error.__traceback__) if error else []
-        lines = [one.lineno for one in frames if one.filename == code.co_filename]
-        return Problem(code.co_filename, f"{self.hook.__name__}: {fault}", lines[-1] if lines else code.co_firstlineno)
+    guard: Guard
+    reads: Mapping[Read, int]  # columns of the view, and the lines
 
 
-def layout_of(lever: Lever, n_resources: int) -> StateLayout:
-    return StateLayout(lever.state, lever.truth, n_resources)
+def compile_ours(
+    function: Hook, about: tuple[str, ...], layout: StateLayout, names: tuple[str, ...]
+) -> tuple[str, bytes]:
+    """The symbol and the object code of a hook of heddle's own."""
+    seen = (OwnViewType(layout.n_resources), OwnStateType(layout), ParamsType(names))
+    compiled, wanted = _whole(function, about, seen, INTO_FILES)
+    return object_code(compiled, wanted.args)
 
 
-def _zero_1(view, state, params, a):
-    return 0
-
-
-def _zero_2(view, state, params, a, b):
-    return 0
-
-
-def _zero_5(view, state, params, a, b, c, d, e):
-    return 0
-
-
-def _zero_12(view, state, params, a, b, c, d, e, f, g, h, i, j, k, l):  # noqa: E741
-    return 0
-
-
-_ZEROS: Final[dict[int, Hook]] = {1: _zero_1, 2: _zero_2, 5: _zero_5, 12: _zero_12}
-
-
-def compile_hook(lever: Lever, hook: str, n_resources: int) -> Compiled:
-    """The hook compiled; where Numba cannot, it steps out to plain Python."""
-    about, legal = HOOKS[lever.question][hook], legal_answers(lever, hook)
-    function = lever.hooks.get(hook)
-    if function is None:  # what a lever leaves out answers 0
-        return _compiled(_ZEROS[len(about)], about, legal, StateLayout(type(lever.state)(), (), n_resources), ())
-    return _compiled(function, about, legal, layout_of(lever, n_resources), lever.parameter_names)
-
-
-@cache
-def _compiled(
+def compile_users(
     function: Hook, about: tuple[str, ...], legal: Legal, layout: StateLayout, names: tuple[str, ...]
-) -> Compiled:
-    if getattr(function, RUNS_AS_PYTHON, False):
-        return _as_python(function, about, legal, layout, names)
+) -> Guarded | None:
+    """A user's hook behind a guard; None, with a warning, where Numba cannot. BadInput if the user can mend it."""
+    view = ViewType(layout.n_resources, writable=False)
+    options = {"_nrt": False, "error_model": "numpy", "boundscheck": True}
     try:
-        return by_numba(function, about, legal, layout, names)
+        compiled, wanted = _whole(function, about, (view, StateType(layout), ParamsType(names)), options)
+        guard = Guard(compiled, wanted, legal, about, options)
     except NumbaError as error:
-        if is_ours(function):
-            raise
         refuse_slips(function, layout, names, str(error))
         why, row = why_not(function, str(error))
         warnings.warn(
@@ -118,38 +62,20 @@ def _compiled(
             SlowLeverWarning,
             stacklevel=2,
         )
-        return _as_python(function, about, legal, layout, names)
+        return None
+    return Guarded(guard, columns_read(overload_of(compiled, wanted.args).type_annotation, view))
 
 
-def _as_python(
-    function: Hook, about: tuple[str, ...], legal: Legal, layout: StateLayout, names: tuple[str, ...]
-) -> Compiled:
-    outside = SteppingOut(function, layout, names, about, legal)
-    return Compiled(function, outside.address, outside=outside)
-
-
-@cache
-def by_numba(
-    function: Hook, about: tuple[str, ...], legal: Legal, layout: StateLayout, names: tuple[str, ...]
-) -> Compiled:
-    """Compiled by Numba, or its error; BadInput if it returns no whole number. A user's stands behind a guard."""
-    ours = is_ours(function)
-    view = ViewType(layout.n_resources, writable=False)
-    seen = (OwnViewType(layout.n_resources), OwnStateType(layout)) if ours else (view, StateType(layout))
-    given = (*seen, ParamsType(names), *(types.int64,) * len(about))
-    options = {"cache": ours, "_nrt": False, "error_model": "numpy", "boundscheck": not ours}
-    with among_levers():
-        compiled = njit(given, **options)(function)
-        first = overload_of(compiled, given)
-        returned = first.signature.return_type
-        _refuse_unless_whole(function, about, returned, first.type_annotation)
-        wanted = types.int64(*given)
-        if returned != types.int64:
-            compiled = njit(wanted, **options)(function)
-        if ours:
-            return Compiled(function, address_of(compiled, wanted), function=compiled)
-        guard = Guard(compiled, wanted, legal, about, options)
-    return Compiled(function, guard.address, guard=guard, reads=columns_read(first.type_annotation, view))
+def _whole(
+    function: Hook, about: tuple[str, ...], seen: tuple[Any, ...], options: Mapping[str, Any]
+) -> tuple[Any, Any]:
+    """It compiled, and its signature. BadInput if it returns no whole number."""
+    given = (*seen, *(types.int64,) * len(about))
+    compiled = njit(given, **options)(function)
+    first = overload_of(compiled, given)
+    _refuse_unless_whole(function, about, first.signature.return_type, first.type_annotation)
+    wanted = types.int64(*given)
+    return (compiled if first.signature.return_type == types.int64 else njit(wanted, **options)(function)), wanted
 
 
 def _refuse_unless_whole(function: Hook, about: tuple[str, ...], returned: Any, typed: Any) -> None:
@@ -172,19 +98,3 @@ def _refuse_unless_whole(function: Hook, about: tuple[str, ...], returned: Any, 
     else:
         what = f"returns {returned}; a hook returns a whole number"
     raise BadInput.of(function.__code__.co_filename, f"{function.__name__} {what}", row=row)
-
-
-Compilation = Mapping[tuple[Question, str], Compiled]
-
-
-def hooks_of(levers: Sequence[Lever], n_resources: int) -> Compilation:
-    """The compiled hooks of a whole policy, in the order of ALL_HOOKS."""
-    by_question = {lever.question: lever for lever in levers}
-    return {(question, hook): compile_hook(by_question[question], hook, n_resources) for question, hook in ALL_HOOKS}
-
-
-def raise_what_levers_raised(hooks: Compilation) -> None:
-    """If a user's lever did what no host can go on with in the run that just ended: BadInput that says where."""
-    problems = [problem for compiled in hooks.values() if (problem := compiled.take_fault())]
-    if problems:
-        raise BadInput(problems)

@@ -14,7 +14,8 @@ from numba.extending import lower_getattr_generic, register_model
 
 from heddle.model.numba_internals import AttributeTemplate, infer_getattr
 from heddle.policy.columns import RowsType, plain_column
-from heddle.policy.handles import WORDS_PER_ARRAY, AddressModel, AddressType, short_name, view_columns
+from heddle.policy.handle_types import AddressModel, AddressType
+from heddle.policy.handles import WORDS_PER_ARRAY, short_name, view_columns
 from heddle.policy.state import StateLayout
 
 

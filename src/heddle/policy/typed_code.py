@@ -12,7 +12,7 @@ from typing import Any
 from heddle.model.numba_internals import numba_ir as ir
 from heddle.policy.declaration import Hook
 from heddle.policy.declared_reads import Read
-from heddle.policy.handles import ViewType
+from heddle.policy.handle_types import ViewType
 
 
 def columns_read(typed: Any, view: ViewType) -> dict[Read, int]:

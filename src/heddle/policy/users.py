@@ -91,12 +91,12 @@ def _refuse_what_the_compiler_shows(lever: Lever) -> None:
 
     (heddle's own levers are looked at in a test.)
     """
-    from heddle.policy.compile import compile_hook  # needs Numba, which built-in policies do not until they run
+    from heddle.policy.hooks import ready_hook  # needs LLVM, which built-in policies do not until they run
 
     problems: list[Problem] = []
     for hook in lever.hooks:
         try:
-            compiled = compile_hook(lever, hook, N_RESOURCES)
+            compiled = ready_hook(lever, hook, N_RESOURCES)
         except BadInput as error:
             problems += error.problems
             continue

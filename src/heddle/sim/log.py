@@ -6,19 +6,9 @@ one instant is told by places, which count everything.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-
 from heddle.model.compiled import inlined
-from heddle.sim.codes import FREE, LAUNCHING, NEVER
-from heddle.sim.memory.declaring import dtype_of
-from heddle.sim.memory.log_tables import Attempt
-from heddle.sim.memory.tables import Sim
+from heddle.sim.codes import LAUNCHING, NEVER
 from heddle.sim.numba.units import unit
-
-NO_OUTCOME = -1
 
 
 @inlined
@@ -74,23 +64,3 @@ def keep_attempt(sim, s, outcome):
     attempt["attempt"][i] = sim.task["attempts"][task] - started
     attempt["outcome"][i] = outcome
     return 0
-
-
-def attempts_held(sim: Sim) -> npt.NDArray[Any]:
-    """The attempts that had not ended when the run was over."""
-    slots = np.flatnonzero(sim.slot["phase"] != FREE)
-    slot, container = sim.slot[slots], sim.shown.container[slots]
-    held = np.zeros(len(slots), dtype_of(Attempt, slot["used_ms"].shape[1]))
-    started = slot["phase"] != LAUNCHING
-    for name in ("task", "used_ms", "asked_at_ms", "allocated_place", "started_place"):
-        held[name] = slot[name]
-    for name in ("fetched_at_ms", "fetched_place", "fetched_bytes", "cross_rack_bytes"):
-        held[name] = slot[name]
-    for name in ("allocated_at_ms", "stage", "node"):
-        held[name] = container[name]
-    held["fetch_ms"] = slot["fetched_at_ms"] - slot["fetching_since_ms"]
-    held["started_at_ms"] = np.where(started, container["started_at_ms"], NEVER)
-    held["ended_at_ms"] = NEVER
-    held["attempt"] = sim.task["attempts"][slot["task"]] - started
-    held["outcome"] = NO_OUTCOME
-    return held

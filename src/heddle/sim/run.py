@@ -10,15 +10,15 @@ import numpy.typing as npt
 
 from heddle.model.cluster import Cluster
 from heddle.model.workload import Workload
-from heddle.policy.compile import hooks_of, raise_what_levers_raised
+from heddle.policy.hooks import hooks_of, raise_what_levers_raised
 from heddle.policy.policy import Policy
 from heddle.sim import codes
-from heddle.sim.log import attempts_held
+from heddle.sim.attempts import attempts_held
+from heddle.sim.handle import SimHandle
+from heddle.sim.loading import Engine, load_engine
 from heddle.sim.memory.run_inputs import RunInputs
 from heddle.sim.memory.setup import build_sim, with_more_flows, with_more_slots
 from heddle.sim.memory.tables import Sim
-from heddle.sim.numba.compile import Engine, compile_engine, unit_addresses
-from heddle.sim.numba.handle import SimHandle
 
 
 class Ended(NamedTuple):
@@ -65,9 +65,8 @@ class Run:
         self._inputs = RunInputs(workload, cluster, policy, seed, logging, moves_to)
         self._logging = logging
         sim = build_sim(self._inputs)
-        self.engine = compile_engine(n_resources)
-        code = [compiled.address for compiled in self._hooks.values()] + unit_addresses(n_resources)
-        self.handle = SimHandle(sim, code)
+        self.engine = load_engine(n_resources)
+        self.handle = SimHandle(sim, [hook.address for hook in self._hooks.values()], self.engine.units)
         self._logs: list[npt.NDArray[Any]] = []
         self._attempts: list[npt.NDArray[Any]] = []
 

@@ -15,9 +15,9 @@ from heddle.model.workload import PERMYRIAD, Workload
 from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
 from heddle.sim.codes import FOREVER
+from heddle.sim.handle import SimHandle
+from heddle.sim.loading import Engine
 from heddle.sim.memory.queue_tree import QueueTree
-from heddle.sim.numba.compile import Engine
-from heddle.sim.numba.handle import SimHandle
 from heddle.sim.run import Ended, run_engine
 from heddle.stock_yarn.levers import posted, stock_policy
 from heddle.stock_yarn.sight import Sight, node_number

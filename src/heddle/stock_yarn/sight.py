@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from heddle.model.cluster import Cluster
 from heddle.model.workload import Workload
+from heddle.sim.handle import SimHandle
 from heddle.sim.memory.queue_tree import QueueTree
 from heddle.sim.memory.tables import Sim
-from heddle.sim.numba.handle import SimHandle
 from heddle.stock_yarn.looking import APPS, ASKS, CONTAINERS, ENDED, N_COUNTS, look
 from heddle.yarn.live import columns
 from heddle.yarn.live.columns import Columns, no_rows

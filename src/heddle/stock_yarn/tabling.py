@@ -14,9 +14,9 @@ from heddle.model.workload import AM
 from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
 from heddle.sim.codes import FOREVER
+from heddle.sim.handle import SimHandle
+from heddle.sim.loading import Engine
 from heddle.sim.memory.tables import Sim
-from heddle.sim.numba.compile import Engine
-from heddle.sim.numba.handle import SimHandle
 from heddle.stock_yarn.sight import app_number, node_number
 from heddle.stock_yarn.tabled import KINDS, NOT_NAMED
 from heddle.yarn.live.applying.form import form_of

@@ -13,10 +13,10 @@ from heddle.model.view import JOB_ADMITTED, JOB_FINISHED
 from heddle.model.workload import AM, INNER
 from heddle.policy.lever import Queues
 from heddle.sim import codes
+from heddle.sim.handle import SimHandle
+from heddle.sim.loading import Engine
 from heddle.sim.memory import tables
 from heddle.sim.memory.queue_tree import QueueTree
-from heddle.sim.numba.compile import Engine
-from heddle.sim.numba.handle import SimHandle
 from heddle.stock_yarn.levers import posted
 from heddle.stock_yarn.sight import app_number, node_number
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
@@ -148,7 +148,8 @@ class SimulatedKnobs:
     def _resize(self, sizes: Mapping[str, Size]) -> None:
         numbers = np.array([node_number(node) for node in sizes])
         posted(self._handle.sim)[numbers] = list(sizes.values())
-        self._engine.resize(self._handle, numbers)
+        for number in numbers.tolist():
+            self._engine.resize(self._handle, number)
         self._resized = True
 
     def _move(self, job: int, leaf: int) -> None:

@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from heddle.model.cluster import Cluster
-from heddle.model.compiled import called_from_python
+from heddle.model.compilable import callable_too
+from heddle.model.loops import Loop
 from heddle.model.workload import EXECUTORS, INNER, TASKS, Workload
 
 _FULL_SPEED = 1000
@@ -60,7 +61,7 @@ def _bound_ms(workload: Workload, cluster: Cluster, allowance: npt.NDArray[np.fl
     return out
 
 
-@called_from_python
+@Loop
 def _fill(
     jobs: npt.NDArray[Any],
     stages: npt.NDArray[Any],
@@ -121,7 +122,7 @@ def _fill(
         out[j] = np.int64(np.ceil(longest_ms))
 
 
-@called_from_python
+@callable_too
 def _longest_path(
     stages: npt.NDArray[Any],
     stage_after: npt.NDArray[np.int32],

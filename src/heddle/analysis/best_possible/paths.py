@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from heddle.analysis.best_possible.alone import longest_path_ms
 from heddle.model.cluster import Cluster
-from heddle.model.compiled import called_from_python
+from heddle.model.compilable import callable_too
+from heddle.model.loops import Loop
 from heddle.model.workload import AM, INNER, TASKS, Workload
 
 Floats = npt.NDArray[np.float64]
@@ -55,7 +56,7 @@ def paths(workload: Workload, cluster: Cluster) -> Paths:
     return Paths(fastest, sums, squares, head, tail, job_path, arrival + job_path)
 
 
-@called_from_python
+@Loop
 def _walk(
     jobs_with_order: npt.NDArray[Any],
     jobs: npt.NDArray[Any],
@@ -103,7 +104,7 @@ def _walk(
                         grew = True
 
 
-@called_from_python
+@callable_too
 def _takes(stages: npt.NDArray[Any], longest: Floats, launch: float, stage: int) -> float:
     """How long a stage takes when it may begin; what may launch before that does."""
     launched = stages["kind"][stage] == INNER or stages["slow_start_permille"][stage] >= 0
@@ -118,7 +119,7 @@ def _arrivals(workload: Workload, job_path: Floats) -> Floats:
     return arrival
 
 
-@called_from_python
+@Loop
 def _delay(
     dependent: npt.NDArray[Any], jobs: npt.NDArray[Any], job_after: npt.NDArray[Any], job_path: Floats, arrival: Floats
 ) -> None:

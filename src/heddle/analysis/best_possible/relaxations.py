@@ -7,7 +7,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from heddle.model.compiled import called_from_python
+from heddle.model.compilable import callable_too
+from heddle.model.loops import Loop
 
 Floats = npt.NDArray[np.float64]
 _STEPS: Final = 64  # thresholds tried for heads and for tails; each gives a true bound
@@ -43,7 +44,7 @@ def busy_mean(submit: Floats, path_end_ms: Floats, path_ms: Floats, work_ms: Flo
     return (total - float(submit.sum())) / max(1, len(submit))
 
 
-@called_from_python
+@callable_too
 def _push(first: Floats, second: Floats, size: int, a: float, b: float) -> None:
     """Puts (a, b) into a heap of so many pairs, the smallest on top."""
     i = size
@@ -56,7 +57,7 @@ def _push(first: Floats, second: Floats, size: int, a: float, b: float) -> None:
     first[i], second[i] = a, b
 
 
-@called_from_python
+@callable_too
 def _drop_top(first: Floats, second: Floats, size: int) -> None:
     """Takes the smallest out of a heap of so many pairs."""
     a, b = first[size - 1], second[size - 1]
@@ -75,7 +76,7 @@ def _drop_top(first: Floats, second: Floats, size: int) -> None:
     first[i], second[i] = a, b
 
 
-@called_from_python
+@Loop
 def _serve_least_remaining(arrival: Floats, work: Floats, remaining: Floats, since: Floats) -> float:
     """The sum of completions. The last two are room for those that wait: (remaining work, arrival)."""
     now, total, following, waiting = 0.0, 0.0, 0, 0
@@ -98,7 +99,7 @@ def _serve_least_remaining(arrival: Floats, work: Floats, remaining: Floats, sin
     return total
 
 
-@called_from_python
+@Loop
 def _serve_least_in_all(
     total: float, arrival: Floats, whole: Floats, left: Floats, in_all: Floats, number: Floats
 ) -> float:

@@ -12,10 +12,11 @@ from llvmlite import ir
 from numba import types
 
 from heddle.model.view import View
-from heddle.policy.handles import WORD, load_word
+from heddle.policy.handle_types import WORD, load_word
 from heddle.policy.native import call_address, intrinsic_of
 from heddle.policy.question import ALL_HOOKS, HOOKS, Question
-from heddle.sim.numba.handle import SimType, params_word, state_word
+from heddle.sim.handle import params_word, state_word
+from heddle.sim.numba.sim_type import SimType
 
 
 def _caller(question: Question, hook: str) -> Any:

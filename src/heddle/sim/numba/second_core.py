@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from heddle.sim.numba.compile import compile_unit, compiled_engine
+from heddle.sim.numba.compile import compile_entries, compile_unit
 from heddle.sim.numba.units import unit_names
 
 
 def main() -> None:
     n_resources = int(sys.argv[1])
-    compiled_engine(n_resources)
+    compile_entries(n_resources)
     for name in reversed(unit_names()):
         compile_unit(name, n_resources)
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from numba import types
 
-from heddle.policy.handles import load_word
+from heddle.policy.handle_types import load_word
 from heddle.policy.native import call_address, intrinsic_of
-from heddle.policy.question import ALL_HOOKS
+from heddle.sim.handle import layout
 
 _FUNCTIONS: Final[dict[str, Any]] = {}
 
@@ -37,8 +37,8 @@ def unit(function: Any) -> Any:
     n_integers = function.__code__.co_argcount - 1
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        address = load_word(builder, args[0], len(ALL_HOOKS) + unit_names().index(name))
-        return call_address(context, builder, address, sig.args, args)
+        word = layout(sig.args[0].n_resources).units + unit_names().index(name)
+        return call_address(context, builder, load_word(builder, args[0], word), sig.args, args)
 
     def call(typingctx: Any, sim: Any, *integers: Any) -> Any:
         return types.int64(sim, *(types.int64,) * n_integers), codegen

@@ -15,7 +15,7 @@ from numba import njit, types
 from heddle.model.reasons import Reason
 from heddle.model.resources import MEMORY
 from heddle.model.view import EVENT_ALLOCATED, JOB_ADMITTED, JOB_ARRIVED
-from heddle.policy.handles import ViewType
+from heddle.policy.handle_types import ViewType
 from heddle.policy.native import calling
 from heddle.yarn.live.live_memory import N_RESOURCES, NOTHING
 

@@ -19,9 +19,9 @@ from heddle.model.plan import Plan
 from heddle.model.reasons import Reason
 from heddle.model.resources import MILLI
 from heddle.model.view import EVENT_ALLOCATED, EVENT_TICK, JOB_ARRIVED, View, event_constant
-from heddle.policy.compile import hooks_of, layout_of, raise_what_levers_raised
 from heddle.policy.form import NodePlans
 from heddle.policy.handles import ParamsHandle, StateHandle, ViewHandle
+from heddle.policy.hooks import hooks_of, layout_of, raise_what_levers_raised
 from heddle.policy.lever import Lever, Placement, Question, Sizing
 from heddle.policy.native import calling
 from heddle.policy.policy import Policy, Setup

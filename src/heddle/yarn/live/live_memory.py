@@ -16,15 +16,8 @@ from numba.extending import intrinsic, lower_getattr_generic, register_model
 
 from heddle.model.numba_internals import AttributeTemplate, infer_getattr
 from heddle.model.view import View
-from heddle.policy.handles import (
-    WORDS_PER_ARRAY,
-    AddressModel,
-    AddressType,
-    array_entry,
-    array_type,
-    build_array,
-    view_columns,
-)
+from heddle.policy.handle_types import AddressModel, AddressType, array_type, build_array
+from heddle.policy.handles import WORDS_PER_ARRAY, array_entry, view_columns
 
 N_RESOURCES: Final = 2
 NOTHING: Final = -1

@@ -1,0 +1,82 @@
+"""The engine as Python calls it: compiled code from its files. Where they are missing, it is compiled first, once."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from heddle.model.code_files import SUFFIX, load_code, processor
+from heddle.model.code_folders import compiling_alone, engine_folder
+from heddle.sim.handle import SimHandle
+
+ENTRIES: Final = {  # and how many integers each takes beside the engine's memory
+    "start": 0, "advance": 1, "report": 0, "resize": 1, "rekey": 1, "rekey_all": 0, "share_out": 0, "plan_timer": 3,
+}  # fmt: skip
+_COMPLETE: Final = "complete"
+
+
+class _Entry:
+    """A compiled function by Numba's convention: status = f(answer*, raised**, the engine's memory, integers...).
+
+    ctypes calls it without Python's lock, so that a thread can see a user's hook that does not return
+    (policy/endless.py).
+    """
+
+    def __init__(self, address: int, n_integers: int) -> None:
+        words = (ctypes.c_int64,) * (1 + n_integers)
+        self._call: Any = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *words)(address)
+
+    def __call__(self, handle: SimHandle, *integers: int) -> int:
+        answer, raised = ctypes.c_int64(), ctypes.c_void_p()
+        self._call(ctypes.byref(answer), ctypes.byref(raised), handle.address, *integers)
+        return answer.value
+
+
+class Engine(NamedTuple):
+    """Every function gets a SimHandle first."""
+
+    start: _Entry  # (): time 0
+    advance: _Entry  # (until_ms) -> status
+    report: _Entry  # (): the view's nodes show the last use that they reported
+    resize: _Entry  # (node): sizing has another opinion of it
+    rekey: _Entry  # (job): its queue, its priority or what its key depends on has changed
+    rekey_all: _Entry  # (): every key has changed
+    share_out: _Entry  # (): sizes or shares were set from outside: queues share out what there is now
+    plan_timer: _Entry  # (at_ms, kind, subject): somebody outside has a node lost later, or brings it back
+    units: tuple[int, ...]  # addresses, for the handle
+
+
+def entry_file(name: str, n_resources: int) -> Path:
+    return _folder(n_resources) / "entries" / f"{name}{SUFFIX}"
+
+
+def unit_file(name: str, n_resources: int) -> Path:
+    return _folder(n_resources) / "units" / f"{name}{SUFFIX}"
+
+
+def _folder(n_resources: int) -> Path:
+    return engine_folder() / processor() / f"resources-{n_resources}"
+
+
+def engine_is_compiled(n_resources: int) -> bool:
+    """Whether compiled code of these sources is in the cache, so that no long wait is ahead."""
+    return (_folder(n_resources) / _COMPLETE).exists()
+
+
+@cache
+def load_engine(n_resources: int) -> Engine:
+    """For this many resources. If it has to be compiled, one process does that and others wait for it."""
+    if not engine_is_compiled(n_resources):
+        with compiling_alone():
+            if not engine_is_compiled(n_resources):
+                from heddle.sim.numba.compile import compile_engine  # the one place that needs Numba
+
+                compile_engine(n_resources)
+                (_folder(n_resources) / _COMPLETE).touch()
+    units = sorted(unit_file("*", n_resources).parent.glob(f"*{SUFFIX}"))  # by name, as their places in the table
+    entries = [entry_file(name, n_resources) for name in ENTRIES]
+    addresses = load_code([*entries, *units])
+    calls = {name: _Entry(address, n) for (name, n), address in zip(ENTRIES.items(), addresses, strict=False)}
+    return Engine(**calls, units=tuple(addresses[len(ENTRIES) :]))
