@@ -3,6 +3,7 @@
 import math
 import os
 import platform
+import resource
 import shutil
 import statistics
 import subprocess
@@ -300,6 +301,10 @@ def _start(sizes: Sizes, folder: Path) -> Iterator[Row]:
     help_code = "import sys; from heddle.cli.main import run; sys.exit(run(['--help']))"
     taken = [_wall_s(help_code, os.environ) for _ in range(5)]
     yield _at_most("heddle --help", statistics.median(taken), 0.4, "s")
+    for words, most_s in (("policies", 0.35), ("simulate mix", 0.8)):
+        code = f"import sys; from heddle.cli.main import run; sys.exit(run({words.split()!r}))"
+        taken = [_cpu_s(code) for _ in range(6)][1:]  # the first may have to compile
+        yield _at_most(f"heddle {words}, CPU", statistics.median(taken), most_s, "s")
     if sizes.cold:
         compile_code = (
             "from heddle.run import prepare_engine\nfrom heddle.policy.parse import parse_policy\n"
@@ -309,6 +314,16 @@ def _start(sizes: Sizes, folder: Path) -> Iterator[Row]:
         cold_s = _wall_s(compile_code, os.environ | {"NUMBA_CACHE_DIR": str(cache)})
         shutil.rmtree(cache, ignore_errors=True)
         yield _at_most("cold compile for the demo's policies", cold_s, 20.0, "s")
+
+
+def _cpu_s(code: str) -> float:
+    def of_children() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    before = of_children()
+    _wall_s(code, os.environ)
+    return of_children() - before
 
 
 def _wall_s(code: str, environment: Any) -> float:

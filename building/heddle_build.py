@@ -1,6 +1,7 @@
-"""The build backend: hatchling's, and Sphinx beside it where a wheel is built, because that carries the docs' site.
+"""The build backend: hatchling's; where a wheel is built, Sphinx beside it and all that heddle needs itself, because
+a wheel carries the docs' site and compiled code.
 
-An editable install needs no site: it has docs/ itself.
+An editable install needs no site, as it has docs/ itself, and compiles on its first run.
 """
 
 from __future__ import annotations
@@ -21,4 +22,4 @@ from hatchling.build import get_requires_for_build_wheel as _hatchlings_own
 
 def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:
     project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
-    return [*_hatchlings_own(config_settings), *project["optional-dependencies"]["docs"]]
+    return [*_hatchlings_own(config_settings), *project["optional-dependencies"]["docs"], *project["dependencies"]]

@@ -115,7 +115,7 @@ def test_an_interrupt_leaves_nothing_behind(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(heddle.run._EXECUTE, "native", interrupt)
+    monkeypatch.setattr(heddle.run, "run_engine", interrupt)
     assert run(["simulate", "mix", "--record", str(tmp_path / "record")]) == 130
     assert list(tmp_path.iterdir()) == []
     assert "interrupted" in capsys.readouterr().err

@@ -13,7 +13,8 @@ from jsonschema import Draft202012Validator
 
 from cli.documents import document
 from cli.schemas import FOLDER, schema_file
-from heddle.cli.main import app, run
+from heddle.cli import main
+from heddle.cli.main import run
 from heddle.cli.reference import commands
 
 SMALL = str(Path(__file__).parents[1] / "traces" / "fixtures" / "small.csv")
@@ -85,7 +86,7 @@ def test_a_run_that_stalls_has_a_document_too(capsys: pytest.CaptureFixture[str]
 def test_every_command_with_json_has_a_schema() -> None:
     with_json = {
         name.removeprefix("heddle ")
-        for name, one in commands(app, "heddle")
+        for name, one in commands(main.app_of(main.COMMANDS), "heddle")
         if "json" in inspect.signature(one).parameters
     }
     written = {schema_file(name).name for name in (*with_json, "reproduce weave")}  # its document is of another kind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import shutil
@@ -20,14 +21,18 @@ with compiling_alone():
 print("out", flush=True)
 """
 ASK = "from heddle.model.code_folders import another_compiles; print(another_compiles())"
-# A loop of the package that Python calls, and how often it had to be compiled and was found.
+# A loop of the package that Python calls, and whether it had to be compiled.
 COMPILE = """
+import sys
 import numpy as np
-from heddle.model.compiled import called_from_python
-from heddle.model import draw
-mix = called_from_python(draw._mix)
-mix(np.uint64(1))
-print(sum(mix.stats.cache_misses.values()), sum(mix.stats.cache_hits.values()))
+from heddle.analysis.best_possible.relaxations import fluid_mean
+print(fluid_mean(np.zeros(2), np.ones(2)), "numba" in sys.modules)
+"""
+RUN = """
+import sys
+from heddle.cli.main import run
+assert run(["simulate", "mix", "--json"]) == 0
+print("numba" in sys.modules, file=sys.stderr)
 """
 
 
@@ -64,16 +69,24 @@ def test_what_was_compiled_does_not_depend_on_where_heddle_is(tmp_path: Path) ->
     copied = tmp_path / "elsewhere"
     shutil.copytree(PACKAGE, copied / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
 
-    def misses_and_hits(sources: Path) -> str:
+    def answer_and_whether_compiled(sources: Path) -> str:
         command = [sys.executable, "-c", COMPILE]
         environment = in_folder(tmp_path / "cache", sources)
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
-    assert misses_and_hits(PACKAGE.parent) == "1 0\n"
-    assert misses_and_hits(copied) == "0 1\n"
+    assert answer_and_whether_compiled(PACKAGE.parent) == "1.5 True\n"
+    assert answer_and_whether_compiled(copied) == "1.5 False\n"
     with (copied / PACKAGE.name / "model" / "draw.py").open("a") as file:
         file.write("# another source\n")
-    assert misses_and_hits(copied) == "1 0\n"
+    assert answer_and_whether_compiled(copied) == "1.5 True\n"
+
+
+def test_what_is_compiled_runs_without_numba() -> None:
+    command = [sys.executable, "-c", RUN]
+    first, second = (subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(2))
+    assert second.stderr == "False\n"
+    compiled, loaded = (json.loads(done.stdout) for done in (first, second))
+    assert all(compiled[what] == loaded[what] for what in ("makespan_s", "jct_s", "slowdown", "utilisation"))
 
 
 def test_a_cache_that_cannot_be_written_is_said_in_a_line(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Annotated, Final
 import typer
 
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, table
-from heddle.cli.settings import FILE
+from heddle.cli.settings import SETTINGS_FILE
 from heddle.model.errors import RunRefused
 from heddle.model.extras import how_to_install
 from heddle.model.numba_version import refuse_untried
@@ -135,9 +135,9 @@ def _cache() -> Finding:
 
 
 def _settings() -> Finding:
-    if Path(FILE).is_file():
-        return Finding("settings", OK, f"{FILE} of this folder gives defaults of options")
-    return Finding("settings", OK, f"no {FILE} here: built-in defaults")
+    if Path(SETTINGS_FILE).is_file():
+        return Finding("settings", OK, f"{SETTINGS_FILE} of this folder gives defaults of options")
+    return Finding("settings", OK, f"no {SETTINGS_FILE} here: built-in defaults")
 
 
 def _java() -> Finding:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from heddle.cli.doctor import OK, WEAK, WRONG, Finding
-from heddle.cli.settings import FILE
+from heddle.cli.settings import SETTINGS_FILE
 from heddle.model.access import read_by_others, why_not_ours
 
 _PROC: Final = Path("/proc")
@@ -63,18 +63,18 @@ def _cache() -> Iterator[Finding]:
 def _settings() -> Iterator[Finding]:
     from heddle.cli.settings import read_settings_file
 
-    path = Path(FILE)
+    path = Path(SETTINGS_FILE)
     if not path.is_file():
         return
     _, said = read_settings_file(None)  # one that is not ours has ended the command before it came here
-    yield Finding("settings", OK, f"{FILE} of this folder is yours")
+    yield Finding("settings", OK, f"{SETTINGS_FILE} of this folder is yours")
     for name, value in _leaves(said):
         if name.replace("-", "_") in _SECRET_OPTIONS and Path(str(value)).is_file():
             yield _secret(Path(str(value)))
         if name in ("metrics-host", "metrics_host"):
-            yield _offered(str(value), f"{FILE}: {name}")
+            yield _offered(str(value), f"{SETTINGS_FILE}: {name}")
         if name == "rm":
-            yield _address(str(value), FILE)
+            yield _address(str(value), SETTINGS_FILE)
         for file in _LEVER_FILE.findall(str(value)):
             if Path(file).is_file():
                 why = why_not_ours(Path(file).resolve())

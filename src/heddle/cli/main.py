@@ -5,36 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
-from heddle.cli import (
-    advise,
-    bench,
-    bound,
-    certify,
-    check,
-    cluster,
-    compare,
-    docs,
-    doctor,
-    effects,
-    efficiency,
-    explain,
-    ledger,
-    policies,
-    reproduce,
-    simulate,
-    sweep,
-    traces,
-    tune,
-    twin,
-    workload,
-    yarn,
-)
 from heddle.cli.engines import until_the_command_ends
 from heddle.cli.group import CommandGroup
 from heddle.cli.output import (
@@ -47,51 +24,45 @@ from heddle.cli.output import (
     show_warnings_briefly,
     tell_errors_as_json,
 )
-from heddle.cli.settings import option_defaults, read_settings_file
+from heddle.cli.settings import SETTINGS_FILE, option_defaults, read_settings_file
 from heddle.model.errors import HeddleError, Problem
 from heddle.policy.endless import watch
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
-app = typer.Typer(
-    cls=CommandGroup,
-    name="heddle",
-    help="Simulate and compare scheduling policies of Apache Hadoop YARN clusters.\n\n"
-    "\b\nExamples:\n"
-    "  heddle check http://rm.example:8088   what is wrong with this cluster?\n"
-    "  heddle compare                      baselines of your choice on the built-in mix\n"
-    "  heddle compare --policy fifo --policy drf --seeds 5 --report report.html\n"
-    "  heddle simulate tasks.csv --policy capacity --cluster 10x65536x24\n"
-    "  heddle policies                     all policies, with their parameters\n"
-    "  heddle doctor                       is everything here?\n\n"
-    "Defaults of options can come from heddle.toml, with a table for each command; flags win over it.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("check")(check.check)
-app.command("policies")(policies.policies)
-app.command("certify")(certify.certify)
-app.add_typer(workload.app, name="workload")
-app.add_typer(traces.app, name="traces")
-app.add_typer(cluster.app, name="cluster")
-app.command("simulate")(simulate.simulate)
-app.command("compare")(compare.compare)
-app.add_typer(sweep.app, name="sweep")
-app.command("tune")(tune.tune)
-app.command("explain")(explain.explain)
-app.command("twin")(twin.twin)
-app.command("bound")(bound.bound)
-app.command("efficiency")(efficiency.efficiency)
-app.command("ledger")(ledger.ledger)
-app.command("advise")(advise.advise)
-app.command("docs")(docs.docs)
-app.command("doctor")(doctor.doctor)
-app.command("bench")(bench.bench)
-app.command("reproduce")(reproduce.reproduce)
-app.command("effects")(effects.effects)
-app.add_typer(yarn.app, name="yarn")
+COMMANDS: Final = (  # each in a module of its name, as a function of that name or as a group: `app`
+    "check", "policies", "certify", "workload", "traces", "cluster", "simulate", "compare", "sweep", "tune", "explain",
+    "twin", "bound", "efficiency", "ledger", "advise", "docs", "doctor", "bench", "reproduce", "effects", "yarn",
+)  # fmt: skip
+
+
+def app_of(names: Iterable[str]) -> typer.Typer:
+    """`heddle` with these commands. To read the signatures of all of them takes longer than most of them run."""
+    app = typer.Typer(
+        cls=CommandGroup,
+        name="heddle",
+        help="Simulate and compare scheduling policies of Apache Hadoop YARN clusters.\n\n"
+        "\b\nExamples:\n"
+        "  heddle check http://rm.example:8088   what is wrong with this cluster?\n"
+        "  heddle compare                      baselines of your choice on the built-in mix\n"
+        "  heddle compare --policy fifo --policy drf --seeds 5 --report report.html\n"
+        "  heddle simulate tasks.csv --policy capacity --cluster 10x65536x24\n"
+        "  heddle policies                     all policies, with their parameters\n"
+        "  heddle doctor                       is everything here?\n\n"
+        "Defaults of options can come from heddle.toml, with a table for each command; flags win over it.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(heddle)
+    for name in names:
+        module = import_module(f"heddle.cli.{name}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name)(getattr(module, name))
+    return app
 
 
 def _print_version(wanted: bool) -> None:
@@ -102,7 +73,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def heddle(
     context: typer.Context,
     config: Annotated[
@@ -131,7 +101,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     watch.tell = _tell_of_endless_lever
     try:
         with until_the_command_ends:
-            code: Any = app(args=_quiet_first(given), standalone_mode=False)
+            code: Any = app_of(_commands_for(given))(args=_quiet_first(given), standalone_mode=False)
         sys.stdout.flush()
     except HeddleError as error:
         return report(error)
@@ -156,6 +126,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         fail("interrupted", [Problem("", "interrupted; nothing half-written is left behind")], INTERRUPTED)
     return code if isinstance(code, int) else DONE
+
+
+def _commands_for(given: Sequence[str]) -> Sequence[str]:
+    """The one that is called, where that is plain; help, completion and a file of settings may be about any."""
+    return given[:1] if given and given[0] in COMMANDS and not Path(SETTINGS_FILE).is_file() else COMMANDS
 
 
 def _tell_of_endless_lever(what: str, exit_code: int) -> None:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
 import typer
 
-from heddle.cli.main import app, heddle
+from heddle.cli.main import COMMANDS, app_of, heddle
 
 BEGINNING: Final = """\
 # Commands
@@ -30,7 +30,7 @@ Command = tuple[str, Callable[..., Any]]
 
 def page() -> str:
     """The text of docs/cli-reference.md."""
-    found = [("heddle", heddle), *commands(app, "heddle")]
+    found = [("heddle", heddle), *commands(app_of(COMMANDS), "heddle")]
     listed = [f"- [`{name}`](#{name.replace(' ', '-')}): {_paragraphs(one)[0]}" for name, one in found]
     sections = ["\n".join(_section(name, one)) for name, one in found]
     return "\n\n".join(["\n".join([BEGINNING, *listed]), *sections]) + "\n"

@@ -20,13 +20,13 @@ from heddle.model.access import why_not_ours
 from heddle.model.errors import BadInput, Problem
 from heddle.model.suggestion import did_you_mean
 
-FILE: Final = "heddle.toml"
+SETTINGS_FILE: Final = "heddle.toml"
 GLOBAL: Final = ("quiet",)
 
 
 def read_settings_file(given: Path | None) -> tuple[Path | None, dict[str, Any]]:
     """The file in use and what it says: the one that was named, else heddle.toml of this folder, else none."""
-    path = given or Path(FILE)
+    path = given or Path(SETTINGS_FILE)
     if given is None and not path.is_file():
         return None, {}
     if given is None and (why := why_not_ours(path.resolve())):

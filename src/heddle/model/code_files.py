@@ -17,9 +17,29 @@ from llvmlite import binding
 
 from heddle.model.access import make_folders
 from heddle.model.code_folders import FOLDER_MODE, cannot_be_written, refuse_others
+from heddle.model.own_sources import PACKAGE
 from heddle.model.whole_files import whole_file
 
 SUFFIX: Final = ".code"
+
+
+SHIPPED: Final = "x86-64-v3"  # the processors that a wheel has code for, beside those of the machine it was built on
+SHIPPED_FEATURES: Final = (
+    "avx", "avx2", "bmi", "bmi2", "cmov", "cx16", "cx8", "f16c", "fma", "fxsr", "lzcnt", "mmx", "movbe", "popcnt",
+    "sahf", "sse", "sse2", "sse3", "sse4.1", "sse4.2", "ssse3", "xsave",
+)  # fmt: skip
+_SHIPPED_IN: Final = PACKAGE / "compiled"
+
+
+def places_of(folder: Path) -> list[Path]:
+    """Where code may be that belongs into this folder of the cache: there for this processor, then in the wheel."""
+    shipped = _SHIPPED_IN / folder.name / SHIPPED
+    return [folder / processor(), *([shipped] if shipped.is_dir() and _has(SHIPPED_FEATURES) else [])]
+
+
+def _has(features: Sequence[str]) -> bool:
+    here = binding.get_host_cpu_features()
+    return "NUMBA_CPU_NAME" not in os.environ and all(here.get(feature) for feature in features)
 
 
 @cache
@@ -27,7 +47,14 @@ def processor() -> str:
     """Names the kind of processor that Numba compiles for here, so that machines which share a home do not mix."""
     name = os.environ.get("NUMBA_CPU_NAME") or str(binding.get_host_cpu_name())
     features = os.environ.get("NUMBA_CPU_FEATURES") or str(binding.get_host_cpu_features().flatten())
+    if features == shipped_features():
+        return SHIPPED
     return f"{name}-{hashlib.sha256(features.encode()).hexdigest()[:8]}"
+
+
+def shipped_features() -> str:
+    """As Numba wants to be told of them."""
+    return ",".join(f"+{feature}" for feature in SHIPPED_FEATURES)
 
 
 def write_code(file: Path, symbol: str, object_code: bytes) -> None:
@@ -45,8 +72,9 @@ def load_code(files: Sequence[Path]) -> list[int]:
     linker = _linker()
     symbols = []
     for file in files:
-        for folder in (file.parent.parent.parent, file.parent.parent, file.parent):
-            refuse_others(folder)
+        if not file.is_relative_to(_SHIPPED_IN):
+            for folder in (file.parent.parent.parent, file.parent.parent, file.parent):
+                refuse_others(folder)
         symbol, object_code = file.read_bytes().split(b"\n", 1)
         linker.add_object_file(binding.ObjectFileRef.from_data(object_code))
         symbols.append(symbol.decode())

@@ -65,8 +65,12 @@ def _folder(what: str, sources: tuple[str, ...]) -> Path:
 @contextmanager
 def compiling_alone() -> Iterator[None]:
     """One process compiles the engine while others wait here; then they find it in the cache."""
-    make_folders(engine_folder(), FOLDER_MODE)
-    with (engine_folder() / _LOCK).open("w") as lock:
+    try:
+        make_folders(engine_folder(), FOLDER_MODE)
+        lock = (engine_folder() / _LOCK).open("w")
+    except OSError as error:
+        raise cannot_be_written(cache_folder(), error) from error
+    with lock:
         with suppress(OSError):  # file systems that know no locks: then several compile, as they may
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield

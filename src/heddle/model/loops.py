@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-from heddle.model.code_files import SUFFIX, load_code, processor, write_code
+from heddle.model.code_files import SUFFIX, load_code, places_of, write_code
 from heddle.model.code_folders import loops_folder
 
 _ANSWERS: Final[dict[str, Any]] = {"int64": ctypes.c_int64, "float64": ctypes.c_double, "none": None}
@@ -41,17 +41,18 @@ class Loop(Generic[P, A]):
 
     def _load(self, kinds: tuple[Any, ...], arguments: tuple[Any, ...]) -> Callable[..., Any]:
         function = self._function
-        folder = loops_folder() / processor()
+        places = places_of(loops_folder())
         known_as = hashlib.sha256(repr(kinds).encode()).hexdigest()[:12]
         start = f"{function.__module__}.{function.__qualname__}-{known_as}-"
-        if not (found := list(folder.glob(f"{start}*{SUFFIX}"))):
+        found = [file for place in places for file in place.glob(f"{start}*{SUFFIX}")]
+        if not found:
             from heddle.model.compiled import compile_loop
 
             answers, symbol, code = compile_loop(function, arguments)
-            found = [folder / f"{start}{answers}{SUFFIX}"]
+            found = [places[0] / f"{start}{answers}{SUFFIX}"]
             write_code(found[0], symbol, code)
         answers = found[0].name.removeprefix(start).removesuffix(SUFFIX)
-        return _called(load_code(found)[0], _ANSWERS[answers])
+        return _called(load_code(found[:1])[0], _ANSWERS[answers])
 
 
 def _kind(argument: Any) -> Any:

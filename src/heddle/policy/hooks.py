@@ -14,7 +14,7 @@ from functools import cache
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Final
 
-from heddle.model.code_files import SUFFIX, load_code, processor, write_code
+from heddle.model.code_files import SUFFIX, load_code, places_of, write_code
 from heddle.model.code_folders import levers_folder
 from heddle.model.errors import BadInput, Problem
 from heddle.model.own_sources import source_digest
@@ -104,7 +104,9 @@ def _ours(function: Hook, about: tuple[str, ...], layout: StateLayout, names: tu
         raise TypeError(f"{function.__qualname__}: a hook is known by its name, and a closure by more than that")
     source = source_digest(f"{function.__module__.removeprefix('heddle.').replace('.', '/')}.py")
     known_as = hashlib.sha256(repr((source, layout, names)).encode()).hexdigest()[:12]
-    file = levers_folder() / processor() / f"{function.__module__}.{function.__qualname__}-{known_as}{SUFFIX}"
+    name = f"{function.__module__}.{function.__qualname__}-{known_as}{SUFFIX}"
+    places = [place / name for place in places_of(levers_folder())]
+    file = next((place for place in places if place.exists()), places[0])
     if not file.exists():
         from heddle.policy.compile import compile_ours  # needs Numba, which nobody else does
 

@@ -12,7 +12,7 @@ Levers' hooks are called by numba/hooks.py, the engine's own units by numba/unit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -114,6 +114,12 @@ class SimHandle:
                 moved[name] = self._table[word:].view(np.uint8)[: before.dtype.itemsize].view(before.dtype)
                 moved[name][:] = before
         return moved
+
+    @cached_property
+    def _numba_type_(self) -> Any:
+        from heddle.sim.numba.sim_type import SimType
+
+        return SimType(self.n_resources)
 
     def moved_to(self, sim: Sim) -> SimHandle:
         """A handle to other arrays that goes on with the same policy."""

@@ -7,13 +7,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from heddle.model.code_files import SUFFIX, load_code, processor
+from heddle.model.code_files import SUFFIX, load_code, places_of, processor
 from heddle.model.code_folders import compiling_alone, engine_folder
 from heddle.sim.handle import SimHandle
 
 ENTRIES: Final = {  # and how many integers each takes beside the engine's memory
     "start": 0, "advance": 1, "report": 0, "resize": 1, "rekey": 1, "rekey_all": 0, "share_out": 0, "plan_timer": 3,
 }  # fmt: skip
+ENTRIES_FOLDER: Final = "entries"
+UNITS_FOLDER: Final = "units"
 _COMPLETE: Final = "complete"
 
 
@@ -48,35 +50,39 @@ class Engine(NamedTuple):
     units: tuple[int, ...]  # addresses, for the handle
 
 
-def entry_file(name: str, n_resources: int) -> Path:
-    return _folder(n_resources) / "entries" / f"{name}{SUFFIX}"
-
-
-def unit_file(name: str, n_resources: int) -> Path:
-    return _folder(n_resources) / "units" / f"{name}{SUFFIX}"
-
-
-def _folder(n_resources: int) -> Path:
+def compiled_into(n_resources: int) -> Path:
+    """Where the engine goes that is compiled here: entries and units, each in a folder of their own."""
     return engine_folder() / processor() / f"resources-{n_resources}"
 
 
 def engine_is_compiled(n_resources: int) -> bool:
-    """Whether compiled code of these sources is in the cache, so that no long wait is ahead."""
-    return (_folder(n_resources) / _COMPLETE).exists()
+    """Whether compiled code of these sources is there, so that no long wait is ahead."""
+    return _complete(n_resources) is not None
+
+
+def _complete(n_resources: int) -> Path | None:
+    places = (place / f"resources-{n_resources}" for place in places_of(engine_folder()))
+    return next((place for place in places if (place / _COMPLETE).exists()), None)
 
 
 @cache
 def load_engine(n_resources: int) -> Engine:
     """For this many resources. If it has to be compiled, one process does that and others wait for it."""
-    if not engine_is_compiled(n_resources):
-        with compiling_alone():
-            if not engine_is_compiled(n_resources):
-                from heddle.sim.numba.compile import compile_engine  # the one place that needs Numba
-
-                compile_engine(n_resources)
-                (_folder(n_resources) / _COMPLETE).touch()
-    units = sorted(unit_file("*", n_resources).parent.glob(f"*{SUFFIX}"))  # by name, as their places in the table
-    entries = [entry_file(name, n_resources) for name in ENTRIES]
+    place = _complete(n_resources) or _compile(n_resources)
+    units = sorted((place / UNITS_FOLDER).glob(f"*{SUFFIX}"))  # by name, as their places in the table
+    entries = [place / ENTRIES_FOLDER / f"{name}{SUFFIX}" for name in ENTRIES]
     addresses = load_code([*entries, *units])
     calls = {name: _Entry(address, n) for (name, n), address in zip(ENTRIES.items(), addresses, strict=False)}
     return Engine(**calls, units=tuple(addresses[len(ENTRIES) :]))
+
+
+def _compile(n_resources: int) -> Path:
+    with compiling_alone():
+        place = _complete(n_resources)
+        if place is None:
+            from heddle.sim.numba.compile import compile_engine  # the one place that needs Numba
+
+            place = compiled_into(n_resources)
+            compile_engine(n_resources, place)
+            (place / _COMPLETE).touch()
+    return place

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from numba import njit, types
 
-from heddle.model.code_files import write_code
+from heddle.model.code_files import SUFFIX, write_code
 from heddle.model.compiled import INTO_FILES
 from heddle.model.numba_internals import object_code
 from heddle.sim.engine import advance, prepare_run
-from heddle.sim.loading import ENTRIES, entry_file, unit_file
+from heddle.sim.loading import ENTRIES, ENTRIES_FOLDER, UNITS_FOLDER
 from heddle.sim.numba.sim_type import SimType
 from heddle.sim.numba.units import function_of, unit_names
 from heddle.sim.scheduling.asking import rekey_all, rekey_job
@@ -69,33 +69,33 @@ _ENTRIES: Final[dict[str, Callable[..., Any]]] = {
 }  # fmt: skip
 
 
-def compile_engine(n_resources: int) -> None:
+def compile_engine(n_resources: int, place: Path) -> None:
     """All of it, with a second process that begins at the other end; what one has compiled, the other leaves alone."""
     second = None
     if (os.cpu_count() or 1) > 1:
         second = subprocess.Popen(
-            [sys.executable, "-m", "heddle.sim.numba.second_core", str(n_resources)],
+            [sys.executable, "-m", "heddle.sim.numba.second_core", str(n_resources), str(place)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
     try:
         for name in unit_names():
-            compile_unit(name, n_resources)
-        compile_entries(n_resources)
+            compile_unit(name, n_resources, place)
+        compile_entries(n_resources, place)
     finally:
         if second is not None:
             second.terminate()
             second.wait()
 
 
-def compile_entries(n_resources: int) -> None:
+def compile_entries(n_resources: int, place: Path) -> None:
     for name in ENTRIES:
-        _compile(_ENTRIES[name], n_resources, entry_file(name, n_resources))
+        _compile(_ENTRIES[name], n_resources, place / ENTRIES_FOLDER / f"{name}{SUFFIX}")
 
 
-def compile_unit(name: str, n_resources: int) -> None:
-    _compile(function_of(name), n_resources, unit_file(name, n_resources))
+def compile_unit(name: str, n_resources: int, place: Path) -> None:
+    _compile(function_of(name), n_resources, place / UNITS_FOLDER / f"{name}{SUFFIX}")
 
 
 def _compile(function: Callable[..., Any], n_resources: int, file: Path) -> None:

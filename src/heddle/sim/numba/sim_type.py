@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.extending import lower_getattr_generic, register_model
+from numba.extending import lower_getattr_generic, register_model, unbox
 
 from heddle.model.numba_internals import AttributeTemplate, infer_getattr
 from heddle.policy.columns import RowsType, plain_column
-from heddle.policy.handle_types import AddressModel, AddressType
+from heddle.policy.handle_types import AddressModel, AddressType, unbox_address
 from heddle.sim.handle import entries, layout
 
 
@@ -25,6 +25,7 @@ class SimType(AddressType):
 
 
 register_model(SimType)(AddressModel)
+unbox(SimType)(unbox_address)
 
 
 @infer_getattr
