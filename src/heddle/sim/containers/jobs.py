@@ -69,12 +69,15 @@ def begin_job(sim, job):
     view, stage_run = sim.shown, sim.stage_run
     sim.job_run["begun"][job] = 1
     first = view.job_spec["first_stage"][job]
+    empty = False
     for stage in range(first, first + view.job_spec["n_stages"][job]):
         kind = view.stage_spec["kind"][stage]
         if kind == AM:
             continue
         early = view.stage_spec["slow_start_permille"][stage] >= 0
-        if stage_run["runnable"][stage]:
+        if view.stage_spec["n_tasks"][stage] == 0 and kind != EXECUTORS:
+            empty = True
+        elif stage_run["runnable"][stage]:
             stage_run["to_ask"][stage] = return_unfinished(stage_run, sim.task, view.stage_spec, stage)
             stage_run["to_ask"][stage] += stage_run["asked"][stage] - stage_run["next_fresh"][stage]
             if kind == EXECUTORS and view.stage_spec["idle_timeout_ms"][stage] > 0:
@@ -87,11 +90,25 @@ def begin_job(sim, job):
                 comes_and_goes = kind == EXECUTORS and view.stage_spec["idle_timeout_ms"][stage] > 0
                 stage_run["to_ask"][stage] = 0 if comes_and_goes else missing
             make_runnable(sim, stage)
+    if empty:
+        _finish_empty_stages(sim, job)
     if sim.setting["has_executors"][0]:
         fill_executors(sim, job)
     if sim.job_run["stages_left"][job] == 0:
         finish_job(sim, job, JOB_FINISHED)
     return 0
+
+
+@inlined
+def _finish_empty_stages(sim, job):
+    """Stages without any task that wait for no other stage are done as soon as their job begins."""
+    view, stage_run = sim.shown, sim.stage_run
+    first = view.job_spec["first_stage"][job]
+    for stage in range(first, first + view.job_spec["n_stages"][job]):
+        has_none = view.stage_spec["n_tasks"][stage] == 0 and view.stage_spec["kind"][stage] != EXECUTORS
+        if has_none and stage_run["after_left"][stage] == 0 and stage_run["runnable"][stage] == 0:
+            stage_run["runnable"][stage] = 1
+            stage_done(sim, stage)
 
 
 @inlined
@@ -150,9 +167,10 @@ def finish_job(sim, job, state):
     return 0
 
 
-@inlined
+@unit
 def stage_done(sim, stage):
-    """All tasks of the stage have finished: stages behind it may run, and the job may be finished."""
+    """All tasks of the stage have finished: stages behind it may run, or are done if they have no tasks, and the job
+    may be finished."""
     view, slot, stage_run = sim.shown, sim.slot, sim.stage_run
     job = view.stage_spec["job"][stage]
     if sim.edge_bytes.shape[0] > 0 and sim.setting["network"][0]:
@@ -170,7 +188,12 @@ def stage_done(sim, stage):
                         begin_task(sim, s)
                 ask_soon(sim, follower, view.clock["now_ms"][0])
             elif sim.job_run["begun"][job]:
-                make_runnable(sim, follower)
+                if view.stage_spec["n_tasks"][follower] == 0:
+                    stage_run["runnable"][follower] = 1
+                    stage_done(sim, follower)
+                else:
+                    make_runnable(sim, follower)
     sim.job_run["stages_left"][job] -= 1
     if sim.job_run["stages_left"][job] == 0:
         finish_job(sim, job, JOB_FINISHED)
+    return 0

@@ -74,7 +74,6 @@ class StageRun(Row):
     to_ask: Int32  # newly asked for, on their way into the index
     returned: Int32 = -1  # first of its returned tasks, by number; -1: none
     bucket: Int32 = -1  # where its request waits; -1: nowhere
-    place: Int32  # its position in that bucket (requests.py)
     served: Int64 = -1  # the offer in which it last got a container (choosing.py)
     waits_since_ms: Int64  # where somebody outside hears of that: when its request last began to wait
     after_left: Int16 = of_run(lambda run: run.workload.stages["n_after"])  # stages it comes after that are not done

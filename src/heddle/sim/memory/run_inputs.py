@@ -25,6 +25,7 @@ from heddle.sim.memory.given.nodes import Background
 from heddle.sim.memory.given.places import Preferred
 from heddle.sim.memory.given.running import Running
 from heddle.sim.memory.given.trees import Trees
+from heddle.sim.memory.given.turns import Turns
 from heddle.sim.memory.queue_tree import QueueTree
 
 
@@ -167,6 +168,10 @@ class RunInputs:
         by_stage = self.placement.trait(self.placement.by_stage) or self.ordering.trait(self.ordering.blocks_in_job)
         n_pools = self.partition.n_pools
         return Lanes.of(self.workload, self.members, self.trees, self.walk, by_stage, n_pools, self.has_gate)
+
+    @cached_property
+    def turns(self) -> Turns:
+        return Turns.of(self.workload)
 
     @property
     def leaf_of_stage(self) -> npt.NDArray[np.int64]:
