@@ -27,6 +27,8 @@ def _wants_that_count(sim):
         return NONE
     if setting["tick_ms"][0] > 0 or setting["preemption_every_ms"][0] > 0:
         return NONE
+    if setting["has_early"][0] and setting["shares_out"][0]:  # what AMs ask for depends on what nodes promise
+        return NONE
     in_turn = setting["blocking"][0] and setting["by_queue"][0] == 0 and setting["blocks_in_job"][0] == 0
     first, first_key, first_turn = -1, 0, 0
     q = 0
