@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from heddle.model.workload import EXECUTORS, INNER, Workload
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
 
 from . import Policy, Trace, simulate
-from .strategies import EVERYTHING, pairs, policies
+from .strategies import EVERYTHING, Features, pairs, policies
 from .trace import Attempt
 
 
@@ -236,6 +237,24 @@ def test_random_runs_keep_the_rules(pair: tuple[Workload, Cluster], policy: Poli
                 reserved_mb[attempt.node] += int(workload.shapes[stage_of[attempt.task]["shape"]][0])
         for spec, reserved in zip(cluster.nodes, reserved_mb, strict=True):
             assert reserved <= spec.allowance[0], "more memory promised than allowed"
+
+
+STOCK = [
+    Policy(),
+    Policy(ordering=("fifo", {"yarn": 1})),
+    Policy(ordering=("haste", {})),
+    Policy(ordering=("leaf-order", {}), queues=("capacity", {})),
+    Policy(ordering=("leaf-order", {"default": "fair"}), queues=("fair", {})),
+]
+
+
+@pytest.mark.parametrize("heartbeats", [False, True])
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(st.data(), st.sampled_from(STOCK), st.integers(0, 9))
+def test_map_reduce_ends(heartbeats: bool, data: st.DataObject, policy: Policy, seed: int) -> None:
+    # Reduces as large as maps, larger, filling the cluster, several stages of them beside or after each other.
+    workload, cluster = data.draw(pairs(Features(heartbeats=heartbeats, dag=True, early_stages=True)))
+    assert simulate(workload, cluster, policy, seed, until_ms=4_000_000).outcome == "finished"
 
 
 @settings(max_examples=10, deadline=None, derandomize=True)
