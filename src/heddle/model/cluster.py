@@ -107,9 +107,9 @@ class Physics:
 class MapReduce:
     """How the MapReduce AM asks for reduces while maps still run."""
 
-    ramp_up_limit_permille: int = 500  # of what the job has and could have, while maps wait
-    preemption_limit_permille: int = 500  # of that, what reduces give back at once to maps that starve
-    no_headroom_delay_ms: int = 0  # how long maps wait, with no room for one, before reduces give way
+    ramp_up_limit_permille: int = 500  # of what the job may have, for reduces while maps wait
+    preemption_limit_permille: int = 500  # of it, taken from reduces at once for maps that starve
+    no_headroom_delay_ms: int = 0  # how long maps starve, with no room for one, before reduces give way
     unconditional_delay_ms: int = 300_000  # and whatever room there is
 
 
