@@ -80,6 +80,9 @@ def next_instant(sim, until_ms):
     if control["waiting"][0] > 0:
         if setting["node_heartbeat_ms"][0] > 0:
             at = min(at, next_heartbeat(sim, now))
+            if setting["has_early"][0] and setting["shares_out"][0] and setting["reports_matter"][0]:
+                # AMs look when what the nodes may promise has changed, which is at reports.
+                at = min(at, max(now + 1, control["next_report_ms"][0]))
         elif setting["reports_matter"][0]:
             other = min(at, looks)
             if other < FOREVER:

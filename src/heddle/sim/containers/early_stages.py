@@ -34,6 +34,11 @@ def is_early(sim, stage):
 
 
 @inlined
+def has_early_stages(sim, job):
+    return sim.setting["has_early"][0] != 0 and sim.looks["n_stages"][job] > 0
+
+
+@inlined
 def early_stage(sim, job, i):
     """The i-th early stage of the job: their turns follow that of its AM."""
     return sim.stage_of_turn[sim.shown.job_spec["first_stage"][job] + sim.shown.job_spec["has_am"][job] + i]
@@ -83,7 +88,7 @@ def look_could_act(sim, job):
     if sim.job_run["begun"][job] == 0 or sim.shown.job["state"][job] >= JOB_FINISHED:
         return False
     acts = False
-    for i in range(sim.job_run["n_early"][job]):
+    for i in range(sim.looks["n_stages"][job]):
         acts = acts or _could_act(sim, early_stage(sim, job, i))
     return acts
 
@@ -92,8 +97,8 @@ def look_could_act(sim, job):
 def look_from(sim, job, from_ms):
     """The job's AM looks at its first heartbeat from then on."""
     at = next_am(sim, job, from_ms)
-    if at < sim.job_run["looks_at_ms"][job]:
-        sim.job_run["looks_at_ms"][job] = at
+    if at < sim.looks["next_ms"][job]:
+        sim.looks["next_ms"][job] = at
         timer_push(sim, at, TIMER_LOOK, job)
     return 0
 
@@ -118,7 +123,7 @@ def hear_at_once(sim, job):
     """A task of a job that has early stages came back: its AM looks in this instant, if it has not looked."""
     now = sim.shown.clock["now_ms"][0]
     if look_could_act(sim, job):
-        over = sim.control["looks_over_ms"][0] == now or sim.job_run["looked_at_ms"][job] == now
+        over = sim.control["looks_over_ms"][0] == now or sim.looks["last_ms"][job] == now
         look_from(sim, job, now + over)
     return 0
 
@@ -127,7 +132,7 @@ def hear_at_once(sim, job):
 def listen(sim, job):
     """Nobody need look until something changes."""
     if look_could_act(sim, job):
-        put_on_list(sim.job_run["listens"], sim.listeners, sim.control["n_listeners"], job)
+        put_on_list(sim.looks["listens"], sim.listeners, sim.control["n_listeners"], job)
 
 
 @unit
@@ -135,7 +140,7 @@ def wake_listeners(sim):
     """Containers came or went: all that listen look."""
     from_ms = _after_change(sim)
     for i in range(sim.control["n_listeners"][0]):
-        sim.job_run["listens"][sim.listeners[i]] = 0
+        sim.looks["listens"][sim.listeners[i]] = 0
         look_from(sim, sim.listeners[i], from_ms)
     sim.control["n_listeners"][0] = 0
     return 0

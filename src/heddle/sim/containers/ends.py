@@ -27,7 +27,7 @@ from heddle.sim.codes import (
     TIMER_RETRY,
     UNASKED,
 )
-from heddle.sim.containers.early_stages import hear, hear_at_once, may_begin_early
+from heddle.sim.containers.early_stages import has_early_stages, hear, hear_at_once, may_begin_early
 from heddle.sim.containers.jobs import fill_executors, finish_job, stage_done
 from heddle.sim.containers.physics import change_use
 from heddle.sim.containers.slots import drop_slot, inner_slots, slots_of_job, unlink_executor
@@ -45,7 +45,8 @@ def _am_lost(sim, job, outcome):
     """The job's AM is gone: so are its other containers; then it tries again, or gives up."""
     view = sim.shown
     sim.job_run["begun"][job] = 0
-    sim.job_run["looks_at_ms"][job] = sim.job_run["alarm_ms"][job] = FOREVER
+    if sim.setting["has_early"][0]:
+        sim.looks["next_ms"][job] = sim.looks["alarm_ms"][job] = FOREVER
     if outcome == END_NODE_LOST:
         sim.job_run["am_losses"][job] += 1
         if sim.job_run["am_losses"][job] >= sim.setting["am_max_attempts"][0]:
@@ -96,7 +97,7 @@ def come_back(sim, task, stage):
             fill_executors(sim, job)
         else:
             ask_again(sim, stage)
-    if sim.job_run["n_early"][job] > 0:
+    if has_early_stages(sim, job):
         hear_at_once(sim, job)
     return 0
 
@@ -168,7 +169,7 @@ def end(sim, s, outcome):
         sim.control["finished"][0] += 1
         if view.stage["done"][stage] == view.stage_spec["n_tasks"][stage]:
             stage_done(sim, stage)
-        if sim.job_run["n_early"][job] > 0:
+        if has_early_stages(sim, job):
             hear(sim, job)
         if host >= 0 and view.job["state"][job] < JOB_FINISHED:
             fill_executors(sim, job)
@@ -202,7 +203,7 @@ def end(sim, s, outcome):
             finish_job(sim, job, JOB_FAILED)
             return 0
     _retry(sim, job, task)
-    if sim.job_run["n_early"][job] > 0:
+    if has_early_stages(sim, job):
         hear(sim, job)
     return 0
 

@@ -7,7 +7,7 @@ from heddle.model.view import EVENT_ARRIVED, JOB_ADMITTED, JOB_ARRIVED, JOB_FAIL
 from heddle.model.workload import AM, EXECUTORS, INNER
 from heddle.sim.books import end_later, return_unfinished, start_later, take_task
 from heddle.sim.codes import END_JOB_FAILED, END_RELEASED, HOLDING, LOG_ARRIVED, LOG_JOB_ENDED, TIMER_ARRIVE
-from heddle.sim.containers.early_stages import hear, may_begin_early
+from heddle.sim.containers.early_stages import has_early_stages, hear, may_begin_early
 from heddle.sim.containers.slots import new_slot, slots_of_job
 from heddle.sim.log import note
 from heddle.sim.network.fetching import begin_task, write_outputs
@@ -100,7 +100,7 @@ def begin_job(sim, job):
         _finish_empty_stages(sim, job)
     if sim.setting["has_executors"][0]:
         fill_executors(sim, job)
-    if sim.job_run["n_early"][job] > 0:
+    if has_early_stages(sim, job):
         hear(sim, job)
     if sim.job_run["stages_left"][job] == 0:
         finish_job(sim, job, JOB_FINISHED)

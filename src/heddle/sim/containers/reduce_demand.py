@@ -38,7 +38,7 @@ def _headroom(sim, stage, r):
         pool = view.job["pool"][job]
         room = min(room, hooks.limit(sim, pool, r) - view.pool["allocated"][pool, r])
     room = max(0, room)
-    for i in range(sim.job_run["n_early"][job]):
+    for i in range(sim.looks["n_stages"][job]):
         other = early_stage(sim, job, i)
         if other != stage:
             room -= asked_of(sim, other) * _demand(sim, other, r)

@@ -100,14 +100,18 @@ class JobRun(Row):
     stages_left: Int32 = of_run(lambda run: run.stages_with_work)
     first_slot: Int32 = -1  # of all that it holds, inner tasks included, the newest first
     stopped: Int64  # the walk in which one of its requests keeps back the later ones
-    # Of a job with early stages (containers/early_stages.py):
-    looks_at_ms: Int64 = FOREVER  # when its AM looks next
-    alarm_ms: Int64 = FOREVER  # when it looks because maps have waited long enough
-    looked_at_ms: Int64 = -1
-    n_early: Int32 = of_run(lambda run: run.early_stages_of_jobs)
-    looking: Int32  # while it looks: how many of its early stages it has looked at
-    listens: Int8  # in the list of listeners
     am_losses: Int8
     begun: Int8  # its AM is ready, or it has none and has arrived
     submitted: Int8
     after_failed: Int8
+
+
+class Looks(Row):
+    """When the AM of a job looks at its early stages (containers/early_stages.py)."""
+
+    next_ms: Int64 = FOREVER
+    alarm_ms: Int64 = FOREVER  # when it looks because maps have waited long enough
+    last_ms: Int64 = -1
+    n_stages: Int32 = of_run(lambda run: run.early_stages_of_jobs)
+    at_stage: Int32  # while it looks: how many of them it has looked at
+    listens: Int8  # in the list of listeners

@@ -220,7 +220,8 @@ class RunInputs:
 
     @property
     def early_stages_of_jobs(self) -> npt.NDArray[np.int64]:
-        return np.bincount(self.workload.stages["job"][self._early], minlength=len(self.workload.jobs))
+        n_jobs = len(self.workload.jobs) if self.has_early else 0
+        return np.bincount(self.workload.stages["job"][self._early], minlength=n_jobs)
 
     @property
     def tasks_of_early(self) -> npt.NDArray[np.int64]:

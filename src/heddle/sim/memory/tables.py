@@ -14,7 +14,7 @@ import numpy as np
 from heddle.model.view import View
 from heddle.model.workload import TASK, segment_dtype
 from heddle.sim.codes import FOREVER
-from heddle.sim.memory.container_tables import Called, JobRun, Keeping, Slot, StageRun, TaskRun
+from heddle.sim.memory.container_tables import Called, JobRun, Keeping, Looks, Slot, StageRun, TaskRun
 from heddle.sim.memory.control import Control
 from heddle.sim.memory.declaring import Array, Table, array, dtype_of, fixed, one_row, rows
 from heddle.sim.memory.given import nodes
@@ -53,6 +53,7 @@ class Sim:
     stage_run: Array = rows(StageRun, lambda n: n.stages)
     keeping: Array = rows(Keeping, lambda n: n.stages_if_reserving)
     job_run: Array = rows(JobRun, lambda n: n.jobs)
+    looks: Array = rows(Looks, lambda n: n.jobs_if_early)
     listeners: Array = array(I32, lambda n: n.jobs_if_early)  # jobs (containers/early_stages.py)
     after: Array = fixed(I32, lambda run: run.workload.stage_after)  # stages a stage comes after
     before_first: Array = fixed(I32, lambda run: run.later_stages.first)  # CSR: stages that come after a stage

@@ -138,51 +138,51 @@ def _alarm(sim, stage):
 def _set_alarm(sim, job):
     """The AM looks when maps will have waited long enough."""
     first_ms = FOREVER
-    for i in range(sim.job_run["n_early"][job]):
+    for i in range(sim.looks["n_stages"][job]):
         stage = early_stage(sim, job, i)
         if is_open(sim, stage):
             first_ms = min(first_ms, _alarm(sim, stage))
     if first_ms < FOREVER:
         first_ms = next_am(sim, job, first_ms)
-        if first_ms != sim.job_run["alarm_ms"][job]:
-            sim.job_run["alarm_ms"][job] = first_ms
+        if first_ms != sim.looks["alarm_ms"][job]:
+            sim.looks["alarm_ms"][job] = first_ms
             timer_push(sim, first_ms, TIMER_LOOK, job)
 
 
 @inlined
 def _begins(sim, job, now):
     """Whether the AM looks now, and has not begun to. Its loss took due looks along."""
-    job_run = sim.job_run
-    if job_run["looks_at_ms"][job] != now and job_run["alarm_ms"][job] != now:
+    looks = sim.looks
+    if looks["next_ms"][job] != now and looks["alarm_ms"][job] != now:
         return False
-    if job_run["looks_at_ms"][job] == now:
-        job_run["looks_at_ms"][job] = FOREVER
-    if job_run["alarm_ms"][job] == now:
-        job_run["alarm_ms"][job] = FOREVER
-    job_run["looked_at_ms"][job] = now
+    if looks["next_ms"][job] == now:
+        looks["next_ms"][job] = FOREVER
+    if looks["alarm_ms"][job] == now:
+        looks["alarm_ms"][job] = FOREVER
+    looks["last_ms"][job] = now
     return True
 
 
 @unit
 def look(sim, job):
     """The job's AM looks at one of its early stages and, when all is done that follows from it, at the next."""
-    control, job_run = sim.control, sim.job_run
+    control, looks = sim.control, sim.looks
     now = sim.shown.clock["now_ms"][0]
-    i = job_run["looking"][job]
+    i = looks["at_stage"][job]
     if i == 0 and not _begins(sim, job, now):
         return 0
-    if job_run["begun"][job] == 0 or sim.shown.job["state"][job] >= JOB_FINISHED:
-        job_run["looking"][job] = 0
+    if sim.job_run["begun"][job] == 0 or sim.shown.job["state"][job] >= JOB_FINISHED:
+        looks["at_stage"][job] = 0
         return 0
     stage = early_stage(sim, job, i)
     if is_open(sim, stage) and _look_at(sim, stage):
         control["idle"][0] = 0
         control["last_progress_ms"][0] = now
-    if i + 1 < job_run["n_early"][job]:
-        job_run["looking"][job] = i + 1
+    if i + 1 < looks["n_stages"][job]:
+        looks["at_stage"][job] = i + 1
         timer_push(sim, now, TIMER_LOOK, job)
     else:
-        job_run["looking"][job] = 0
+        looks["at_stage"][job] = 0
         _set_alarm(sim, job)
         listen(sim, job)
     return 0
