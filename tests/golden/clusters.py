@@ -44,7 +44,7 @@ def cluster(draws: Draws, features: frozenset[str]) -> Cluster:
             am_max_attempts=pick(2, 1),
             livelock_crashes=pick(5, 20),
         ),
-        map_reduce=MapReduce(ramp_up_limit_permille=pick(0, 250, 500, 1000), starved_ms=pick(1000, 2500, 10_000)),
+        map_reduce=MapReduce(pick(0, 250, 500, 1000), 500, *pick((0, 300_000), (1000, 2500), (2500, 10_000))),
         preemption=Preemption(
             every_ms=pick(500, 1000, 3000) if "preemption" in features else 0,
             starved_ms=pick(0, 1000, 2500),

@@ -58,9 +58,6 @@ class Lives:
             job.pool = self.partition.pool_of(self.world, job)
             for task in tasks:
                 self._goes_on(task, running[task.number])
-            for stage in job.stages:
-                if stage.is_early:
-                    self._look_for_starvation(stage)
             if not job.has_am:
                 self._begin(job)
 
@@ -75,7 +72,6 @@ class Lives:
         elif stage.kind == EXECUTORS:
             run.idle_since = 0
         elif stage.is_early:
-            stage.early_allowed += 1
             run.holding = not all(before.done for before in stage.after)
         if physics.is_working(run):
             physics.begin(run, 0)
@@ -94,19 +90,16 @@ class Lives:
         now = self.world.now
         job.begun, again, job.began_before = True, job.began_before, True
         for stage in job.stages:  # what an AM before this one had already opened
-            if stage.kind != AM and (stage.opened or stage.is_early):
-                again = stage.tasks[: stage.early_allowed] if stage.is_early else stage.tasks
-                for task in again:
+            stage.gave_way = False
+            if stage.kind != AM and stage.opened:
+                for task in stage.tasks:
                     self._ask(task, now)
         for stage in job.stages:
             if stage.kind == EXECUTORS and stage.idle_timeout_ms == 0 and not stage.opened:
                 stage.opened = True
                 for task in stage.tasks:
                     self._ask(task, self.world.next_am(job, now))
-        for stage in job.stages:
-            if stage.is_early:
-                stage.look_at.add(now if stage.opened else self.world.next_am(job, now))
-                stage.opened = True
+        self.world.looks_soon(job)
         self._open_stages(job)
         self.place_inner(job)
         if again:
@@ -143,67 +136,11 @@ class Lives:
                 for task in stage.tasks:
                     self._ask(task, now if stage.kind == INNER else self.world.next_am(job, now))
 
-    # Early stages
-
-    def look(self, stage: Stage) -> None:
-        """The AM's heartbeat: how many more may be asked for?"""
-        if stage.job.begun and stage.kind == EXECUTORS:
-            self._ask_executors(stage.job)
-        elif stage.job.begun:
-            self._look_at_early(stage)
-
-    def _look_at_early(self, stage: Stage) -> None:
-        maps = [task for before in stage.after for task in before.tasks]
-        total, done = len(maps), sum(task.finished for task in maps)
-        waiting = sum(not task.finished and task.run is None for task in maps)
-        if done * 1000 < stage.slow_start_permille * total:
-            return
-        memory = stage.shape[MEMORY]
-        allowed = len(stage.tasks)
-        if waiting > 0 and memory > 0:
-            of_these = [run for run in self.world.runs if run.task.stage is stage or run.task.stage in stage.after]
-            held = self.world.sum_shapes(of_these)[MEMORY]
-            limit = self.world.cluster.map_reduce.ramp_up_limit_permille
-            allowed = min(allowed, max(0, min(done * 1000 // total, limit) * held // 1000 // memory))
-        for task in stage.tasks[stage.early_allowed : allowed]:
-            self.make_visible(task)
-        stage.early_allowed = max(stage.early_allowed, allowed)
-
     def _early_after(self, stage: Stage) -> list[Stage]:
         return [later for later in stage.job.stages if later.is_early and stage in later.after]
 
-    def is_starving(self, early: Stage) -> bool:
-        """Maps wait, none is allocated, and the early stage has containers."""
-        maps = [task for stage in early.after for task in stage.tasks]
-        waits = any(not task.finished and task.run is None for task in maps)
-        return waits and not any(task.run for task in maps) and any(task.run for task in early.tasks)
-
-    def _look_for_starvation(self, early: Stage) -> None:
-        if early.check_at is None and self.is_starving(early):
-            early.check_at = self.world.now + self.world.cluster.map_reduce.starved_ms
-
-    def _look_for_starvation_after(self, maps: Stage) -> None:
-        """A container of these maps has ended."""
-        for early in self._early_after(maps):
-            self._look_for_starvation(early)
-
-    def check_starvation(self, early: Stage) -> bool:
-        """The check is due: the newest holding container gives way if the maps starve."""
-        early.check_at = None
-        holding = [run for run in self._holding(early.job) if run.task.stage is early]
-        if not self.is_starving(early) or not holding:
-            return False
-        early.check_at = self.world.now + self.world.cluster.map_reduce.starved_ms
-        self._preempt_newest(holding)
-        return True
-
     def _holding(self, job: Job) -> list[Run]:
         return [run for run in self.world.runs_of(job) if run.holding]
-
-    def _preempt_newest(self, holding: list[Run]) -> None:
-        newest = max(holding, key=lambda run: run.newness)
-        self._end_run(newest, Outcome.PREEMPTED)
-        self._retry(newest.task)
 
     # Containers and inner tasks begin
 
@@ -222,8 +159,7 @@ class Lives:
         if run.starts_at == world.now:
             self.start(run)
         for later in self._early_after(task.stage):
-            if all(map_.finished or map_.run for before in later.after for map_ in before.tasks):
-                later.look_at.add(world.next_am(job, world.now + 1))
+            later.gave_way = False
 
     def _new_run(self, task: Task, node: Node, executor: Run | None, starts_at: int) -> Run:
         record = Attempt(task.number, task.attempts, node.number, self.world.now)
@@ -232,6 +168,8 @@ class Lives:
         task.attempts += 1
         self.world.attempts.append(record)
         self.world.runs.append(run)
+        if executor is None:
+            self.world.changed()
         return run
 
     def _fault_at_us(self, task: Task) -> int | None:
@@ -253,8 +191,6 @@ class Lives:
             self.place_inner(stage.job)
         elif stage.is_early:
             run.holding = not all(before.done for before in stage.after)
-            if run.holding:
-                self._look_for_starvation(stage)
         if physics.is_working(run):
             self._begin_task(run)
         self.check_limit(run)
@@ -301,7 +237,7 @@ class Lives:
             if stage.kind == EXECUTORS and stage.idle_timeout_ms > 0:
                 stage.look_at.add(at)
 
-    def _ask_executors(self, job: Job) -> None:
+    def ask_executors(self, job: Job) -> None:
         """More executors with an idle timeout, because inner tasks wait."""
         waiting = len(self._waiting_inner(job))
         for stage in job.stages:
@@ -327,6 +263,8 @@ class Lives:
         self.world.runs.remove(run)
         if run.executor is None:
             self.world.untold.add(run.node.number)
+            run.task.stage.last_end = self.world.now
+            self.world.changed()
             for lever in self.listening:
                 lever.on_end(self.world, run)
         elif not self.world.inner_of(run.executor):
@@ -341,8 +279,6 @@ class Lives:
         for other in self.world.tasks:
             other.crashes = 0
         for later in self._early_after(stage):
-            later.look_at.add(self.world.next_am(job, self.world.now))
-            self._look_for_starvation(later)
             if all(before.done for before in later.after):
                 for held in [run for run in self._holding(job) if run.task.stage is later]:
                     held.holding = False
@@ -363,6 +299,10 @@ class Lives:
             self._fail_job(run.task.job)
         else:
             self._retry(run.task)
+
+    def end_and_retry(self, run: Run, outcome: Outcome) -> None:
+        self._end_run(run, outcome)
+        self._retry(run.task)
 
     def crash(self, victims: list[Run]) -> None:
         lost = self._end_with_inner(victims, Outcome.CRASHED)
@@ -389,7 +329,6 @@ class Lives:
         for run in containers:
             ended += [run.task, *(inner.task for inner in self.world.inner_of(run))]
             self._end_run(run, outcome)
-            self._look_for_starvation_after(run.task.stage)
         return ended
 
     def _come_back(self, lost: list[Task]) -> None:
@@ -404,10 +343,15 @@ class Lives:
                 self._lose_am(task)
 
     def _retry(self, task: Task) -> None:
-        for later in self._early_after(task.stage):
-            later.look_at.add(self.world.next_am(task.job, self.world.now))
-        self._look_for_starvation_after(task.stage)
-        task.ask_at = self.world.next_am(task.job, self.world.now + self.world.cluster.timing.retry_ms)
+        back_at = self.world.next_am(task.job, self.world.now + self.world.cluster.timing.retry_ms)
+        if task.stage.is_early:
+            task.back_at = back_at
+        else:
+            task.ask_at = back_at
+        if back_at > self.world.now and any(stage.is_early for stage in task.job.stages):
+            task.job.look_at.add(back_at)
+        else:
+            self.world.looks_soon(task.job)
 
     def _lose_am(self, am: Task) -> None:
         job = am.job
@@ -418,7 +362,8 @@ class Lives:
 
     def _withdraw(self, job: Job) -> None:
         for task in job.tasks():
-            task.asked, task.ask_at = False, None
+            task.asked, task.ask_at, task.back_at = False, None, None
+        job.look_at.clear()
         for stage in job.stages:
             self.world.drop_reservations(stage)
 

@@ -13,6 +13,8 @@ from .queues import Queues
 from .sizings import Sizing
 from .state import Job, Node, QueueState, Stage, World
 
+Turn = tuple[int, bool, bool, int]
+
 
 class Offers:
     def __init__(
@@ -46,8 +48,8 @@ class Offers:
             return roots
         return [root for root in roots if root.label == node.spec.label]
 
-    def _heads(self) -> list[tuple[Key, int, Stage]]:
-        buckets: dict[tuple[object, ...], list[tuple[Key, int, Stage]]] = {}
+    def _heads(self) -> list[tuple[Key, Turn, Stage]]:
+        buckets: dict[tuple[object, ...], list[tuple[Key, Turn, Stage]]] = {}
         for stage in self.world.stages:
             if stage.kind == INNER or not stage.waiting():
                 continue
@@ -57,10 +59,10 @@ class Offers:
             open_to_all = job.admitted or self.admission.admits_all
             alone = stage if self.ordering.in_jobs else None
             bucket = buckets.setdefault((job.pool, leaf, user, stage.shape, stage.label, open_to_all, alone), [])
-            bucket.append((self.ordering.key(self.world, stage), stage.number, stage))
+            bucket.append((self.ordering.key(self.world, stage), stage.turn, stage))
         return [min(bucket, key=lambda entry: entry[:2]) for bucket in buckets.values()]
 
-    def _walk(self, queue: QueueState, heads: list[tuple[Key, int, Stage]]) -> list[list[Stage]]:
+    def _walk(self, queue: QueueState, heads: list[tuple[Key, Turn, Stage]]) -> list[list[Stage]]:
         found = [[stage for _, _, stage in heads if stage.leaf is queue]]
         below = [child for child in queue.children if any(child in h[2].leaf.upwards() for h in heads)]
         for child in sorted(below, key=lambda child: (self.queues.queue_key(self.world, child), child.number)):
@@ -104,6 +106,9 @@ class Offers:
             first = next(other for other in stage.tasks if other.run is None and other.ask_at is None)
             if not first.asked:
                 first.asked, task.asked, task = True, False, first
+        if not task.asked:  # one of as many that were
+            other = stage.waiting()[-1]
+            task.asked, task.ask_at, other.asked, other.ask_at = True, None, False, task.ask_at
         self.lives.allocate(task, node)
         if not stage.waiting():
             self.world.drop_reservations(stage)
@@ -193,7 +198,7 @@ class Offers:
 
     def _has_reservations_left(self, stage: Stage, node: Node) -> bool:
         """The third condition of the Fair scheduler."""
-        preferred = {task.prefers for task in stage.waiting() if task.prefers is not None}
+        preferred = {task.prefers for task in stage.eligible() if task.prefers is not None}
         if node in preferred:
             return True
         among = [other for other in self.world.nodes if other.alive]
@@ -248,5 +253,5 @@ class Offers:
         keys = [self.ordering.key(self.world, stage) for stage in found]
         fits = [self.ordering.fit(self.world, node, free, stage) for stage in found]
         scores = self.ordering.combine(self.world, found, keys, fits)
-        ranked = sorted(zip(scores, keys, found, strict=True), key=lambda one: (-one[0], one[1], one[2].number))
+        ranked = sorted(zip(scores, keys, found, strict=True), key=lambda one: (-one[0], one[1], one[2].turn))
         return ranked[0][2]

@@ -23,7 +23,7 @@ class Placement:
         return False
 
     def take(self, stage: Stage, node: Node) -> Task:
-        waiting = stage.waiting()
+        waiting = stage.eligible()
         here = [task for task in waiting if task.prefers is node]
         in_rack = [task for task in waiting if task.prefers and task.prefers.spec.rack == node.spec.rack]
         return (here or in_rack or waiting)[0]

@@ -126,19 +126,20 @@ class Capacity(Queues):
         return self.is_below_maximum(world, stage) and self.user_has_room(world, stage)
 
     def user_has_room(self, world: World, stage: Stage) -> bool:
-        leaf, user = stage.leaf, stage.job.user
-        allocated, of_user = world.allocated_queue(leaf), world.allocated_queue(leaf, user=user)
-        asking = {
-            other.job.user for other in world.stages if other.leaf is leaf and other.kind != INNER and other.waiting()
-        }
-        cap = user_cap(world, leaf)
-        for r in world.counting:
-            guarantee = leaf.guarantee[r]
-            current = guarantee if allocated[r] < guarantee else allocated[r] + stage.shape[r]
-            limit = max(current // len(asking), current * leaf.spec.user_limit_percent // 100)
-            if of_user[r] > min(limit, cap[r]):
-                return False
-        return True
+        of_user = world.allocated_queue(stage.leaf, user=stage.job.user)
+        return all(of_user[r] <= user_limit(world, stage, r) for r in world.counting)
+
+
+def user_limit(world: World, stage: Stage, r: int) -> int:
+    """What the user may have before this request is refused one more."""
+    leaf = stage.leaf
+    asking = {
+        other.job.user for other in world.stages if other.leaf is leaf and other.kind != INNER and other.waiting()
+    }
+    allocated, guarantee = world.allocated_queue(leaf)[r], leaf.guarantee[r]
+    current = guarantee if allocated < guarantee else allocated + stage.shape[r]
+    limit = max(current // max(1, len(asking)), current * leaf.spec.user_limit_percent // 100)
+    return min(limit, user_cap(world, leaf)[r])
 
 
 def user_cap(world: World, leaf: QueueState) -> Vector:

@@ -14,6 +14,7 @@ from heddle.model.workload import AM, EXECUTORS, INNER, Workload
 from . import physics
 from .admissions import make_admission
 from .bridge import Bridge, has_use_for_bridge, tabled_ordering
+from .early_stages import EarlyStages
 from .every_ordering import make_ordering
 from .jobs import Lives, StalledRunError
 from .knobs import Knobs, PostedSize, stock
@@ -114,6 +115,7 @@ class Simulator:
             queues,
         )
         self.preemption = Preemption(self.world, self.offers)
+        self.early_stages = EarlyStages(self.world, self.lives, queues, partition)
         self.heartbeat_ms = cluster.timing.node_heartbeat_ms
         self.tells_of_ends = cluster.timing.heartbeat_at_end and self.heartbeat_ms > 0
         # Nobody listens to reports that the sizing lever does not read: they are no event.
@@ -127,15 +129,15 @@ class Simulator:
     def run(self, until_ms: int | None) -> None:
         last = -1
         while not all(job.ended for job in self.world.jobs):
-            event, tick = self._next_event(), self._next_tick(last + 1)
-            times = [at for at in (event, tick) if at is not None]
-            if not times or (event is None and min(times) > self.quiet_since + HOUR_MS):
+            event, tick, look = self._next_event(), self._next_tick(last + 1), self._next_look()
+            times = [at for at in (event, tick, look) if at is not None]
+            if not times or (event is None and look is None and min(times) > self.quiet_since + HOUR_MS):
                 raise StalledRunError(self._stall_reason())
             if until_ms is not None and min(times) > until_ms:
                 raise StalledRunError("until")
             self.world.now = last = min(times)
             allocations = self.world.allocations
-            self._instant()
+            self._instant(only_looks=last not in (event, tick))
             if event == last or self.world.allocations > allocations:
                 self.quiet_since = last
 
@@ -145,12 +147,14 @@ class Simulator:
         times = [at for run in world.runs if (at := self._due(run)) is not None]
         times += [at for node in world.nodes if (at := self._node_event(node)) is not None]
         times += [max(job.submit_at_ms, world.now) for job in world.jobs if self._can_arrive(job)]
-        times += [task.ask_at for task in world.tasks if task.ask_at is not None]
+        times += [at for task in world.tasks for at in (task.ask_at, task.back_at) if at is not None]
         times += [at for stage in world.stages for at in stage.look_at]
         times += self.wakes
         times += [at for at in [self.network.next_event()] if at is not None]
-        times += [stage.check_at for stage in world.stages if stage.check_at is not None]
         return min(times, default=None)
+
+    def _next_look(self) -> int | None:
+        return min((at for job in self.world.jobs for at in job.look_at), default=None)
 
     def _next_tick(self, at: int) -> int | None:
         """The next round of preemption or, of a node that is alive, heartbeat or report, at or after an instant."""
@@ -193,10 +197,11 @@ class Simulator:
 
     # One instant
 
-    def _instant(self) -> None:
-        self._phases(first=True)
+    def _instant(self, *, only_looks: bool) -> None:
+        """`only_looks`: nothing else is due, so that without one that does anything it does not take place."""
+        self._phases(first=True, only_looks=only_looks)
         while not all(job.ended for job in self.world.jobs) and self._has_more_now():
-            self._phases(first=False)
+            self._phases(first=False, only_looks=False)
         for run in self.world.runs:
             run.memory_before = physics.use(self.world, run)[MEMORY]
 
@@ -204,14 +209,21 @@ class Simulator:
         event = self._next_event()
         return event is not None and event <= self.world.now
 
-    def _phases(self, *, first: bool) -> None:
+    def _phases(self, *, first: bool, only_looks: bool) -> None:
         """One round of the phases. Heartbeats and reports belong to the first round of an instant."""
-        happened = [self._containers(), self._nodes(), first and self._reports(), self._arrivals(), self._asks()]
-        happened.append(self._starving_maps())
+        self.world.late = not first
+        happened = [self._containers(), self._nodes(), first and self._reports(), self._arrivals()]
+        self.world.late = True
+        happened += [self._asks(), first and self.early_stages.looks()]
+        if only_looks and not any(happened):
+            return
+        promised = self.world.total_sum, dict(self.world.total_of)
         self.promises.renew()
         happened.append(first and self._preemption_between_queues())
         happened.append(first and self._tick_of_levers())
         happened.append(first and self.knobs is not None and self.knobs.now())
+        if promised != (self.world.total_sum, self.world.total_of):
+            self.world.changed()
         happened.append(any(at <= self.world.now for at in self.wakes))
         self.wakes.difference_update([at for at in self.wakes if at <= self.world.now])
         if self.heartbeat_ms > 0:
@@ -321,27 +333,25 @@ class Simulator:
 
     def _asks(self) -> bool:
         looked = self._looks()
+        back = [task for task in self.world.tasks if task.back_at is not None and task.back_at <= self.world.now]
+        for task in back:
+            task.back_at = None
         due = [task for task in self.world.tasks if task.ask_at is not None and task.ask_at <= self.world.now]
         for task in due:
             self.lives.make_visible(task)
         jobs = {task.job for task in due if task.stage.kind == INNER}
         for job in sorted(jobs, key=lambda job: job.number):
             self.lives.place_inner(job)
-        return self._looks() or looked or bool(due)
+        return self._looks() or looked or bool(due) or bool(back)
 
     def _looks(self) -> bool:
-        """AMs look at how many containers they may ask for."""
+        """AMs look at how many executors they may ask for."""
         looks = [stage for stage in self.world.stages if any(at <= self.world.now for at in stage.look_at)]
         for stage in looks:
             stage.look_at = {at for at in stage.look_at if at > self.world.now}
-            if not stage.job.ended:
-                self.lives.look(stage)
+            if stage.job.begun and not stage.job.ended:
+                self.lives.ask_executors(stage.job)
         return bool(looks)
-
-    def _starving_maps(self) -> bool:
-        due = [stage for stage in self.world.stages if stage.check_at is not None and stage.check_at <= self.world.now]
-        preempted = [self.lives.check_starvation(stage) for stage in due]  # all of them are checked
-        return any(preempted)
 
     def _preemption_between_queues(self) -> bool:
         every_ms = self.preemption.every_ms

@@ -37,6 +37,7 @@ class Task:
     finished_on: Node | None = None
     asked: bool = False  # visible to the scheduler (inner task: waiting for a slot)
     ask_at: int | None = None  # will become visible then
+    back_at: int | None = None  # of an early stage: will be pending again then
     run: Run | None = None
     finished: bool = False
     ran_ms: int = 0  # end - start of the attempt that finished
@@ -67,9 +68,9 @@ class Stage:
     opened: bool = False  # runnable, as the page calls it
     asked_at: int | None = None
     waits_since: int = 0  # when it last began to wait, none of its tasks having waited
-    early_allowed: int = 0  # how many tasks of an early stage may be asked for
-    look_at: set[int] = field(default_factory=set)  # when its AM looks at how many it may ask for
-    check_at: int | None = None  # when it is looked whether its maps starve
+    look_at: set[int] = field(default_factory=set)  # of executors: when the AM looks at how many it may ask for
+    gave_way: bool = False  # an early stage that asks for nothing until one of its maps is allocated
+    last_end: int | None = None  # when a container of it last ended
 
     @property
     def done(self) -> bool:
@@ -80,12 +81,23 @@ class Stage:
         return self.slow_start_permille >= 0
 
     @property
+    def turn(self) -> tuple[int, bool, bool, int]:
+        """In what order requests go: AM, reduces, maps."""
+        return self.job.number, self.kind != AM, not self.is_early, self.number
+
+    @property
     def leaf(self) -> QueueState:
         """Where its requests wait and its containers count: its job's queue, in the tree of its partition."""
         return self.job.queue.copies.get(self.label, self.job.queue)
 
     def waiting(self) -> list[Task]:
         return [task for task in self.tasks if task.asked]
+
+    def eligible(self) -> list[Task]:
+        """The tasks one of which a container would go to: of an early stage, those too that are not asked for."""
+        if not self.is_early:
+            return self.waiting()
+        return [task for task in self.tasks if not task.finished and task.run is None and task.back_at is None]
 
 
 @dataclass(eq=False)
@@ -104,6 +116,7 @@ class Job:
     admitted: bool = False
     begun: bool = False  # its AM is ready, or it has none and has arrived
     began_before: bool = False  # now, or before its AM was lost
+    look_at: set[int] = field(default_factory=set)  # when its AM looks at its early stages
     pool: int = 0
     outcome: JobOutcome = JobOutcome.UNFINISHED
     ended_at: int | None = None
@@ -228,6 +241,7 @@ class World:
         self.attempts: list[Attempt] = []
         self.shapes: list[Vector] = []  # distinct reservations, in the workload's order
         self.allocations = 0
+        self.late = False  # AMs have looked in this instant
         self.newcomer_at: int | None = None  # when a stage first began to wait, since somebody outside looked
         self.untold: set[int] = set()  # nodes on which containers ended since heartbeats were last sent
 
@@ -241,6 +255,17 @@ class World:
     def may_go_to(self, stage: Stage, node: Node) -> bool:
         """As far as labels say."""
         return stage.label == node.spec.label or (stage.label == "" and not self.partitions)
+
+    def changed(self) -> None:
+        """Something that AMs may see in their headroom, or in their own containers."""
+        for job in self.jobs:
+            if job.begun and not job.ended:
+                self.looks_soon(job)
+
+    def looks_soon(self, job: Job) -> None:
+        """At its first heartbeat from now on at which it has not looked."""
+        if any(stage.is_early for stage in job.stages):
+            job.look_at.add(self.next_am(job, self.now + self.late))
 
     def drop_reservations(self, stage: Stage) -> None:
         for node in self.nodes:

@@ -94,10 +94,20 @@ def clusters(draw: st.DrawFn, features: Features = Features()) -> Cluster:  # no
         off_switch_per_heartbeat=draw(st.sampled_from((0, 0, 1, 2))),
         timing=draw(_timings(features)),
         physics=draw(_physics()) if features.use else Physics(),
-        map_reduce=MapReduce(draw(st.sampled_from((0, 250, 500, 1000))), draw(st.sampled_from((1000, 2500, 10_000)))),
+        map_reduce=draw(_map_reduces()),
         faults=draw(_faults()) if features.faults else Faults(),
         preemption=draw(_preemptions()) if features.preemption else Preemption(),
         network=draw(_networks()) if features.network else Network(),
+    )
+
+
+@st.composite
+def _map_reduces(draw: st.DrawFn) -> MapReduce:
+    return MapReduce(
+        ramp_up_limit_permille=draw(st.sampled_from((0, 250, 500, 1000))),
+        preemption_limit_permille=draw(st.sampled_from((0, 500, 1000))),
+        no_headroom_delay_ms=draw(st.sampled_from((0, 0, 1500))),
+        unconditional_delay_ms=draw(st.sampled_from((0, 2500, 300_000))),
     )
 
 
@@ -312,19 +322,25 @@ class _JobMaker:
         return tuple(sorted(self.draw(st.sets(st.sampled_from([stage.name for stage in stages]), max_size=2))))
 
     def map_reduce(self) -> list[StageSpec]:
-        maps = self.plain(self.pick(1, 1, 2), prefix="map")
-        label = self.label()
-        reduces = StageSpec(
-            "reduce",
-            self.demand(label),
-            self.tasks(),
-            after=tuple(stage.name for stage in maps),
-            after_bytes=self.sizes(len(maps)),
-            slow_start_permille=self.pick(0, 50, 500, 1000),
-            shuffle_ms=self.pick(0, 500, 2000),
-            label=label,
-        )
-        return [*maps, reduces]
+        stages = self.plain(self.pick(1, 1, 2), prefix="map")
+        before = tuple(stage.name for stage in stages)
+        for i in range(self.pick(1, 1, 1, 2)):
+            same = self.pick(0, 1) == 1  # Hadoop's defaults are equal
+            label = stages[0].label if same else self.label()
+            stages.append(
+                StageSpec(
+                    f"reduce-{i}",
+                    stages[0].demand if same else self.demand(label),
+                    self.tasks(),
+                    after=before,
+                    after_bytes=self.sizes(len(before)),
+                    slow_start_permille=self.pick(0, 50, 500, 1000),
+                    shuffle_ms=self.pick(0, 500, 2000),
+                    label=label,
+                )
+            )
+            before = self.pick(before, before, (f"reduce-{i}",))  # beside it, or after it
+        return stages
 
     def spark(self) -> list[StageSpec]:
         label = self.label()

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heddle.model.cluster import Cluster, Level, MapReduce, Node, Physics, Queue, Timing
+from heddle.model.cluster import Cluster, Node, Physics, Queue, Timing
 from heddle.model.draw import STREAM_AM_HEARTBEAT, STREAM_NODE_HEARTBEAT, draw
 from heddle.model.reasons import JobOutcome, Outcome
 from heddle.model.workload import EXECUTORS, INNER, Workload
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
 
 from . import Policy, Trace, simulate
-from .strategies import EVERYTHING, pairs, policies
+from .strategies import EVERYTHING, Features, pairs, policies
 from .trace import Attempt
 
 
@@ -105,47 +106,6 @@ def test_limit_kill_fails_the_job() -> None:
     trace = simulate(build("pmem", [job("j", 0, (100, 0), TaskSpec(4000, profile))]), cluster, Policy(), 1)
     assert spans(trace, 0) == [(t, t + 2000, Outcome.LIMIT_KILLED) for t in (0, 3000, 6000, 9000)]
     assert trace.jobs == [(JobOutcome.FAILED, 11_000)]
-
-
-def map_reduce(maps: int, reduces: int, slow_start_permille: int) -> JobSpec:
-    return JobSpec(
-        "mr",
-        0,
-        [
-            StageSpec("map", (1000, 0), [TaskSpec(10_000, constant(1000, 0))] * maps),
-            StageSpec(
-                "reduce",
-                (500, 0),
-                [TaskSpec(5000, constant(500, 0))] * reduces,
-                after=("map",),
-                slow_start_permille=slow_start_permille,
-            ),
-        ],
-    )
-
-
-def test_slow_start_holds_until_the_maps_end() -> None:
-    # Two maps fit beside each other. At 10 s they end; done = 2 of 4 meets 500 permille, but nothing is held then:
-    # 500 * 0 = 0 reduces. The offer gives the last two maps room, nothing waits any more: both reduces are asked
-    # for at 10.001 s; one fits (2000 + 500), holds, and works from 20 s on, as does the other: 25 s.
-    trace = simulate(build("mr", [map_reduce(4, 2, 500)]), Cluster((node(2500, 0),)), Policy(), seed=1)
-    assert spans(trace, 4) == [(10_001, 25_000, Outcome.FINISHED)]
-    assert spans(trace, 5) == [(20_000, 25_000, Outcome.FINISHED)]
-
-
-def test_starving_maps_preempt_a_holding_reduce() -> None:
-    # 0 s: two maps; 10 s: the third; 10.001 s: two reduces hold beside it (1000 + 2 * 500 = 2000 MB).
-    # 12 s: background of 900 MB crashes the largest, the map (without it 1900 are used), and is gone 1 ms later.
-    # 12.5 s: the rival takes the 1000 MB before the map asks again at 13 s. From 12 s on the map waits and two reduces
-    # hold: at 16 s the newer one gives way (500 MB free: not enough, and FIFO lets nobody past the map), at 20 s
-    # the other one: the map runs 20-30 s.
-    rival = job("rival", 12_500, (1000, 0), TaskSpec(100_000, constant(0, 0)), priority=1)
-    spec = Node("n0", (2000, 0), (2000, 0), background=(Level(12_000, (900, 0)), Level(12_001, (0, 0))))
-    cluster = Cluster((spec,), physics=Physics(oom="largest"), map_reduce=MapReduce(starved_ms=4000))
-    trace = simulate(build("starve", [map_reduce(3, 2, 0), rival]), cluster, Policy(), seed=1)
-    assert spans(trace, 2) == [(10_000, 12_000, Outcome.CRASHED), (20_000, 30_000, Outcome.FINISHED)]
-    assert spans(trace, 4)[0] == (10_001, 16_000, Outcome.PREEMPTED)
-    assert spans(trace, 3)[0] == (10_001, 20_000, Outcome.PREEMPTED)
 
 
 def test_am_deadlock_stalls() -> None:
@@ -277,6 +237,24 @@ def test_random_runs_keep_the_rules(pair: tuple[Workload, Cluster], policy: Poli
                 reserved_mb[attempt.node] += int(workload.shapes[stage_of[attempt.task]["shape"]][0])
         for spec, reserved in zip(cluster.nodes, reserved_mb, strict=True):
             assert reserved <= spec.allowance[0], "more memory promised than allowed"
+
+
+STOCK = [
+    Policy(),
+    Policy(ordering=("fifo", {"yarn": 1})),
+    Policy(ordering=("haste", {})),
+    Policy(ordering=("leaf-order", {}), queues=("capacity", {})),
+    Policy(ordering=("leaf-order", {"default": "fair"}), queues=("fair", {})),
+]
+
+
+@pytest.mark.parametrize("heartbeats", [False, True])
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(st.data(), st.sampled_from(STOCK), st.integers(0, 9))
+def test_map_reduce_ends(heartbeats: bool, data: st.DataObject, policy: Policy, seed: int) -> None:
+    # Reduces as large as maps, larger, filling the cluster, several stages of them beside or after each other.
+    workload, cluster = data.draw(pairs(Features(heartbeats=heartbeats, dag=True, early_stages=True)))
+    assert simulate(workload, cluster, policy, seed, until_ms=4_000_000).outcome == "finished"
 
 
 @settings(max_examples=10, deadline=None, derandomize=True)

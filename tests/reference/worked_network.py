@@ -91,13 +91,13 @@ def a_node_that_declares_nothing_has_a_terabit() -> Example:
 
 
 def reduces_fetch_when_they_stop_holding() -> Example:
-    # The reduce starts with the maps and holds. At 1 s the maps, both on n0, are done; 1 MB to n1 takes 1 s; then comes
-    # the shuffle of 0.5 s and 1 s of work.
+    # The reduce starts with the maps, on n0, and holds. At 1 s the maps, both on n1, are done; 1 MB to n0 takes 1 s;
+    # then comes the shuffle of 0.5 s and 1 s of work.
     maps = StageSpec("m", (50, 500), [TaskSpec(1000)] * 2)
     reduce = StageSpec(
         "r", (100, 1000), [TaskSpec(1000)], ("m",), after_bytes=(MB,), slow_start_permille=0, shuffle_ms=500
     )
-    spans: Spans = {2: [(1, 3500, FINISHED)]}
+    spans: Spans = {2: [(0, 3500, FINISHED)]}
     return Example(build("early", [JobSpec("j", 0, [maps, reduce])]), Cluster(_nodes(2)), FIRST_FIT, spans, 9000)
 
 

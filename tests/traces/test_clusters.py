@@ -116,7 +116,7 @@ def test_every_key_of_the_file() -> None:
         off_switch_per_heartbeat=2,
         timing=dataclasses.replace(YARN, launch_ms=500, retry_ms=7),
         physics=Physics("largest", "shares", True, 5, 3, 50),
-        map_reduce=MapReduce(400, 5000),
+        map_reduce=MapReduce(400, 250, 500, 5000),
         preemption=Preemption(3000, 4000, 55),
         observation=Observation(1000, 250, 125),
         faults=Faults(3600, 60, 25, 15, 400),

@@ -107,8 +107,10 @@ class Physics:
 class MapReduce:
     """How the MapReduce AM asks for reduces while maps still run."""
 
-    ramp_up_limit_permille: int = 500  # of the job's own memory, while maps wait
-    starved_ms: int = 10_000  # maps wait, none runs, reduces hold: then the newest reduce gives way
+    ramp_up_limit_permille: int = 500  # of what the job may have, for reduces while maps wait
+    preemption_limit_permille: int = 500  # of it, taken from reduces at once for maps that starve
+    no_headroom_delay_ms: int = 0  # how long maps starve, with no room for one, before reduces give way
+    unconditional_delay_ms: int = 300_000  # and whatever room there is
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ _LEGAL: Final[Mapping[tuple[Question, str], Legal]] = {
     (Question.QUEUES, "allows"): _REASON,
     (Question.QUEUES, "user_allows"): _REASON,
     (Question.QUEUES, "keeps"): Legal(0, 1, "0 or 1"),
+    (Question.QUEUES, "headroom"): _AMOUNT,
     (Question.PLACEMENT, "allows"): _REASON,
     (Question.PLACEMENT, "score"): _SCORE,
     (Question.SIZING, "total"): _AMOUNT,

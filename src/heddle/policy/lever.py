@@ -14,6 +14,8 @@ and `params` (`params.damping`, in thousandths) first, and returns a whole numbe
                 user_allows(view, state, params, stage) -> Reason   is its user within limits? 0 is yes
                 keeps(view, state, params, stage, jobs) -> 1 or 0   may a node be kept for a request that does not fit
                         yet? jobs: those in its leaf that have arrived and not ended (reserves="starved")
+                headroom(view, state, params, stage, r) -> amount   what is left to the stage's job, as YARN would tell
+                        its AM; without it, all that is free in the cluster
     ordering    key(view, state, params, stage) -> int           inside a leaf the smallest goes first
                 fit(view, state, params, node, stage) -> int     with combine: how well it suits the node
                 term(view, state, params, stage) -> int          with combine: a second value that no node changes
@@ -58,6 +60,7 @@ class Queues(Lever):
     allows: Hook | None = None
     user_allows: Hook | None = None
     keeps: Hook | None = None
+    headroom: Hook | None = None
     # How a node is kept for a request that does not fit yet: one of RESERVING, or a parameter whose value is one.
     # True is "capacity".
     reserves: bool | str = False

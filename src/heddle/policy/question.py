@@ -34,6 +34,7 @@ HOOKS: Final[Mapping[Question, Mapping[str, tuple[str, ...]]]] = {
         "allows": ("stage",),
         "user_allows": ("stage",),
         "keeps": ("stage", "jobs"),
+        "headroom": ("stage", "r"),
         **_EVENT,
     },
     Question.ORDERING: {

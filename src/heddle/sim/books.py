@@ -91,6 +91,7 @@ def count_allocated(sim, j, stage, n, sign):
     view = sim.shown
     shape = view.stage_spec["shape"][stage]
     is_am = view.stage_spec["kind"][stage] == AM
+    sim.control["room_moved"][0] = 1
     leaf, member, pool = view.stage["queue"][stage], view.stage["member"][stage], view.job["pool"][j]
     for r in range(view.shape["demand"].shape[1]):
         amount = sign * view.shape["demand"][shape, r]

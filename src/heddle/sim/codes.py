@@ -56,8 +56,8 @@ TIMER_BACKGROUND: Final = 3
 TIMER_ARRIVE: Final = 4
 TIMER_ASK: Final = 5
 TIMER_RETRY: Final = 6
-TIMER_STARVED: Final = 7
-TIMER_WAKE: Final = 8
+TIMER_WAKE: Final = 7
+TIMER_LOOK: Final = 8  # of an AM at its early stages; the last: an instant of looks alone is told by it
 
 # How nodes are kept for requests that do not fit (policy/lever.py, RESERVING).
 AS_CAPACITY: Final = RESERVING.index("capacity")
@@ -79,6 +79,8 @@ LEFT: Final = 2  # and is gone, or lost
 
 # Of an instant at which nothing is due but reports: it is idle unless a node that is there makes one.
 ONLY_REPORTS: Final = 2
+# Nothing is due but AMs' looks at their early stages: unless one of them does something, there is no such instant.
+ONLY_LOOKS: Final = 3
 
 # Why advance() came back.
 RUNNING: Final = 0

@@ -20,14 +20,17 @@ from heddle.sim.codes import (
     NEXT,
     NODES,
     OFFERS,
+    ONLY_LOOKS,
     PAUSED,
     STALLED,
     TIMER_ASK,
     TIMER_BACKGROUND,
     TIMER_DECOMMISSION,
+    TIMER_LOOK,
     TIMER_NODE_RETURN,
     TIMER_WAKE,
 )
+from heddle.sim.containers.early_stages import begin_looks
 from heddle.sim.containers.physics import renew_rates
 from heddle.sim.containers.starting_state import go_on_with_running
 from heddle.sim.instants import next_instant, nothing_else_now, only_polls, round_is_due, tick_is_due, timer_due
@@ -119,12 +122,17 @@ def advance(sim, until_ms):
                     return short
             control["phase"][0] = ASKS
         if control["phase"][0] == ASKS:
-            while timer_due(sim, now, TIMER_ASK, TIMER_WAKE):
+            begin_looks(sim, now)
+            while timer_due(sim, now, TIMER_ASK, TIMER_LOOK):
                 short = short_of_memory(sim)
                 if short != 0:
                     return short
                 serve_timer(sim, now)
                 settle(sim)
+            control["looks_over_ms"][0] = now
+            if control["idle"][0] == ONLY_LOOKS:
+                control["phase"][0] = NEXT
+                continue
             look_at_promises(sim, now)
             if round_is_due(sim, now):
                 short = short_of_memory(sim)
@@ -188,7 +196,7 @@ def advance(sim, until_ms):
                 begin_flows(sim)
             renew_flows(sim, now)
         control["phase"][0] = NEXT
-        if (control["n_due"][0] > 0 and sim.due["at_ms"][0] <= now) or timer_due(sim, now, 0, TIMER_WAKE):
+        if (control["n_due"][0] > 0 and sim.due["at_ms"][0] <= now) or timer_due(sim, now, 0, TIMER_LOOK):
             control["phase"][0] = CONTAINERS
         if control["broken"][0] != 0:
             return control["broken"][0]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.model.view import JOB_FINISHED
-from heddle.sim.codes import FOREVER, ONLY_REPORTS, TIMER_ASK, TIMER_RETRY, TIMER_STARVED
+from heddle.sim.codes import FOREVER, ONLY_LOOKS, ONLY_REPORTS, TIMER_ASK, TIMER_LOOK, TIMER_RETRY
+from heddle.sim.containers.early_stages import may_begin_early, tell_listeners
 from heddle.sim.containers.ends import comes_back
 from heddle.sim.cycles import next_multiple
 from heddle.sim.scheduling.heartbeats import next_heartbeat
@@ -31,8 +32,11 @@ def _is_void(sim):
     kind, subject = sim.timer["kind"][0], sim.timer["subject"][0]
     if kind == TIMER_RETRY:
         return not comes_back(sim, subject, stage_of_task(sim.shown.stage_spec, subject))
-    if kind in (TIMER_ASK, TIMER_STARVED):
-        return sim.shown.job["state"][sim.shown.stage_spec["job"][subject]] >= JOB_FINISHED
+    if kind == TIMER_ASK:
+        gone = may_begin_early(sim, subject) and sim.stage_run["to_ask"][subject] == 0
+        return gone or sim.shown.job["state"][sim.shown.stage_spec["job"][subject]] >= JOB_FINISHED
+    if kind == TIMER_LOOK:
+        return sim.shown.job["state"][subject] >= JOB_FINISHED
     return False
 
 
@@ -53,13 +57,18 @@ def next_instant(sim, until_ms):
     control, setting = sim.control, sim.setting
     now = sim.shown.clock["now_ms"][0]
     at = FOREVER
+    tell_listeners(sim)
     while control["n_timers"][0] > 0 and _is_void(sim):
         timer_pop(sim)  # nothing happens then, so there is no such instant, and no pass
     if control["n_due"][0] > 0:
         at = sim.due["at_ms"][0]
-    if control["n_timers"][0] > 0:
-        at = min(at, sim.timer["at_ms"][0])
     at = min(at, control["next_flow_ms"][0])
+    looks = FOREVER  # when looks, and no other timers, are due first
+    if control["n_timers"][0] > 0:
+        if sim.timer["kind"][0] == TIMER_LOOK:
+            looks = sim.timer["at_ms"][0]
+        else:
+            at = min(at, sim.timer["at_ms"][0])
     idle = 0
     if control["next_arrival"][0] < sim.shown.job.shape[0]:
         submitted = sim.shown.job_spec["submit_at_ms"][control["next_arrival"][0]]
@@ -71,14 +80,19 @@ def next_instant(sim, until_ms):
     if control["waiting"][0] > 0:
         if setting["node_heartbeat_ms"][0] > 0:
             at = min(at, next_heartbeat(sim, now))
+            if setting["has_early"][0] and setting["shares_out"][0] and setting["reports_matter"][0]:
+                # AMs look when what the nodes may promise has changed, which is at reports.
+                at = min(at, max(now + 1, control["next_report_ms"][0]))
         elif setting["reports_matter"][0]:
-            other = at
-            if at < FOREVER:
-                at = next_report_that_matters(sim, min(at, until_ms + 1, control["look_at_ms"][0]))
+            other = min(at, looks)
+            if other < FOREVER:
+                reported = next_report_that_matters(sim, min(other, until_ms + 1, control["look_at_ms"][0]))
             else:  # perhaps nothing will ever come: the clock must see every report to find that out
-                at = max(now + 1, control["next_report_ms"][0])
-            if setting["shares_out"][0] and at < other:
-                idle = ONLY_REPORTS
+                reported = max(now + 1, control["next_report_ms"][0])
+            # Of an instant that looks share with reports it is these that make it take place.
+            if reported < other or (reported < at and control["next_report_ms"][0] <= looks):
+                at = reported
+                idle = ONLY_REPORTS if setting["shares_out"][0] else idle
     if control["waiting"][0] > 0:  # else nobody is called for, and no lever hears of time
         polled = FOREVER
         if setting["preemption_every_ms"][0] > 0:
@@ -89,6 +103,8 @@ def next_instant(sim, until_ms):
             idle, at = 1, polled
     if control["look_at_ms"][0] < at:
         idle, at = 1, control["look_at_ms"][0]  # unless whoever looks turns a knob
+    if looks < at:
+        idle, at = ONLY_LOOKS, looks
     control["idle"][0] = idle
     return at
 
@@ -128,7 +144,8 @@ def tick_is_due(sim, now):
 def nothing_else_now(sim, now):
     """Whether containers that ended are all of this instant: nobody waits, comes, looks or is told of anything."""
     control = sim.control
-    if control["waiting"][0] + control["n_untold"][0] + control["broken"][0] + sim.setting["not_plain"][0] != 0:
+    busy = control["waiting"][0] + control["n_untold"][0] + control["broken"][0] + control["n_listeners"][0]
+    if busy + sim.setting["not_plain"][0] != 0:
         return False
     if control["n_timers"][0] > 0 and sim.timer["at_ms"][0] <= now:
         return False

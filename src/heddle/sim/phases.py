@@ -17,11 +17,10 @@ from heddle.sim.codes import (
     SLOTS_FULL,
     TIMER_ARRIVE,
     TIMER_ASK,
+    TIMER_LOOK,
     TIMER_RETRY,
-    TIMER_STARVED,
     TIMERS_FULL,
 )
-from heddle.sim.containers.early_stages import give_way_to_maps
 from heddle.sim.containers.ends import come_back
 from heddle.sim.containers.jobs import arrive, begin_job
 from heddle.sim.containers.physics import check_memory
@@ -33,6 +32,7 @@ from heddle.sim.scheduling.allocating import allocate
 from heddle.sim.scheduling.asking import ask_now
 from heddle.sim.scheduling.choosing import choose
 from heddle.sim.scheduling.lone import node_for_lone
+from heddle.sim.scheduling.looking import look
 from heddle.sim.scheduling.room import next_offer_node
 from heddle.sim.settle import settle
 from heddle.sim.timeline import due_clear, timer_pop
@@ -156,8 +156,8 @@ def serve_timer(sim, now):
     elif kind == TIMER_RETRY:
         control["last_progress_ms"][0] = now
         come_back(sim, subject, stage_of_task(sim.shown.stage_spec, subject))
-    elif kind == TIMER_STARVED:
-        give_way_to_maps(sim, subject)
+    elif kind == TIMER_LOOK:
+        look(sim, subject)
     else:
         control["news"][0] = 1
         control["epoch"][0] += 1

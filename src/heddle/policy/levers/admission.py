@@ -32,9 +32,9 @@ def max_running(view, state, params, job):
 
 
 @callable_too
-def current_limit(view, leaf, r):
+def limit_below(view, leaf, r, of_root):
     """What the leaf could have now: what it holds and what is left above it, within all maxima on the way."""
-    limit = view.clock["root_total"][0, r]
+    limit = of_root
     depth, queue = 0, leaf
     while view.queue["parent"][queue] >= 0:
         depth, queue = depth + 1, view.queue["parent"][queue]
@@ -47,6 +47,11 @@ def current_limit(view, leaf, r):
         limit += view.queue["allocated"][queue, r] - view.queue["allocated"][parent, r]
         limit = min(limit, view.queue["maximum"][queue, r])
     return limit
+
+
+@callable_too
+def current_limit(view, leaf, r):
+    return limit_below(view, leaf, r, view.clock["root_total"][0, r])
 
 
 @callable_too

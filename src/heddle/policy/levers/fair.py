@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from heddle.model.compilable import callable_too
 from heddle.model.resources import MEMORY, ONE, VCORES
 from heddle.policy.lever import Parameter, Queues
-from heddle.policy.levers.fair_shares import fair_share_of_job
+from heddle.policy.levers.fair_shares import fair_share, fair_share_of_job
 from heddle.policy.queues import above_maximum_of_its_own
 
 SATISFIED = 1 << 60  # queues that have their minimum share come after all that do not
@@ -32,6 +33,30 @@ def drf_key(view, state, params, queue):
 
 def limits(view, state, params, stage):
     return above_maximum_of_its_own(view, stage)
+
+
+@callable_too
+def left_to_leaf(view, leaf, r):
+    """Of what the leaf may have at most, and of what is free in the cluster."""
+    used = view.queue["allocated"][leaf, r]
+    return max(0, min(view.queue["maximum"][leaf, r] - used, view.clock["total"][0, r] - view.queue["allocated"][0, r]))
+
+
+@callable_too
+def left_of_fair_share(view, leaf, r):
+    return max(0, fair_share(view, leaf, r) - view.queue["allocated"][leaf, r])
+
+
+def fair_headroom(view, state, params, stage, r):
+    """Fair shares are of memory alone."""
+    leaf = view.stage["queue"][stage]
+    room = left_to_leaf(view, leaf, r)
+    return min(room, left_of_fair_share(view, leaf, r)) if r == MEMORY else room
+
+
+def drf_headroom(view, state, params, stage, r):
+    leaf = view.stage["queue"][stage]
+    return min(left_to_leaf(view, leaf, r), left_of_fair_share(view, leaf, r))
 
 
 def is_starved(view, state, params, stage, jobs):
@@ -82,6 +107,7 @@ FAIR = Queues(
     key=fair_key,
     allows=limits,
     keeps=is_starved,
+    headroom=fair_headroom,
     parameters=(RESERVE, THRESHOLD_MB, NODES),
     reserves="reserve",
     reservable="nodes",
@@ -98,6 +124,7 @@ DRF = Queues(
     key=drf_key,
     allows=limits,
     keeps=is_starved_of_dominant,
+    headroom=drf_headroom,
     parameters=(
         RESERVE,
         THRESHOLD_MB,

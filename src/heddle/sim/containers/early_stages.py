@@ -1,46 +1,20 @@
-"""Stages that begin before those they come after have ended: reduces, and the maps that they must not starve."""
+"""Stages that begin before those they come after have ended: reduces; and when their AM looks at what it asks for.
+
+The AM looks on heartbeats, after something has changed (docs/semantics.md, "When MapReduce asks for reduces"). Most
+looks would find that there is nothing to do, whatever the others did. Jobs of which that cannot be said are on a list
+of those that listen: control["room_moved"] says that a container of anybody came or went, and they look at their next
+heartbeat.
+"""
 
 from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.model.resources import MEMORY
-from heddle.sim.books import end_later
-from heddle.sim.codes import END_PREEMPTED, HOLDING, TIMER_STARVED
-from heddle.sim.containers.physics import newer
+from heddle.model.view import JOB_FINISHED
+from heddle.sim.books import next_am, put_on_list
+from heddle.sim.codes import TIMER_LOOK
 from heddle.sim.numba.units import unit
 from heddle.sim.timeline import timer_push
-
-
-@compiled
-def early_waiting(sim, stage):
-    """How many tasks of the stages that an early stage comes after are neither done nor allocated."""
-    view = sim.shown
-    waiting = 0
-    first = view.stage_spec["first_after"][stage]
-    for i in range(first, first + view.stage_spec["n_after"][stage]):
-        before = sim.after[i]
-        waiting += view.stage_spec["n_tasks"][before] - view.stage["done"][before] - view.stage["held"][before]
-    return waiting
-
-
-@unit
-def early_limit(sim, stage):
-    """How many tasks of an early stage may be asked for while stages it comes after still run."""
-    view = sim.shown
-    total, done, held = 0, 0, view.stage["held"][stage] * memory_of(view, stage)
-    first = view.stage_spec["first_after"][stage]
-    for i in range(first, first + view.stage_spec["n_after"][stage]):
-        before = sim.after[i]
-        total += view.stage_spec["n_tasks"][before]
-        done += view.stage["done"][before]
-        held += view.stage["held"][before] * memory_of(view, before)
-    n_tasks = view.stage_spec["n_tasks"][stage]
-    if done * 1000 < view.stage_spec["slow_start_permille"][stage] * total:
-        return 0
-    if early_waiting(sim, stage) == 0 or memory_of(view, stage) == 0:
-        return n_tasks
-    share = min(done * 1000 // total, sim.setting["ramp_up_limit_permille"][0])
-    return min(n_tasks, share * held // 1000 // memory_of(view, stage))
 
 
 @inlined
@@ -49,51 +23,141 @@ def memory_of(view, stage):
 
 
 @inlined
+def may_begin_early(sim, stage):
+    return sim.shown.stage_spec["slow_start_permille"][stage] >= 0
+
+
+@inlined
 def is_early(sim, stage):
-    return sim.shown.stage_spec["slow_start_permille"][stage] >= 0 and sim.stage_run["after_left"][stage] > 0
+    """Whether it may begin although stages before it are not done."""
+    return may_begin_early(sim, stage) and sim.stage_run["after_left"][stage] > 0
 
 
-@unit
-def maps_starve(sim, stage):
-    """Whether tasks of the stages before an early stage wait, none is held, and the early stage holds idle ones."""
+@inlined
+def has_early_stages(sim, job):
+    return sim.setting["has_early"][0] != 0 and sim.looks["n_stages"][job] > 0
+
+
+@inlined
+def early_stage(sim, job, i):
+    """The i-th early stage of the job: their turns follow that of its AM."""
+    return sim.stage_of_turn[sim.shown.job_spec["first_stage"][job] + sim.shown.job_spec["has_am"][job] + i]
+
+
+@inlined
+def asked_of(sim, stage):
+    """How many tasks of the early stage are asked for, on their way to the scheduler included."""
+    return sim.shown.stage["waiting"][stage] + sim.stage_run["to_ask"][stage]
+
+
+@inlined
+def is_open(sim, stage):
+    """Whether the early stage is not done, and its maps can all run."""
+    spec = sim.shown.stage_spec
+    if sim.shown.stage["done"][stage] == spec["n_tasks"][stage]:
+        return False
+    for i in range(spec["first_after"][stage], spec["first_after"][stage] + spec["n_after"][stage]):
+        if sim.stage_run["after_left"][sim.after[i]] > 0:
+            return False
+    return True
+
+
+@compiled
+def _could_act(sim, stage):
+    """Whether a look at the early stage could lead to anything, however much room there is."""
     view = sim.shown
-    if sim.stage_run["after_left"][stage] == 0 or view.stage["held"][stage] == 0:
-        return 0
-    held = 0
+    if not is_open(sim, stage):
+        return False
+    total, done, held = 0, 0, 0
     first = view.stage_spec["first_after"][stage]
     for i in range(first, first + view.stage_spec["n_after"][stage]):
-        held += view.stage["held"][sim.after[i]]
-    return 1 if held == 0 and early_waiting(sim, stage) > 0 else 0
+        before = sim.after[i]
+        total += view.stage_spec["n_tasks"][before]
+        done += view.stage["done"][before]
+        held += view.stage["held"][before]
+    starves = held == 0 and done < total
+    may_ask = done * 1000 >= view.stage_spec["slow_start_permille"][stage] * total
+    if may_ask and sim.stage_run["gave_way"][stage] == 0 and (starves or sim.stage_run["pending"][stage] > 0):
+        return True
+    return starves and view.stage["held"][stage] + asked_of(sim, stage) > 0
 
 
-@inlined
-def look_for_starvation(sim, stage):
-    """A container of an early stage started, or one before it ended: do its maps starve from now on?"""
-    if sim.stage_run["starvation_watched"][stage] == 0 and maps_starve(sim, stage) != 0:
-        _watch(sim, stage)
-
-
-@inlined
-def _watch(sim, stage):
-    sim.stage_run["starvation_watched"][stage] = 1
-    timer_push(sim, sim.shown.clock["now_ms"][0] + sim.setting["starved_ms"][0], TIMER_STARVED, stage)
+@compiled
+def look_could_act(sim, job):
+    """Whether a look of the job's AM, if that is there, could lead to anything."""
+    if sim.job_run["begun"][job] == 0 or sim.shown.job["state"][job] >= JOB_FINISHED:
+        return False
+    acts = False
+    for i in range(sim.looks["n_stages"][job]):
+        acts = acts or _could_act(sim, early_stage(sim, job, i))
+    return acts
 
 
 @unit
-def give_way_to_maps(sim, stage):
-    """The maps before an early stage have starved long enough: its newest idle container gives way."""
-    sim.stage_run["starvation_watched"][stage] = 0
-    if maps_starve(sim, stage) == 0:
-        return 0
-    view, slot = sim.shown, sim.slot
-    newest = -1
-    s = sim.job_run["first_slot"][view.stage_spec["job"][stage]]
-    while s >= 0:
-        idle = slot["phase"][s] == HOLDING and view.container["stage"][s] == stage
-        if idle and (newest < 0 or newer(view, slot, s, newest)):
-            newest = s
-        s = slot["next_of_job"][s]
-    if newest >= 0:
-        end_later(sim, newest, END_PREEMPTED)
-        _watch(sim, stage)
+def look_from(sim, job, from_ms):
+    """The job's AM looks at its first heartbeat from then on."""
+    at = next_am(sim, job, from_ms)
+    if at < sim.looks["next_ms"][job]:
+        sim.looks["next_ms"][job] = at
+        timer_push(sim, at, TIMER_LOOK, job)
     return 0
+
+
+@inlined
+def _after_change(sim):
+    """From when on a change of now is looked at: what comes when looks have begun waits for the next heartbeat."""
+    now = sim.shown.clock["now_ms"][0]
+    return now + (sim.control["looks_begun_ms"][0] == now)
+
+
+@unit
+def hear(sim, job):
+    """Something has changed in a job that has early stages."""
+    if look_could_act(sim, job):
+        look_from(sim, job, _after_change(sim))
+    return 0
+
+
+@unit
+def hear_at_once(sim, job):
+    """A task of a job that has early stages came back: its AM looks in this instant, if it has not looked."""
+    now = sim.shown.clock["now_ms"][0]
+    if look_could_act(sim, job):
+        over = sim.control["looks_over_ms"][0] == now or sim.looks["last_ms"][job] == now
+        look_from(sim, job, now + over)
+    return 0
+
+
+@inlined
+def listen(sim, job):
+    """Nobody need look until something changes."""
+    if look_could_act(sim, job):
+        put_on_list(sim.looks["listens"], sim.listeners, sim.control["n_listeners"], job)
+
+
+@unit
+def wake_listeners(sim):
+    """Containers came or went: all that listen look."""
+    from_ms = _after_change(sim)
+    for i in range(sim.control["n_listeners"][0]):
+        sim.looks["listens"][sim.listeners[i]] = 0
+        look_from(sim, sim.listeners[i], from_ms)
+    sim.control["n_listeners"][0] = 0
+    return 0
+
+
+@inlined
+def tell_listeners(sim):
+    """As wake_listeners(), if there is anything to tell and anybody who listens."""
+    if sim.control["room_moved"][0]:
+        sim.control["room_moved"][0] = 0
+        if sim.control["n_listeners"][0] > 0:
+            wake_listeners(sim)
+
+
+@inlined
+def begin_looks(sim, now):
+    """Phase 5 begins, for the first time in this instant: what came before it is looked at now."""
+    if sim.control["looks_begun_ms"][0] != now:
+        tell_listeners(sim)
+        sim.control["looks_begun_ms"][0] = now

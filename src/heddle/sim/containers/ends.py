@@ -19,6 +19,7 @@ from heddle.sim.codes import (
     END_RELEASED,
     EXECUTOR,
     FETCHING,
+    FOREVER,
     LAUNCHING,
     LIVELOCK,
     OFFERS,
@@ -26,14 +27,14 @@ from heddle.sim.codes import (
     TIMER_RETRY,
     UNASKED,
 )
-from heddle.sim.containers.early_stages import is_early, look_for_starvation
+from heddle.sim.containers.early_stages import has_early_stages, hear, hear_at_once, may_begin_early
 from heddle.sim.containers.jobs import fill_executors, finish_job, stage_done
 from heddle.sim.containers.physics import change_use
 from heddle.sim.containers.slots import drop_slot, inner_slots, slots_of_job, unlink_executor
 from heddle.sim.log import keep_attempt
 from heddle.sim.network.fetching import stop_fetching
 from heddle.sim.numba.units import unit
-from heddle.sim.scheduling.asking import ask_again, ask_soon, rekey_later, withdraw
+from heddle.sim.scheduling.asking import ask_again, rekey_later, withdraw
 from heddle.sim.scheduling.events import tell_levers
 from heddle.sim.scheduling.reports import mark_gained, node_changed, reports_since_allocation, resize, settle_reports
 from heddle.sim.timeline import due_set, timer_push
@@ -44,6 +45,8 @@ def _am_lost(sim, job, outcome):
     """The job's AM is gone: so are its other containers; then it tries again, or gives up."""
     view = sim.shown
     sim.job_run["begun"][job] = 0
+    if sim.setting["has_early"][0]:
+        sim.looks["next_ms"][job] = sim.looks["alarm_ms"][job] = FOREVER
     if outcome == END_NODE_LOST:
         sim.job_run["am_losses"][job] += 1
         if sim.job_run["am_losses"][job] >= sim.setting["am_max_attempts"][0]:
@@ -86,24 +89,17 @@ def come_back(sim, task, stage):
     sim.task["state"][task] = ASKED
     sim.task["ended_at_ms"][task] = view.clock["now_ms"][0]
     give_back(sim.stage_run, sim.task, stage, task)
-    sim.stage_run["to_ask"][stage] += 1
-    if kind == INNER:
-        fill_executors(sim, job)
+    if may_begin_early(sim, stage):
+        sim.stage_run["pending"][stage] += 1
     else:
-        ask_again(sim, stage)
+        sim.stage_run["to_ask"][stage] += 1
+        if kind == INNER:
+            fill_executors(sim, job)
+        else:
+            ask_again(sim, stage)
+    if has_early_stages(sim, job):
+        hear_at_once(sim, job)
     return 0
-
-
-@inlined
-def _tell_followers(sim, stage, at_ms, am_is_there):
-    """A container of the stage ended: early stages behind it look again at what they may ask for, and at their maps."""
-    if sim.setting["has_dag"][0]:
-        for i in range(sim.before_first[stage], sim.before_first[stage + 1]):
-            follower = sim.before[i]
-            if sim.stage_run["runnable"][follower] and is_early(sim, follower):
-                if am_is_there:
-                    ask_soon(sim, follower, at_ms)
-                look_for_starvation(sim, follower)
 
 
 @unit
@@ -135,6 +131,7 @@ def end(sim, s, outcome):
     task_run["ended_at_ms"][task] = now
     if host < 0:
         age = reports_since_allocation(sim, n, s)
+        sim.stage_run["last_end_ms"][stage] = now
         count_allocated(sim, job, stage, n, -1)
         if sim.setting["listens"][0] >> (EVENT_FINISHED if outcome == END_FINISHED else EVENT_STOPPED) & 1:
             tell_levers(sim, EVENT_FINISHED if outcome == END_FINISHED else EVENT_STOPPED, n, stage, s, age)
@@ -172,8 +169,8 @@ def end(sim, s, outcome):
         sim.control["finished"][0] += 1
         if view.stage["done"][stage] == view.stage_spec["n_tasks"][stage]:
             stage_done(sim, stage)
-        if view.job["state"][job] < JOB_FINISHED:
-            _tell_followers(sim, stage, now, True)
+        if has_early_stages(sim, job):
+            hear(sim, job)
         if host >= 0 and view.job["state"][job] < JOB_FINISHED:
             fill_executors(sim, job)
         return 0
@@ -199,7 +196,6 @@ def end(sim, s, outcome):
         return 0
     if outcome == END_AM_LOST:
         task_run["state"][task] = RETURNING  # the next AM asks for it
-        _tell_followers(sim, stage, now, False)
         return 0
     if outcome in (END_LIMIT_KILLED, END_FAILED):
         task_run["failures"][task] += 1
@@ -207,7 +203,8 @@ def end(sim, s, outcome):
             finish_job(sim, job, JOB_FAILED)
             return 0
     _retry(sim, job, task)
-    _tell_followers(sim, stage, now, True)
+    if has_early_stages(sim, job):
+        hear(sim, job)
     return 0
 
 

@@ -7,6 +7,7 @@ from heddle.model.view import EVENT_ARRIVED, JOB_ADMITTED, JOB_ARRIVED, JOB_FAIL
 from heddle.model.workload import AM, EXECUTORS, INNER
 from heddle.sim.books import end_later, return_unfinished, start_later, take_task
 from heddle.sim.codes import END_JOB_FAILED, END_RELEASED, HOLDING, LOG_ARRIVED, LOG_JOB_ENDED, TIMER_ARRIVE
+from heddle.sim.containers.early_stages import has_early_stages, hear, may_begin_early
 from heddle.sim.containers.slots import new_slot, slots_of_job
 from heddle.sim.log import note
 from heddle.sim.network.fetching import begin_task, write_outputs
@@ -52,7 +53,7 @@ def fill_executors(sim, job):
 
 @inlined
 def make_runnable(sim, stage):
-    """The stage's predecessors are done (or it may begin early) and its AM is there."""
+    """The stage's predecessors are done, and its AM is there."""
     sim.stage_run["runnable"][stage] = 1
     if sim.shown.stage_spec["kind"][stage] == INNER:
         n_new = sim.shown.stage_spec["n_tasks"][stage] - sim.stage_run["asked"][stage]
@@ -69,29 +70,53 @@ def begin_job(sim, job):
     view, stage_run = sim.shown, sim.stage_run
     sim.job_run["begun"][job] = 1
     first = view.job_spec["first_stage"][job]
+    empty = False
     for stage in range(first, first + view.job_spec["n_stages"][job]):
         kind = view.stage_spec["kind"][stage]
         if kind == AM:
             continue
-        early = view.stage_spec["slow_start_permille"][stage] >= 0
-        if stage_run["runnable"][stage]:
+        if view.stage_spec["n_tasks"][stage] == 0 and kind != EXECUTORS:
+            empty = True
+        elif may_begin_early(sim, stage):
+            return_unfinished(stage_run, sim.task, view.stage_spec, stage)
+            left = view.stage_spec["n_tasks"][stage] - view.stage["done"][stage] - view.stage["held"][stage]
+            stage_run["pending"][stage] = left
+            stage_run["gave_way"][stage] = 0
+            stage_run["runnable"][stage] = 1
+        elif stage_run["runnable"][stage]:
             stage_run["to_ask"][stage] = return_unfinished(stage_run, sim.task, view.stage_spec, stage)
             stage_run["to_ask"][stage] += stage_run["asked"][stage] - stage_run["next_fresh"][stage]
             if kind == EXECUTORS and view.stage_spec["idle_timeout_ms"][stage] > 0:
                 stage_run["to_ask"][stage] = 0
             if kind != INNER:
                 ask_now(sim, stage)
-        elif stage_run["after_left"][stage] == 0 or early or kind == EXECUTORS:
+        elif stage_run["after_left"][stage] == 0 or kind == EXECUTORS:
             if stage_run["next_fresh"][stage] > 0:  # containers of it were there before the run
                 missing = return_unfinished(stage_run, sim.task, view.stage_spec, stage)
                 comes_and_goes = kind == EXECUTORS and view.stage_spec["idle_timeout_ms"][stage] > 0
                 stage_run["to_ask"][stage] = 0 if comes_and_goes else missing
             make_runnable(sim, stage)
+    if empty:
+        _finish_empty_stages(sim, job)
     if sim.setting["has_executors"][0]:
         fill_executors(sim, job)
+    if has_early_stages(sim, job):
+        hear(sim, job)
     if sim.job_run["stages_left"][job] == 0:
         finish_job(sim, job, JOB_FINISHED)
     return 0
+
+
+@inlined
+def _finish_empty_stages(sim, job):
+    """Stages without any task that wait for no other stage are done as soon as their job begins."""
+    view, stage_run = sim.shown, sim.stage_run
+    first = view.job_spec["first_stage"][job]
+    for stage in range(first, first + view.job_spec["n_stages"][job]):
+        has_none = view.stage_spec["n_tasks"][stage] == 0 and view.stage_spec["kind"][stage] != EXECUTORS
+        if has_none and stage_run["after_left"][stage] == 0 and stage_run["runnable"][stage] == 0:
+            stage_run["runnable"][stage] = 1
+            stage_done(sim, stage)
 
 
 @inlined
@@ -150,9 +175,10 @@ def finish_job(sim, job, state):
     return 0
 
 
-@inlined
+@unit
 def stage_done(sim, stage):
-    """All tasks of the stage have finished: stages behind it may run, and the job may be finished."""
+    """All tasks of the stage have finished: stages behind it may run, or are done if they have no tasks, and the job
+    may be finished."""
     view, slot, stage_run = sim.shown, sim.slot, sim.stage_run
     job = view.stage_spec["job"][stage]
     if sim.edge_bytes.shape[0] > 0 and sim.setting["network"][0]:
@@ -168,9 +194,13 @@ def stage_done(sim, stage):
                     s = sim.scratch[k]
                     if slot["phase"][s] == HOLDING and view.container["stage"][s] == follower:
                         begin_task(sim, s)
-                ask_soon(sim, follower, view.clock["now_ms"][0])
             elif sim.job_run["begun"][job]:
-                make_runnable(sim, follower)
+                if view.stage_spec["n_tasks"][follower] == 0:
+                    stage_run["runnable"][follower] = 1
+                    stage_done(sim, follower)
+                else:
+                    make_runnable(sim, follower)
     sim.job_run["stages_left"][job] -= 1
     if sim.job_run["stages_left"][job] == 0:
         finish_job(sim, job, JOB_FINISHED)
+    return 0

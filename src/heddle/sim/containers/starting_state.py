@@ -7,7 +7,7 @@ from heddle.model.view import EVENT_ALLOCATED, EVENT_ARRIVED, EVENT_STARTED, JOB
 from heddle.model.workload import AM, EXECUTORS
 from heddle.sim.books import count_allocated
 from heddle.sim.codes import AM_STARTING, EXECUTOR, HOLDING, LOG_ADMITTED, LOG_ARRIVED, TIMER_WAKE, WORKING
-from heddle.sim.containers.early_stages import is_early, look_for_starvation
+from heddle.sim.containers.early_stages import is_early
 from heddle.sim.containers.jobs import begin_job
 from heddle.sim.containers.physics import change_use
 from heddle.sim.containers.slots import link_executor, new_slot
@@ -57,10 +57,7 @@ def _go_on_with_job(sim, job):
                 _go_on(sim, stage, task, sim.running_on[task], sim.running_since_ms[task])
                 # Those before it that do not run are found when the job begins.
                 stage_run["next_fresh"][stage] = task + 1 - first_task
-                stage_run["asked"][stage] = task + 1 - first_task
-    for stage in range(first, first + view.job_spec["n_stages"][job]):
-        if is_early(sim, stage):
-            look_for_starvation(sim, stage)
+                stage_run["asked"][stage] = max(stage_run["asked"][stage], task + 1 - first_task)
     if view.job_spec["has_am"][job] == 0:
         begin_job(sim, job)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heddle.model.view import EVENT_STARTED
 from heddle.model.workload import AM, EXECUTORS, INNER, TASKS
 from heddle.sim.codes import AM_STARTING, EXECUTOR, HOLDING
-from heddle.sim.containers.early_stages import is_early, look_for_starvation
+from heddle.sim.containers.early_stages import is_early
 from heddle.sim.containers.jobs import fill_executors
 from heddle.sim.containers.physics import change_use
 from heddle.sim.containers.slots import link_executor
@@ -55,7 +55,6 @@ def start_slot(sim, s):
             if sim.setting["has_use"][0]:
                 change_use(sim, s, sim.task_spec["first_segment"][task], True, False)
                 check_limit(sim, s)
-            look_for_starvation(sim, stage)
         else:
             begin_task(sim, s)
     if sim.setting["sizing_changes"][0]:

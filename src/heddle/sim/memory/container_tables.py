@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heddle.sim.codes import NEVER
+from heddle.sim.codes import FOREVER, NEVER
 from heddle.sim.memory.declaring import Int8, Int16, Int32, Int64, Row, UInt16, Vector, free_chain, of_run
 
 
@@ -70,16 +70,17 @@ class TaskRun(Row):
 
 class StageRun(Row):
     next_fresh: Int32  # tasks before it were allocated at least once
-    asked: Int32  # fresh tasks asked for so far, allocated ones included
+    asked: Int32 = of_run(lambda run: run.tasks_of_early)  # fresh tasks asked for so far, allocated ones included
     to_ask: Int32  # newly asked for, on their way into the index
+    pending: Int32 = of_run(lambda run: run.tasks_of_early)  # of an early stage: tasks that its AM has yet to ask for
     returned: Int32 = -1  # first of its returned tasks, by number; -1: none
     bucket: Int32 = -1  # where its request waits; -1: nowhere
-    place: Int32  # its position in that bucket (requests.py)
     served: Int64 = -1  # the offer in which it last got a container (choosing.py)
-    waits_since_ms: Int64  # where somebody outside hears of that: when its request last began to wait
+    waits_since_ms: Int64  # when its request last began to wait
+    last_end_ms: Int64 = NEVER  # of a container of it
     after_left: Int16 = of_run(lambda run: run.workload.stages["n_after"])  # stages it comes after that are not done
     runnable: Int8
-    starvation_watched: Int8  # a check whether its maps starve is due
+    gave_way: Int8  # an early stage that made room for maps, none of which has got a container since
     named: Int8  # by somebody outside
 
 
@@ -103,3 +104,14 @@ class JobRun(Row):
     begun: Int8  # its AM is ready, or it has none and has arrived
     submitted: Int8
     after_failed: Int8
+
+
+class Looks(Row):
+    """When the AM of a job looks at its early stages (containers/early_stages.py)."""
+
+    next_ms: Int64 = FOREVER
+    alarm_ms: Int64 = FOREVER  # when it looks because maps have waited long enough
+    last_ms: Int64 = -1
+    n_stages: Int32 = of_run(lambda run: run.early_stages_of_jobs)
+    at_stage: Int32  # while it looks: how many of them it has looked at
+    listens: Int8  # in the list of listeners

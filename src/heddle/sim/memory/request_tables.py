@@ -18,7 +18,7 @@ class Waiting(Row, packed=True):
     """A request in a bucket."""
 
     key: Int64
-    stage: Int32
+    turn: Int32
 
 
 class Bucket(Row):
@@ -27,6 +27,7 @@ class Bucket(Row):
     offset: Int64 = of_run(lambda run: run.lanes.bucket_offset)  # where its room in `run` and in `heap` begins
     head_key: Int64
     head: Int32  # the stage that goes first
+    head_turn: Int32
     size: Int32
     room: Int32 = of_run(lambda run: run.lanes.bucket_room)
     run_first: Int32

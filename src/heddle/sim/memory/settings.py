@@ -48,8 +48,11 @@ class Setting(Row):
     has_use: Int64 = of_run(
         lambda run: (run.workload.tasks["first_segment"] != NO_SEGMENTS).any() or run.sizing.depends_on != "nothing"
     )
+    has_early: Int64 = of_run(lambda run: run.has_early)
     ramp_up_limit_permille: Int64 = of_run(lambda run: run.cluster.map_reduce.ramp_up_limit_permille)
-    starved_ms: Int64 = of_run(lambda run: run.cluster.map_reduce.starved_ms)
+    preemption_limit_permille: Int64 = of_run(lambda run: run.cluster.map_reduce.preemption_limit_permille)
+    no_headroom_delay_ms: Int64 = of_run(lambda run: run.cluster.map_reduce.no_headroom_delay_ms)
+    unconditional_delay_ms: Int64 = of_run(lambda run: run.cluster.map_reduce.unconditional_delay_ms)
 
     # What the policy has.
     has_gate: Int64 = of_run(lambda run: run.has_gate)
@@ -66,6 +69,7 @@ class Setting(Row):
     decommissions: Int64 = of_run(lambda run: run.decommissions)
     reserves: Int64 = of_run(lambda run: run.reserves)  # a form (codes.py)
     reservable_permille: Int64 = of_run(lambda run: run.reservable_permille)
+    has_headroom: Int64 = of_run(lambda run: "headroom" in run.walk.hooks)
     has_queue_limits: Int64 = of_run(lambda run: "allows" in run.walk.hooks)
     # Whether anybody asks for what the cluster may promise now, and that moves.
     shares_out: Int64 = of_run(lambda run: run.shares_out)

@@ -51,9 +51,9 @@ class Sizes:
 
     @property
     def timer_margin(self) -> int:
-        """Two timers for each stage that asks, one for each job that follows."""
+        """Two timers for each stage that asks, one for each job that follows, two for each that may look."""
         job_after = self.run.workload.job_after
-        return 2 * self.asks + (int(np.bincount(job_after).max()) if len(job_after) else 0)
+        return 2 * self.asks + (int(np.bincount(job_after).max()) if len(job_after) else 0) + 2 * self.jobs_if_early
 
     @property
     def log_margin(self) -> int:
@@ -82,6 +82,10 @@ class Sizes:
     @property
     def stages_if_reserving(self) -> int:
         return self.stages if self.run.reserves else 0
+
+    @property
+    def jobs_if_early(self) -> int:
+        return self.jobs if self.run.has_early else 0
 
     @property
     def slots_if_network(self) -> int:

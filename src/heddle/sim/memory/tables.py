@@ -14,7 +14,7 @@ import numpy as np
 from heddle.model.view import View
 from heddle.model.workload import TASK, segment_dtype
 from heddle.sim.codes import FOREVER
-from heddle.sim.memory.container_tables import Called, JobRun, Keeping, Slot, StageRun, TaskRun
+from heddle.sim.memory.container_tables import Called, JobRun, Keeping, Looks, Slot, StageRun, TaskRun
 from heddle.sim.memory.control import Control
 from heddle.sim.memory.declaring import Array, Table, array, dtype_of, fixed, one_row, rows
 from heddle.sim.memory.given import nodes
@@ -53,6 +53,8 @@ class Sim:
     stage_run: Array = rows(StageRun, lambda n: n.stages)
     keeping: Array = rows(Keeping, lambda n: n.stages_if_reserving)
     job_run: Array = rows(JobRun, lambda n: n.jobs)
+    looks: Array = rows(Looks, lambda n: n.jobs_if_early)
+    listeners: Array = array(I32, lambda n: n.jobs_if_early)  # jobs (containers/early_stages.py)
     after: Array = fixed(I32, lambda run: run.workload.stage_after)  # stages a stage comes after
     before_first: Array = fixed(I32, lambda run: run.later_stages.first)  # CSR: stages that come after a stage
     before: Array = fixed(I32, lambda run: run.later_stages.owned)
@@ -73,6 +75,9 @@ class Sim:
     # Requests.
     run: Array = rows(Waiting, lambda n: n.requests)  # all buckets' runs, one behind the other
     heap: Array = rows(Waiting, lambda n: n.requests)  # and their heaps
+    turn: Array = fixed(I32, lambda run: run.turns.of_stage)  # [stages]: who goes first of those with equal keys
+    stage_of_turn: Array = fixed(I32, lambda run: run.turns.stages)
+    place_of_turn: Array = array(I32, lambda n: n.stages)  # where the stage's request is in its bucket (requests.py)
     bucket: Array = rows(Bucket, lambda n: n.buckets)
     lane: Array = rows(Lane, lambda n: n.lanes)
     want: Array = rows(Want, lambda n: n.wants)

@@ -7,11 +7,11 @@ from heddle.model.view import EVENT_ALLOCATED, JOB_ADMITTED, JOB_ARRIVED
 from heddle.model.workload import AM
 from heddle.sim.books import count_allocated, count_waiting, next_am, start_later, take_task, take_this_task
 from heddle.sim.codes import LOG_ADMITTED, WAIT_NONE
-from heddle.sim.containers.early_stages import early_waiting, is_early
+from heddle.sim.containers.early_stages import hear
 from heddle.sim.containers.slots import new_slot
 from heddle.sim.log import note
 from heddle.sim.numba.units import unit
-from heddle.sim.scheduling.asking import ask_soon, rekey_later
+from heddle.sim.scheduling.asking import rekey_later
 from heddle.sim.scheduling.choosing import this_offer, wait
 from heddle.sim.scheduling.events import tell_levers
 from heddle.sim.scheduling.lone import leave_line
@@ -77,17 +77,16 @@ def allocate(sim, stage, n):
     if setting["sizing_changes"][0]:
         resize(sim, n)
     node_changed(sim, n)
-    if setting["has_dag"][0] and view.stage["waiting"][stage] == 0:
-        _maps_all_allocated(sim, stage)
+    if setting["has_early"][0]:
+        _map_got_room(sim, stage)
     return 0
 
 
 @compiled
-def _maps_all_allocated(sim, stage):
-    """No task of the stage waits any more: early stages behind it stop holding back and ask at the next heartbeat."""
-    view = sim.shown
-    now = view.clock["now_ms"][0]
+def _map_got_room(sim, stage):
+    """A container of the stage was allocated: early stages behind it that made room for it may ask again."""
     for i in range(sim.before_first[stage], sim.before_first[stage + 1]):
         follower = sim.before[i]
-        if sim.stage_run["runnable"][follower] and is_early(sim, follower) and early_waiting(sim, follower) == 0:
-            ask_soon(sim, follower, now + 1)
+        if sim.stage_run["gave_way"][follower]:
+            sim.stage_run["gave_way"][follower] = 0
+            hear(sim, sim.shown.stage_spec["job"][stage])

@@ -7,7 +7,6 @@ from heddle.model.view import JOB_FINISHED
 from heddle.model.workload import AM, EXECUTORS, INNER
 from heddle.sim.books import count_waiting, next_am
 from heddle.sim.codes import RETURNING, TIMER_ASK, TIMER_WAKE
-from heddle.sim.containers.early_stages import early_limit, is_early
 from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.busy_queues import next_busy
@@ -39,10 +38,8 @@ def ask_soon(sim, stage, at_ms):
     if sim.setting["am_heartbeat_ms"][0] > 0:
         at = next_am(sim, sim.shown.stage_spec["job"][stage], at_ms)
     spec = sim.shown.stage_spec
-    # How much an early stage or a changing set of executors asks for depends on what else happens now: it waits for
-    # its phase.
-    depends = spec["slow_start_permille"][stage] >= 0 or spec["idle_timeout_ms"][stage] > 0
-    if at == sim.shown.clock["now_ms"][0] and not depends:
+    # How many a changing set of executors asks for depends on what else happens now: it waits for its phase.
+    if at == sim.shown.clock["now_ms"][0] and spec["idle_timeout_ms"][stage] == 0:
         ask_now(sim, stage)
     else:
         timer_push(sim, at, TIMER_ASK, stage)
@@ -73,9 +70,7 @@ def _may_newly_ask(sim, stage):
         for k in range(first, first + n_tasks):
             coming += sim.task["state"][k] == RETURNING
         return max(0, min(n_tasks, alive + (inner + slots - 1) // slots) - alive - coming)
-    if is_early(sim, stage):
-        return max(0, early_limit(sim, stage) - stage_run["asked"][stage])
-    return n_tasks - stage_run["asked"][stage]
+    return n_tasks - stage_run["asked"][stage]  # of an early stage all are, as far as this goes: looking.py
 
 
 @unit
@@ -104,7 +99,7 @@ def stage_asks(sim, noted):
         if sim.setting["veto_ms"][0] > 0:
             timer_push(sim, view.clock["now_ms"][0] + sim.setting["veto_ms"][0], TIMER_WAKE, 0)
             timer_push(sim, view.clock["now_ms"][0] + 2 * sim.setting["veto_ms"][0], TIMER_WAKE, 0)
-    if sim.control["hears_in_ms"][0] > 0 and view.stage["waiting"][stage] == 0:
+    if view.stage["waiting"][stage] == 0:
         begin_to_wait(sim, stage)
     is_lone = sim.setting["lone_goes_at_once"][0] and count == 1 and sim.control["waiting"][0] == 0
     view.stage["waiting"][stage] += count

@@ -129,18 +129,18 @@ def _is_hopeless(sim, b):
 
 @inlined
 def _first_in_leaf(sim, leaf, n):
-    """The bucket of the leaf with the smallest (key, stage) at its head among those not passed over in this walk."""
+    """The bucket of the leaf with the smallest (key, turn) at its head among those not passed over in this walk."""
     walk = sim.control["walk"][0]
     skip_hopeless = n < 0 and sim.setting["blocking"][0] == 0
-    best, best_key, best_stage = -1, 0, 0
+    best, best_key, best_turn = -1, 0, 0
     lane = sim.queue_run["first_lane"][leaf]
     while lane >= 0:
         b = sim.lane["first"][lane]
         while b >= 0:
             if sim.bucket["tried"][b] != walk and not (skip_hopeless and _is_hopeless(sim, b)):
-                key, stage = sim.bucket["head_key"][b], sim.bucket["head"][b]
-                if best < 0 or key < best_key or (key == best_key and stage < best_stage):
-                    best, best_key, best_stage = b, key, stage
+                key, turn = sim.bucket["head_key"][b], sim.bucket["head_turn"][b]
+                if best < 0 or key < best_key or (key == best_key and turn < best_turn):
+                    best, best_key, best_turn = b, key, turn
             b = sim.bucket["next"][b]
         lane = sim.lane["next"][lane]
     return best
@@ -201,10 +201,10 @@ def best_in_leaf(sim, leaf, n):
         max_term = term if i == 0 else max(max_term, term)
         sum_key += key
         sum_fit += fit
-    best, best_value, best_key, best_stage = NOBODY, 0, 0, 0
+    best, best_value, best_key, best_turn = NOBODY, 0, 0, 0
     for i in range(count):
         b = sim.scratch[3 * i]
-        key, stage = sim.bucket["head_key"][b], sim.bucket["head"][b]
+        key, turn = sim.bucket["head_key"][b], sim.bucket["head_turn"][b]
         fit, term = sim.scratch[3 * i + 1], sim.scratch[3 * i + 2]
         value = hooks.combine(
             sim, key, fit, term, count, sum_key, sum_fit, min_key, max_key, min_fit, max_fit, min_term, max_term
@@ -212,9 +212,9 @@ def best_in_leaf(sim, leaf, n):
         if (
             best == NOBODY
             or value > best_value
-            or (value == best_value and (key < best_key or (key == best_key and stage < best_stage)))
+            or (value == best_value and (key < best_key or (key == best_key and turn < best_turn)))
         ):
-            best, best_value, best_key, best_stage = stage, value, key, stage
+            best, best_value, best_key, best_turn = sim.bucket["head"][b], value, key, turn
     return best
 
 

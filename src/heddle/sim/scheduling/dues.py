@@ -25,11 +25,13 @@ def _is_leaf(sim, q):
 
 
 @compiled
-def _claim(sim, leaf, b, stage):
-    """Adds what the stage, in bucket b, waits for to its leaf's claims, if it would be served as soon as it fitted."""
+def _claim(sim, leaf, b, turn):
+    """Adds what the stage of this turn, in bucket b, waits for to its leaf's claims, if it would be served as soon as
+    it fitted."""
     view, dues = sim.shown, sim.dues
-    if stage == GONE:
+    if turn == GONE:
         return 0
+    stage = sim.stage_of_turn[turn]
     if sim.bucket["gated"][b] and hooks.admits(sim, view.stage_spec["job"][stage]) != 0:
         return 0
     if hooks.user_allows(sim, stage) != 0:
@@ -58,9 +60,9 @@ def _find_claims(sim):
             while b >= 0:
                 offset = bucket["offset"][b]
                 for place in range(bucket["run_first"][b], bucket["run_end"][b]):
-                    count += _claim(sim, q, b, sim.run["stage"][offset + place])
+                    count += _claim(sim, q, b, sim.run["turn"][offset + place])
                 for place in range(bucket["heap_size"][b]):
-                    count += _claim(sim, q, b, sim.heap["stage"][offset + place])
+                    count += _claim(sim, q, b, sim.heap["turn"][offset + place])
                 b = bucket["next"][b]
             lane = sim.lane["next"][lane]
     return count

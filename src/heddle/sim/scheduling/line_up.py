@@ -9,7 +9,8 @@ from heddle.sim.lexicographic import pair_before
 @inlined
 def _goes_before(sim, b, other):
     bucket = sim.bucket
-    return pair_before(bucket["head_key"][b], bucket["head"][b], bucket["head_key"][other], bucket["head"][other])
+    turn, other_turn = bucket["head_turn"][b], bucket["head_turn"][other]
+    return pair_before(bucket["head_key"][b], turn, bucket["head_key"][other], other_turn)
 
 
 @compiled
@@ -29,7 +30,7 @@ def _sink(sim, size, i, b):
 
 @compiled
 def line_up(sim, leaf):
-    """Puts the buckets of the leaf that were not passed over in this walk into scratch, as a heap by (key, stage) of
+    """Puts the buckets of the leaf that were not passed over in this walk into scratch, as a heap by (key, turn) of
     their heads; how many. For a walk whose first choice was refused: looking for the next one each time is quadratic.
     """
     walk = sim.control["walk"][0]

@@ -1,6 +1,6 @@
 """Requests that somebody outside has to name before they are served: he hears of them, and they are held for a while.
 
-Nobody outside, or one who names nothing: none of this happens.
+Nobody outside, or one who names nothing: all that happens is that the beginning of waiting is written down.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ def begin_to_wait(sim, stage):
     """The stage asks for containers, and none of its tasks was waiting."""
     control, now = sim.control, sim.shown.clock["now_ms"][0]
     sim.stage_run["waits_since_ms"][stage] = now
-    heard = now + control["hears_in_ms"][0]
-    control["hears_at_ms"][0] = min(control["hears_at_ms"][0], heard)
-    control["look_at_ms"][0] = min(control["look_at_ms"][0], heard)
+    if control["hears_in_ms"][0] > 0:
+        heard = now + control["hears_in_ms"][0]
+        control["hears_at_ms"][0] = min(control["hears_at_ms"][0], heard)
+        control["look_at_ms"][0] = min(control["look_at_ms"][0], heard)
 
 
 @inlined

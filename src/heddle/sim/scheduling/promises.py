@@ -110,6 +110,8 @@ def share_out(sim):
         view.clock["root_total"][0, r] = view.queue["guarantee"][0, r]
     if moved == 0 and control["shares_moved"][0] == 0:
         return 0
+    if moved != 0:
+        control["room_moved"][0] = 1
     grew = moved & 2
     control["shares_moved"][0] = 0
     for parent in range(view.queue.shape[0]):  # parents come before their children

@@ -27,8 +27,10 @@ def _wants_that_count(sim):
         return NONE
     if setting["tick_ms"][0] > 0 or setting["preemption_every_ms"][0] > 0:
         return NONE
+    if setting["has_early"][0] and setting["shares_out"][0]:  # what AMs ask for depends on what nodes promise
+        return NONE
     in_turn = setting["blocking"][0] and setting["by_queue"][0] == 0 and setting["blocks_in_job"][0] == 0
-    first, first_key, first_stage = -1, 0, 0
+    first, first_key, first_turn = -1, 0, 0
     q = 0
     while q >= 0:
         lane = sim.queue_run["first_lane"][q]
@@ -36,9 +38,9 @@ def _wants_that_count(sim):
             b = sim.lane["first"][lane]
             while b >= 0:
                 if in_turn:
-                    key, stage = sim.bucket["head_key"][b], sim.bucket["head"][b]
-                    if first < 0 or key < first_key or (key == first_key and stage < first_stage):
-                        first, first_key, first_stage = b, key, stage
+                    key, turn = sim.bucket["head_key"][b], sim.bucket["head_turn"][b]
+                    if first < 0 or key < first_key or (key == first_key and turn < first_turn):
+                        first, first_key, first_turn = b, key, turn
                 elif sim.want["no_room"][sim.bucket["want"][b]] == 0:
                     return NONE
                 b = sim.bucket["next"][b]

@@ -63,7 +63,9 @@ PHYSICS = (
 )
 MAP_REDUCE = (
     _number("ramp_up_limit_percent", "ramp_up_limit_permille", 10, high=1000),
-    _number("starved_ms", low=1, high=10**9),
+    _number("preemption_limit_percent", "preemption_limit_permille", 10, high=1000),
+    _number("no_headroom_delay_ms", high=10**9),
+    _number("unconditional_delay_ms", high=10**9),
 )
 PREEMPTION = (
     _number("every_ms", high=10**9),
