@@ -6,12 +6,12 @@ resources, by knobs, and levers of users compile where they run.
 
 from __future__ import annotations
 
+from heddle.analysis.best_possible.alone import alone_ms
 from heddle.analysis.best_possible.bounds import bounds
 from heddle.model.resources import BASE_RESOURCES
 from heddle.policy.hooks import ready_hook
 from heddle.policy.presets import LEVERS
 from heddle.policy.question import HOOKS
-from heddle.run import simulate
 from heddle.sim.loading import load_engine
 from heddle.traces.catalogue import make_workload, suggested_cluster
 
@@ -22,7 +22,7 @@ def main() -> None:
         for hook in HOOKS[lever.question]:
             ready_hook(lever, hook, len(BASE_RESOURCES))
     workload, cluster = make_workload("mix"), suggested_cluster("mix")
-    simulate(workload, cluster, "fifo")
+    alone_ms(workload, cluster)
     bounds(workload, cluster)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from heddle.model import numba_internals
+from heddle.model.code_files import load_code, write_code
+from heddle.model.compiled import INTO_FILES
 from heddle.model.errors import RunRefused
 from heddle.model.numba_version import NEWEST, OLDEST, refuse_untried
 from heddle.model.own_sources import PACKAGE
@@ -57,6 +60,16 @@ def test_an_index_out_of_bounds_is_a_status_that_is_not_0() -> None:
     assert called((7, 8), 1) == 8
     with pytest.raises(IndexError):
         called((7, 8), 2)
+
+
+def test_object_code_runs_without_the_compiler_that_made_it(tmp_path: Path) -> None:
+    signature = types.int64(types.int64)
+    compiled = njit(signature, **INTO_FILES)(lambda a: 3 * a)
+    write_code(tmp_path / "a" / "b" / "triple.code", *numba_internals.object_code(compiled, signature.args))
+    (address,) = load_code([tmp_path / "a" / "b" / "triple.code"])
+    answer, words = ctypes.c_int64(), (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+    status = ctypes.CFUNCTYPE(ctypes.c_int32, *words)(address)(ctypes.addressof(answer), None, 14)
+    assert (status, answer.value) == (0, 42)
 
 
 def test_an_overload_tells_its_typed_code() -> None:
