@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import numpy as np
+
 from heddle.model.cluster import Cluster
 from heddle.model.reasons import JobOutcome, Outcome
 from heddle.model.view import JOB_FAILED, JOB_FINISHED
@@ -11,6 +15,7 @@ from heddle.sim import codes
 from heddle.sim.run import Ended, run_engine
 from heddle.stock_yarn.outside import run_by_bridge, run_by_knobs
 from reference.trace import Attempt, Policy, Trace
+from reference.worked_example import Example
 
 
 def policy_text(policy: Policy) -> str:
@@ -30,6 +35,16 @@ def engine_trace(
 ) -> Trace:
     run = {"native": run_engine, "yarn-knobs": run_by_knobs, "bridge": run_by_bridge}[executor]
     return trace_of(run(workload, cluster, parse_policy(policy_text(policy)), seed, True, until_ms))
+
+
+def beginning_with_its_containers(worked: Example) -> Workload:
+    """The workload of an example, with those that are there from the beginning."""
+    workload = worked.workload
+    running_on, started_at_ms = np.full(len(workload.tasks), -1, np.int32), np.zeros(len(workload.tasks), np.int64)
+    for task, running in worked.running.items():
+        running_on[task], started_at_ms[task] = running.node, running.started_at_ms
+    hosts = tuple(node.name for node in worked.cluster.nodes)
+    return dataclasses.replace(workload, running_on=running_on, started_at_ms=started_at_ms, hosts=hosts)
 
 
 def trace_of(ended: Ended) -> Trace:
