@@ -30,7 +30,7 @@ from heddle.sim.codes import (
     TIMER_NODE_RETURN,
     TIMER_WAKE,
 )
-from heddle.sim.containers.early_stages import begin_looks
+from heddle.sim.containers.listeners import begin_looks, tell_who_looks_later
 from heddle.sim.containers.physics import renew_rates
 from heddle.sim.containers.starting_state import go_on_with_running
 from heddle.sim.instants import next_instant, nothing_else_now, only_polls, round_is_due, tick_is_due, timer_due
@@ -42,7 +42,7 @@ from heddle.sim.phases import check_memory_of_touched, due_now, next_arrival, of
 from heddle.sim.scheduling.events import tell_levers
 from heddle.sim.scheduling.heartbeats import serve_heartbeats, tell_of_ends
 from heddle.sim.scheduling.preemption import preempt
-from heddle.sim.scheduling.promises import look_at_promises
+from heddle.sim.scheduling.promises import look_at_promises, share_out
 from heddle.sim.scheduling.reports import catch_up_reports, node_changed, resize
 from heddle.sim.scheduling.room import close_pass
 from heddle.sim.settle import settle
@@ -69,6 +69,7 @@ def advance(sim, until_ms):
     control, setting, clock = sim.control, sim.setting, sim.shown.clock
     ideal = setting["node_heartbeat_ms"][0] == 0
     reports_matter = setting["reports_matter"][0]
+    has_early = setting["has_early"][0]
     while True:
         if control["phase"][0] == NEXT:
             if control["jobs_left"][0] == 0:
@@ -122,17 +123,21 @@ def advance(sim, until_ms):
                     return short
             control["phase"][0] = ASKS
         if control["phase"][0] == ASKS:
-            begin_looks(sim, now)
+            if has_early:
+                begin_looks(sim, now)
             while timer_due(sim, now, TIMER_ASK, TIMER_LOOK):
                 short = short_of_memory(sim)
                 if short != 0:
                     return short
                 serve_timer(sim, now)
                 settle(sim)
-            control["looks_over_ms"][0] = now
-            if control["idle"][0] == ONLY_LOOKS:
-                control["phase"][0] = NEXT
-                continue
+                if has_early:
+                    tell_who_looks_later(sim)
+            if has_early:
+                control["looks_over_ms"][0] = now
+                if control["idle"][0] == ONLY_LOOKS:
+                    control["phase"][0] = NEXT
+                    continue
             look_at_promises(sim, now)
             if round_is_due(sim, now):
                 short = short_of_memory(sim)
@@ -204,7 +209,8 @@ def advance(sim, until_ms):
 
 @compiled
 def prepare_run(sim):
-    """Time 0: the placement index, first background levels, first faults, containers that are there already."""
+    """Time 0: the placement index, first background levels, first faults, what nodes may promise, containers that are
+    there already."""
     for n in range(sim.shown.node.shape[0]):
         if sim.setting["sizing_changes"][0]:
             resize(sim, n)
@@ -214,4 +220,6 @@ def prepare_run(sim):
             timer_push(sim, sim.node_run["decommission_at_ms"][n], TIMER_DECOMMISSION, n)
         if sim.setting["node_mtbf_ms"][0] > 0:
             plan_fault(sim, n, 0)
+    if sim.setting["shares_out"][0]:
+        share_out(sim)
     go_on_with_running(sim)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from heddle.model.compiled import compiled, inlined
 from heddle.model.view import JOB_FINISHED
 from heddle.sim.codes import FOREVER, ONLY_LOOKS, ONLY_REPORTS, TIMER_ASK, TIMER_LOOK, TIMER_RETRY
-from heddle.sim.containers.early_stages import may_begin_early, tell_listeners
+from heddle.sim.containers.early_stages import may_begin_early
 from heddle.sim.containers.ends import comes_back
+from heddle.sim.containers.listeners import tell_listeners
 from heddle.sim.cycles import next_multiple
 from heddle.sim.scheduling.heartbeats import next_heartbeat
 from heddle.sim.scheduling.skipping import next_report_that_matters
@@ -57,7 +58,8 @@ def next_instant(sim, until_ms):
     control, setting = sim.control, sim.setting
     now = sim.shown.clock["now_ms"][0]
     at = FOREVER
-    tell_listeners(sim)
+    if setting["has_early"][0]:
+        tell_listeners(sim)
     while control["n_timers"][0] > 0 and _is_void(sim):
         timer_pop(sim)  # nothing happens then, so there is no such instant, and no pass
     if control["n_due"][0] > 0:

@@ -1,9 +1,7 @@
 """Stages that begin before those they come after have ended: reduces; and when their AM looks at what it asks for.
 
-The AM looks on heartbeats, after something has changed (docs/semantics.md, "When MapReduce asks for reduces"). Most
-looks would find that there is nothing to do, whatever the others did. Jobs of which that cannot be said are on a list
-of those that listen: control["room_moved"] says that a container of anybody came or went, and they look at their next
-heartbeat.
+The AM looks on heartbeats, after something has changed (docs/semantics.md, "When MapReduce asks for reduces"). Here a
+job hears of what changes in itself; listeners.py tells it of what others do.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from __future__ import annotations
 from heddle.model.compiled import compiled, inlined
 from heddle.model.resources import MEMORY
 from heddle.model.view import JOB_FINISHED
-from heddle.sim.books import next_am, put_on_list
+from heddle.sim.books import next_am
 from heddle.sim.codes import TIMER_LOOK
 from heddle.sim.numba.units import unit
 from heddle.sim.timeline import timer_push
@@ -63,7 +61,7 @@ def is_open(sim, stage):
 
 
 @compiled
-def _could_act(sim, stage):
+def could_act(sim, stage):
     """Whether a look at the early stage could lead to anything, however much room there is."""
     view = sim.shown
     if not is_open(sim, stage):
@@ -89,7 +87,7 @@ def look_could_act(sim, job):
         return False
     acts = False
     for i in range(sim.looks["n_stages"][job]):
-        acts = acts or _could_act(sim, early_stage(sim, job, i))
+        acts = acts or could_act(sim, early_stage(sim, job, i))
     return acts
 
 
@@ -104,7 +102,7 @@ def look_from(sim, job, from_ms):
 
 
 @inlined
-def _after_change(sim):
+def after_change(sim):
     """From when on a change of now is looked at: what comes when looks have begun waits for the next heartbeat."""
     now = sim.shown.clock["now_ms"][0]
     return now + (sim.control["looks_begun_ms"][0] == now)
@@ -114,7 +112,7 @@ def _after_change(sim):
 def hear(sim, job):
     """Something has changed in a job that has early stages."""
     if look_could_act(sim, job):
-        look_from(sim, job, _after_change(sim))
+        look_from(sim, job, after_change(sim))
     return 0
 
 
@@ -126,38 +124,3 @@ def hear_at_once(sim, job):
         over = sim.control["looks_over_ms"][0] == now or sim.looks["last_ms"][job] == now
         look_from(sim, job, now + over)
     return 0
-
-
-@inlined
-def listen(sim, job):
-    """Nobody need look until something changes."""
-    if look_could_act(sim, job):
-        put_on_list(sim.looks["listens"], sim.listeners, sim.control["n_listeners"], job)
-
-
-@unit
-def wake_listeners(sim):
-    """Containers came or went: all that listen look."""
-    from_ms = _after_change(sim)
-    for i in range(sim.control["n_listeners"][0]):
-        sim.looks["listens"][sim.listeners[i]] = 0
-        look_from(sim, sim.listeners[i], from_ms)
-    sim.control["n_listeners"][0] = 0
-    return 0
-
-
-@inlined
-def tell_listeners(sim):
-    """As wake_listeners(), if there is anything to tell and anybody who listens."""
-    if sim.control["room_moved"][0]:
-        sim.control["room_moved"][0] = 0
-        if sim.control["n_listeners"][0] > 0:
-            wake_listeners(sim)
-
-
-@inlined
-def begin_looks(sim, now):
-    """Phase 5 begins, for the first time in this instant: what came before it is looked at now."""
-    if sim.control["looks_begun_ms"][0] != now:
-        tell_listeners(sim)
-        sim.control["looks_begun_ms"][0] = now

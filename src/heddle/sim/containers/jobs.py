@@ -8,6 +8,7 @@ from heddle.model.workload import AM, EXECUTORS, INNER
 from heddle.sim.books import end_later, return_unfinished, start_later, take_task
 from heddle.sim.codes import END_JOB_FAILED, END_RELEASED, HOLDING, LOG_ARRIVED, LOG_JOB_ENDED, TIMER_ARRIVE
 from heddle.sim.containers.early_stages import has_early_stages, hear, may_begin_early
+from heddle.sim.containers.listeners import stop_listening
 from heddle.sim.containers.slots import new_slot, slots_of_job
 from heddle.sim.log import note
 from heddle.sim.network.fetching import begin_task, write_outputs
@@ -70,14 +71,13 @@ def begin_job(sim, job):
     view, stage_run = sim.shown, sim.stage_run
     sim.job_run["begun"][job] = 1
     first = view.job_spec["first_stage"][job]
-    empty = False
     for stage in range(first, first + view.job_spec["n_stages"][job]):
         kind = view.stage_spec["kind"][stage]
         if kind == AM:
             continue
-        if view.stage_spec["n_tasks"][stage] == 0 and kind != EXECUTORS:
-            empty = True
-        elif may_begin_early(sim, stage):
+        if sim.setting["has_empty"][0] and view.stage_spec["n_tasks"][stage] == 0 and kind != EXECUTORS:
+            continue
+        if sim.setting["has_early"][0] and may_begin_early(sim, stage):
             return_unfinished(stage_run, sim.task, view.stage_spec, stage)
             left = view.stage_spec["n_tasks"][stage] - view.stage["done"][stage] - view.stage["held"][stage]
             stage_run["pending"][stage] = left
@@ -96,7 +96,7 @@ def begin_job(sim, job):
                 comes_and_goes = kind == EXECUTORS and view.stage_spec["idle_timeout_ms"][stage] > 0
                 stage_run["to_ask"][stage] = 0 if comes_and_goes else missing
             make_runnable(sim, stage)
-    if empty:
+    if sim.setting["has_empty"][0]:
         _finish_empty_stages(sim, job)
     if sim.setting["has_executors"][0]:
         fill_executors(sim, job)
@@ -115,8 +115,7 @@ def _finish_empty_stages(sim, job):
     for stage in range(first, first + view.job_spec["n_stages"][job]):
         has_none = view.stage_spec["n_tasks"][stage] == 0 and view.stage_spec["kind"][stage] != EXECUTORS
         if has_none and stage_run["after_left"][stage] == 0 and stage_run["runnable"][stage] == 0:
-            stage_run["runnable"][stage] = 1
-            stage_done(sim, stage)
+            empty_stage_done(sim, stage)
 
 
 @inlined
@@ -157,6 +156,8 @@ def finish_job(sim, job, state):
     view.job["state"][job] = state
     sim.queue_run["jobs"][view.job["queue"][job]] -= 1
     starvation_may_show(sim)
+    if sim.setting["has_early"][0]:
+        stop_listening(sim, job)
     sim.job_run["ended_at_ms"][job] = view.clock["now_ms"][0]
     sim.control["jobs_left"][0] -= 1
     if sim.setting["logging"][0]:
@@ -175,7 +176,7 @@ def finish_job(sim, job, state):
     return 0
 
 
-@unit
+@inlined
 def stage_done(sim, stage):
     """All tasks of the stage have finished: stages behind it may run, or are done if they have no tasks, and the job
     may be finished."""
@@ -196,11 +197,17 @@ def stage_done(sim, stage):
                         begin_task(sim, s)
             elif sim.job_run["begun"][job]:
                 if view.stage_spec["n_tasks"][follower] == 0:
-                    stage_run["runnable"][follower] = 1
-                    stage_done(sim, follower)
+                    empty_stage_done(sim, follower)
                 else:
                     make_runnable(sim, follower)
     sim.job_run["stages_left"][job] -= 1
     if sim.job_run["stages_left"][job] == 0:
         finish_job(sim, job, JOB_FINISHED)
+
+
+@unit
+def empty_stage_done(sim, stage):
+    """The stage could run, but has no tasks."""
+    sim.stage_run["runnable"][stage] = 1
+    stage_done(sim, stage)
     return 0

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.model.resources import MEMORY, VCORES
-from heddle.sim.containers.early_stages import asked_of, early_stage
+from heddle.sim.codes import FOREVER
+from heddle.sim.containers.early_stages import asked_of, could_act, early_stage
 from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
 
 NOTHING = 0
+ANY = -(1 << 40)  # less than any room
 GIVE_WAY = 1 << 40  # and more: all that is asked for is withdrawn, and so many containers end
 
 
@@ -30,10 +32,10 @@ def _headroom(sim, stage, r):
     """What is left to the job of resource r, for this stage of it."""
     view = sim.shown
     job = view.stage_spec["job"][stage]
+    room = view.clock["total"][0, r] - sim.control["reserved_now"][0, r]
     if sim.setting["has_headroom"][0]:
-        room = hooks.headroom(sim, stage, r)
-    else:
-        room = view.clock["total"][0, r] - sim.control["reserved_now"][0, r]
+        told = hooks.headroom(sim, stage, r)
+        room = told if sim.setting["by_label"][0] else min(told, room)
     if sim.setting["has_pools"][0]:
         pool = view.job["pool"][job]
         room = min(room, hooks.limit(sim, pool, r) - view.pool["allocated"][pool, r])
@@ -126,14 +128,20 @@ def _divide_towards_zero(amount, each):
 
 
 @compiled
-def _limit(sim, stage, r):
-    """What the job has, maps and reduces, and could have."""
+def _held(sim, stage, r):
+    """What maps and reduces have."""
     view = sim.shown
-    limit = _headroom(sim, stage, r) + view.stage["held"][stage] * _demand(sim, stage, r)
+    held = view.stage["held"][stage] * _demand(sim, stage, r)
     first = view.stage_spec["first_after"][stage]
     for i in range(first, first + view.stage_spec["n_after"][stage]):
-        limit += view.stage["held"][sim.after[i]] * _demand(sim, sim.after[i], r)
-    return limit
+        held += view.stage["held"][sim.after[i]] * _demand(sim, sim.after[i], r)
+    return held
+
+
+@inlined
+def _limit(sim, stage, r):
+    """What they have and could have."""
+    return _headroom(sim, stage, r) + _held(sim, stage, r)
 
 
 @compiled
@@ -207,3 +215,47 @@ def reduce_demand(sim, stage, at_ms):
         return pending
     more = _due_to_reduces(sim, stage, total, done)
     return min(more, pending) if more > 0 else max(more, -asked_of(sim, stage))
+
+
+@compiled
+def _may_ask_for_less(sim, stage, total, done):
+    """Whether the AM would ask for less if nothing were left to its job."""
+    taken = sim.shown.stage["held"][stage] + asked_of(sim, stage)
+    for r in range(VCORES + 1):
+        each = _demand(sim, stage, r)
+        if _is_looked_at(sim, r) and each > 0 and asked_of(sim, stage) > 0:
+            due = _ideal(sim, _held(sim, stage, r), total, done)
+            if due - taken * each <= -each:
+                return True
+    return False
+
+
+@compiled
+def room_needed(sim, stage):
+    """How much memory must be free in the cluster before a look at the stage could do anything, while nothing changes
+    in its job. ANY: that depends on more; FOREVER: it never could.
+
+    While maps wait and some run, one more task is asked for only if what is due to reduces grows by it, and no more is
+    due to them than their part of all that the job has and could have, or what maps leave of it.
+    """
+    view, setting = sim.shown, sim.setting
+    if not could_act(sim, stage):
+        return FOREVER
+    total, done, held = 0, 0, 0
+    first = view.stage_spec["first_after"][stage]
+    for i in range(first, first + view.stage_spec["n_after"][stage]):
+        before = sim.after[i]
+        total += view.stage_spec["n_tasks"][before]
+        done += view.stage["done"][before]
+        held += view.stage["held"][before]
+    each = _demand(sim, stage, MEMORY)
+    if held == 0 or done + held == total or each == 0 or setting["by_label"][0]:
+        return ANY
+    if _may_ask_for_less(sim, stage, total, done):
+        return ANY
+    wanted = (view.stage["held"][stage] + asked_of(sim, stage) + 1) * each
+    needed = _left_to_maps(sim, stage, MEMORY) + wanted
+    part = setting["ramp_up_limit_permille"][0]
+    if done > 0 and part > 0:
+        needed = min(needed, max(-(-wanted * total // done), -(-wanted * 1000 // part)))
+    return needed - _held(sim, stage, MEMORY)

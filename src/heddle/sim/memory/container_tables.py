@@ -114,4 +114,5 @@ class Looks(Row):
     last_ms: Int64 = -1
     n_stages: Int32 = of_run(lambda run: run.early_stages_of_jobs)
     at_stage: Int32  # while it looks: how many of them it has looked at
-    listens: Int8  # in the list of listeners
+    needs_mb: Int64  # so much must be free before a look could do anything
+    place: Int32 = -1  # in the heap of listeners; -1: it is not there

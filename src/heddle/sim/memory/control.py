@@ -44,8 +44,10 @@ class Control(Row):
     promised_at_ms: Int64 = -1  # when queues were last told what the nodes may promise
     shares_moved: Int64  # of queues, from outside
     # AMs that look at their early stages (containers/early_stages.py).
-    n_listeners: Int64  # jobs that look when containers came or went
+    n_listeners: Int64  # jobs that look when there is room enough
     room_moved: Int64  # some did, or what the nodes may promise changed, since listeners were last told
+    changed_ms: Int64 = -1  # from when on the last of this that they were told is looked at
+    looker: Int64 = -1  # the job whose AM has looked last
     looks_begun_ms: Int64 = -1  # the last instant in which AMs have begun to look
     looks_over_ms: Int64 = -1  # the last in which they have looked
     # What one step leaves for settle(): lengths of lists.

@@ -48,6 +48,9 @@ class Setting(Row):
     has_use: Int64 = of_run(
         lambda run: (run.workload.tasks["first_segment"] != NO_SEGMENTS).any() or run.sizing.depends_on != "nothing"
     )
+    has_empty: Int64 = of_run(
+        lambda run: ((run.workload.stages["n_tasks"] == 0) & (run.workload.stages["kind"] != EXECUTORS)).any()
+    )
     has_early: Int64 = of_run(lambda run: run.has_early)
     ramp_up_limit_permille: Int64 = of_run(lambda run: run.cluster.map_reduce.ramp_up_limit_permille)
     preemption_limit_permille: Int64 = of_run(lambda run: run.cluster.map_reduce.preemption_limit_permille)

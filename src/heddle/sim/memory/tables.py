@@ -54,7 +54,7 @@ class Sim:
     keeping: Array = rows(Keeping, lambda n: n.stages_if_reserving)
     job_run: Array = rows(JobRun, lambda n: n.jobs)
     looks: Array = rows(Looks, lambda n: n.jobs_if_early)
-    listeners: Array = array(I32, lambda n: n.jobs_if_early)  # jobs (containers/early_stages.py)
+    listeners: Array = array(I32, lambda n: n.jobs_if_early)  # a heap of jobs (containers/listeners.py)
     after: Array = fixed(I32, lambda run: run.workload.stage_after)  # stages a stage comes after
     before_first: Array = fixed(I32, lambda run: run.later_stages.first)  # CSR: stages that come after a stage
     before: Array = fixed(I32, lambda run: run.later_stages.owned)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from heddle.model.compiled import compiled
+from heddle.model.compiled import inlined
 from heddle.model.view import EVENT_ALLOCATED, JOB_ADMITTED, JOB_ARRIVED
 from heddle.model.workload import AM
 from heddle.sim.books import count_allocated, count_waiting, next_am, start_later, take_task, take_this_task
 from heddle.sim.codes import LOG_ADMITTED, WAIT_NONE
-from heddle.sim.containers.early_stages import hear
+from heddle.sim.containers.early_stages import has_early_stages, hear
 from heddle.sim.containers.slots import new_slot
 from heddle.sim.log import note
 from heddle.sim.numba.units import unit
@@ -77,16 +77,15 @@ def allocate(sim, stage, n):
     if setting["sizing_changes"][0]:
         resize(sim, n)
     node_changed(sim, n)
-    if setting["has_early"][0]:
-        _map_got_room(sim, stage)
+    if has_early_stages(sim, job):
+        _map_may_run(sim, stage)
+        hear(sim, job)
     return 0
 
 
-@compiled
-def _map_got_room(sim, stage):
+@inlined
+def _map_may_run(sim, stage):
     """A container of the stage was allocated: early stages behind it that made room for it may ask again."""
-    for i in range(sim.before_first[stage], sim.before_first[stage + 1]):
-        follower = sim.before[i]
-        if sim.stage_run["gave_way"][follower]:
-            sim.stage_run["gave_way"][follower] = 0
-            hear(sim, sim.shown.stage_spec["job"][stage])
+    if sim.setting["has_dag"][0]:
+        for i in range(sim.before_first[stage], sim.before_first[stage + 1]):
+            sim.stage_run["gave_way"][sim.before[i]] = 0

@@ -6,7 +6,8 @@ from heddle.model.compiled import compiled, inlined
 from heddle.model.view import JOB_FINISHED
 from heddle.sim.books import count_waiting, end_later, next_am, order_endings
 from heddle.sim.codes import END_PREEMPTED, FOREVER, LAUNCHING, TIMER_ASK, TIMER_LOOK, WAIT_NONE
-from heddle.sim.containers.early_stages import asked_of, early_stage, is_open, listen
+from heddle.sim.containers.early_stages import asked_of, early_stage, is_open
+from heddle.sim.containers.listeners import listen
 from heddle.sim.containers.reduce_demand import GIVE_WAY, reduce_demand
 from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.asking import ask_again, rekey_later
@@ -174,6 +175,7 @@ def look(sim, job):
     if sim.job_run["begun"][job] == 0 or sim.shown.job["state"][job] >= JOB_FINISHED:
         looks["at_stage"][job] = 0
         return 0
+    control["looker"][0] = job
     stage = early_stage(sim, job, i)
     if is_open(sim, stage) and _look_at(sim, stage):
         control["idle"][0] = 0
