@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from heddle.reproduce.constants import read_constants
 from heddle.reproduce.dress.compared import small_jobs, small_waits
 from heddle.reproduce.dress.jobs import paper_cluster, twenty
 from heddle.reproduce.dress.release import release_of
-from heddle.reproduce.haste.batches import Batch, JobKind
+from heddle.reproduce.haste.batches import JobKind
 from heddle.reproduce.haste.four_gb import Tasks
 from heddle.reproduce.haste.measures import Measured, idle_reduces_gb_h, makespan
 from heddle.reproduce.haste.recorded import RecordedBatch
@@ -42,18 +41,6 @@ def test_batches_of_the_five_settings(haste: Settings) -> None:
     iterative = batches[ITERATIVE, "third, reduces as given"][0].jobs(0)
     assert sorted(iterative.jobs["iterative"].tolist()) == [0, 0, 0, 0, 1, 1]
     assert iterative.stages["iteration"].max() == 5
-
-
-def test_a_job_asks_for_reduces_before_maps_as_mapreduce_does(haste: Settings) -> None:
-    batch, cluster = haste.batches()[SAME, "cpu, reduces as given"]
-    assert batch.jobs(0).stage_names.to_list()[:3] == ["am", "reduce-0", "map-0"]
-
-    def first_reduce_at_ms(asking: Batch) -> int:
-        run = simulate(asking.jobs(0), cluster, "fifo", seed=0)
-        named = run.attempts.join(run.stages.select("stage", "name"), on="stage")
-        return int(named.filter(name="reduce-0")["started_at_ms"].min())  # type: ignore[call-overload]
-
-    assert first_reduce_at_ms(batch) < first_reduce_at_ms(replace(batch, reduces_first=False))
 
 
 def test_every_change_of_the_why_table_changes_something(haste: Settings) -> None:

@@ -51,7 +51,6 @@ class Batch:
     sigma: float
     slow_start_permille: int
     shuffle_ms: int
-    reduces_first: bool  # of the requests of one job; the order of its stages is theirs
 
     def jobs(self, seed: int) -> Workload:
         order, durations, gaps = (np.random.default_rng([stream, seed]) for stream in range(3))
@@ -86,7 +85,7 @@ class Batch:
                 shuffle_ms=self.shuffle_ms,
                 iteration=iteration,
             )
-            stages += [reduces, maps] if self.reduces_first else [maps, reduces]
+            stages += [maps, reduces]
             before = names[1:]
         return stages
 

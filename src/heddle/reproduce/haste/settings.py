@@ -82,8 +82,7 @@ class Settings(Scope):
         made = tuple((kind, wanted[kind].cut_to(memory_mb, vcores_milli // MILLI)) for kind in kinds)
         am = (known["cluster.am_mb"], known["cluster.am_vcores"] * MILLI)
         shuffle_ms = round(1000 * known["jobs.shuffle_s"])
-        slow_start, reduces_first = known["jobs.slow_start_permille"], known["jobs.reduces_first"]
-        return Batch(made, mean_gap_s, am, known["jobs.sigma"], slow_start, shuffle_ms, reduces_first)
+        return Batch(made, mean_gap_s, am, known["jobs.sigma"], known["jobs.slow_start_permille"], shuffle_ms)
 
 
 def relative(

@@ -63,7 +63,6 @@ def changes_of(settings: Settings) -> dict[str, Change]:
     known = settings.known
     changes: dict[str, Change] = {
         "nothing": lambda case: case,
-        "maps are asked for before reduces": partial(_batch, reduces_first=False),
         "no reduce starts before the maps are done": partial(_batch, slow_start_permille=1000),
         "no heartbeats, no time to launch": _at_once,
         "no AMs": partial(_batch, am=None),
