@@ -28,6 +28,7 @@ FEATURES = {
     "oversold-queues": Features(queues=True, use=True, background=True, ams=True, faults=True),
     "labels": Features(queues=True, labels=True, use=True, ams=True, faults=True, decommissioning=True),
     "heartbeats": Features(heartbeats=True, ams=True, use=True, faults=True, background=True),
+    "early": Features(heartbeats=True, ams=True, queues=True, early_stages=True, use=True),
 }
 policies = st.builds(
     Policy,

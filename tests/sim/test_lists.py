@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import pytest
 
 from heddle.model.cluster import Cluster
 from heddle.policy.parse import parse_policy
-from heddle.sim.codes import FREE
+from heddle.sim.codes import FOREVER, FREE
 from heddle.sim.memory.tables import Array, Sim
 from heddle.sim.run import run_engine
 from heddle.sim.scheduling.busy_queues import next_busy
@@ -74,7 +75,30 @@ def nodes_that_gained(sim: Sim) -> int:
     return count
 
 
+def jobs_that_listen(sim: Sim) -> int:
+    """In order; and who is not there, nor about to look, has nothing to ask for."""
+    looks, heap = sim.looks, sim.listeners[: sim.control["n_listeners"][0]].tolist()
+    assert [int(looks["place"][job]) for job in heap] == list(range(len(heap)))
+    assert sorted(np.flatnonzero(looks["place"] >= 0).tolist()) == sorted(heap)
+    for i in range(1, len(heap)):
+        assert looks["needs_mb"][heap[(i - 1) // 2]] <= looks["needs_mb"][heap[i]]
+    spec, stages, early = sim.shown.stage_spec, sim.shown.stage, sim.stage_run
+    for stage in np.flatnonzero((early["pending"] > 0) & (early["runnable"] != 0) & (early["gave_way"] == 0)).tolist():
+        job, first = spec["job"][stage], spec["first_after"][stage]
+        maps = sim.after[first : first + spec["n_after"][stage]]
+        is_open = sim.job_run["begun"][job] and not early["after_left"][maps].any()
+        done = stages["done"][maps].sum() * 1000 >= spec["slow_start_permille"][stage] * spec["n_tasks"][maps].sum()
+        if is_open and done:
+            assert looks["place"][job] >= 0 or looks["next_ms"][job] < FOREVER
+    return len(heap)
+
+
 @pytest.mark.parametrize("policy", ["capacity", "capacity+usage-feedback+admission-control"])
 @pytest.mark.parametrize("look", [slots_of_jobs, nodes_kept, busy_queues, nodes_that_gained])
 def test_a_list_is_what_a_look_at_everything_finds(look: Callable[[Sim], int], policy: str) -> None:
     assert max(look(sim) for sim in seen(policy)) > 1, "none of these instants shows anything"
+
+
+@pytest.mark.parametrize("policy", ["fair", "drf"])
+def test_jobs_listen_as_long_as_they_have_something_to_ask_for(policy: str) -> None:
+    assert max(jobs_that_listen(sim) for sim in seen(policy)) > 1, "none of these instants shows anything"
