@@ -230,6 +230,38 @@ def test_jobs_of_queues_that_are_gone_are_counted(rm: FakeRm, capsys: Capture) -
     assert "none of 20 applications can be simulated (20: their queue is no leaf queue any more)" in told["verdict"]
 
 
+def test_applications_that_failed_say_why(rm: FakeRm, capsys: Capture) -> None:
+    for app in add_past(rm, 20, minutes=100)[:8]:
+        app.final_status = "FAILED"
+        app.diagnostics = f"Application {app.id} submitted by user ann to unknown queue: root.etl\nstack"
+    (failed,) = (one for one in document(capsys, rm.address)["findings"] if one["key"] == "failed-applications")
+    assert failed["severity"] == "medium"
+    assert failed["says"] == (
+        "8 of 20 applications failed or were killed. "
+        "YARN says of 8: Application application_… submitted by user ann to unknown queue: root.etl."
+    )
+    told = document(capsys, rm.address, "--application", app.id)
+    assert [one["key"] for one in told["findings"]] == ["failed"]
+    assert "unknown queue: root.etl." in told["findings"][0]["says"]
+    hidden = document(capsys, rm.address, "--anonymise")
+    assert "root.etl" not in json.dumps(hidden)
+
+
+def test_a_check_that_will_watch_does_not_propose_it(rm: FakeRm, capsys: Capture) -> None:
+    add_past(rm, 20, minutes=100)
+    run(["check", rm.address, "--for", "1s"])
+    assert "--for 1s --for" not in capsys.readouterr().out
+
+
+def test_the_partition_of_an_am_is_no_reason_to_wait(rm: FakeRm, capsys: Capture) -> None:
+    add_past(rm, 20, minutes=100)
+    app = rm.add_app("batch")
+    app.diagnostics = "Application is Activated, waiting for resources to be assigned for AM. Details : AM Partition = "
+    app.asks = [(0, 1024, 1, 1)]
+    told = document(capsys, rm.address)
+    assert "label" not in told["waiting"][0]["why"]
+
+
 def test_a_policy_that_helps_is_named_with_the_command_to_try_it(
     resampled: None, rm: FakeRm, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,14 +273,15 @@ def test_a_policy_that_helps_is_named_with_the_command_to_try_it(
     assert policy["says"].startswith("usage-feedback would have finished these jobs")
     assert "95 % interval" in policy["says"]
     assert policy["severity"] == "low"
+    assert "; but that rests on a simulation that is off" in policy["says"]
     assert policy["rests_on"][0].startswith("a simulation that is off: under the present policy these jobs take")
     shadow, watch = told["next"]
     steer = f"heddle yarn steer --rm {rm.address} --policy usage-feedback"
-    assert shadow["command"] == f"{steer} --for 600"
+    assert shadow["command"] == f"{steer} --for 10m"
     assert watch["command"].endswith("--for 30m"), "nothing live on the word of a simulation that is off"
     monkeypatch.setattr(findings, "NEAR_ENOUGH", 100.0)
     told = document(capsys, rm.address)
-    assert [one["command"] for one in told["next"]] == [f"{steer} --for 600", f"{steer} --mode live"]
+    assert [one["command"] for one in told["next"]] == [f"{steer} --for 10m", f"{steer} --mode live"]
     assert next(one for one in told["findings"] if one["key"] == "policy")["severity"] == "medium"
     row = next(
         one for one in told["policies"]["summary"]

@@ -138,5 +138,5 @@ def test_advice_speaks_of_requests_and_policies(capsys: pytest.CaptureFixture[st
     assert advice["policies"][0]["mean_jct_change_pct"] == 0
     assert run(["advise", "mix", "--windows", "0"]) == 0
     shown = capsys.readouterr()
-    assert "enough MB" in shown.out
+    assert "enough" in shown.out
     assert "GB-hours" in shown.err

@@ -7,7 +7,8 @@ import pytest
 from rich.console import Console
 
 from heddle.analysis.comparison.compare import compare_runs
-from heddle.report.table import broken, change_words, comparison_tables, verdict_sentences
+from heddle.report.fitted_table import wrapped
+from heddle.report.table import change_words, comparison_tables, verdict_sentences
 from report.made_comparison import comparison, stalling
 
 
@@ -75,9 +76,9 @@ def test_crashes_are_never_left_out_where_there_are_any(width: int) -> None:
 
 def test_names_break_between_their_parts() -> None:
     name = "capacity+usage-feedback(damping=0.5,young=3)"
-    assert broken(name, 100) == name
-    assert broken(name, 24) == "capacity+usage-feedback\n(damping=0.5,young=3)"
-    assert broken(name, 16) == "capacity+\nusage-feedback\n(damping=0.5,\nyoung=3)"
+    assert wrapped(name, 100) == [name]
+    assert wrapped(name, 24) == ["capacity+usage-feedback", "(damping=0.5,young=3)"]
+    assert wrapped(name, 16) == ["capacity+", "usage-feedback", "(damping=0.5,", "young=3)"]
 
 
 def test_no_row_is_empty_above_the_headings() -> None:

@@ -235,3 +235,11 @@ def test_other_files(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "x.xml").write_text(text)
     with pytest.raises(BadInput, match=message):
         read_queues_xml(tmp_path / "x.xml", None)
+
+
+def test_weights_beside_percent_share_what_these_leave(tmp_path: Path) -> None:
+    """As Hadoop 3.4.2's ResourceCalculationDriver has it: amounts, then percent, then weights."""
+    found = capacity(
+        tmp_path, root__queues="a,b,c", root__a__capacity="60", root__b__capacity="1w", root__c__capacity="3w"
+    )
+    assert [queue(found, f"root.{name}").guarantee_permille for name in "abc"] == [600, 100, 300]

@@ -25,6 +25,7 @@ class Pseudonyms:
                 name=pseudonym(self.salt, "job", kind_of(one.name)),
                 user=pseudonym(self.salt, "user", one.user),
                 queue=self.queue(one.queue),
+                why_failed="",  # it names queues, users and hosts
             )
             for one in outlines
         ]

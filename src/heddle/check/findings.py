@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -24,7 +26,9 @@ MUCH_SAVED: Final = 0.05  # of what was reserved
 LONG_WAIT_S: Final = 300.0
 LONG_AM_WAIT_S: Final = 60.0
 MANY_FAILED: Final = 0.1
+MOST_FAILED: Final = 0.25
 NEAR_ENOUGH: Final = 1.5  # how many times longer or shorter simulated jobs may take than they did
+_ID: Final = re.compile(r"\b(application|appattempt|container|job)_[0-9e_]+")
 _LEAST_APPLICATIONS: Final = 10
 _WATCH: Final = "--for 30m watches the next ones."
 
@@ -124,6 +128,8 @@ def _policy(checked: Checked) -> Iterator[Finding]:
         f"{tried.comparison.baseline}, which runs today (95 % interval {range_pct(interval)})."
     )
     doubts = [doubt for doubt in (simulation_off(checked), _too_short(tried)) if doubt]
+    if doubts:
+        said = f"{said.removesuffix('.')}; but that rests on {', and on '.join(doubts)}."
     severity: Severity = "medium" if change <= -5 and not doubts else "low"
     rests = (*doubts, *assumptions(checked))
     yield Finding("policy", severity, said, -change, "% sooner with another policy", rests)
@@ -178,7 +184,17 @@ def _failed(checked: Checked) -> Iterator[Finding]:
     if accounts.applications >= _LEAST_APPLICATIONS and accounts.failed >= MANY_FAILED * accounts.applications:
         share = accounts.failed / accounts.applications
         said = f"{accounts.failed:,} of {accounts.applications:,} applications failed or were killed."
-        yield Finding("failed-applications", "low", said, share, "share of applications")
+        severity: Severity = "medium" if share >= MOST_FAILED else "low"
+        yield Finding("failed-applications", severity, said + _why_they_failed(checked), share, "share of applications")
+
+
+def _why_they_failed(checked: Checked) -> str:
+    """What YARN says of most of them, without the numbers by which one differs from the next."""
+    reasons = Counter(_ID.sub(r"\1_…", one.why_failed) for one in checked.gathered.outlines if one.why_failed)
+    if not reasons:
+        return ""
+    reason, count = reasons.most_common(1)[0]
+    return f" YARN says of {count:,}: {reason.rstrip('.')}."
 
 
 def _nodes(checked: Checked) -> Iterator[Finding]:

@@ -21,13 +21,14 @@ def next_steps(checked: Checked, address: str, command: str) -> list[NextStep]:
     `command` made this check.
     """
     best = None if checked.tried is None else checked.tried.best()
-    watch = NextStep("Watch it for half an hour, for a surer verdict", f"{command} --for 30m")
+    watches = any(word.partition("=")[0] == "--for" for word in shlex.split(command))
+    watch = [] if watches else [NextStep("Watch it for half an hour, for a surer verdict", f"{command} --for 30m")]
     if best is None:
-        return [] if checked.watched is not None else [watch]
+        return watch
     steer = ["heddle", "yarn", "steer", "--rm", address, "--policy", best.steered]
-    shadow = NextStep("See what it would do, changing nothing", shlex.join([*steer, "--for", "600"]))
+    shadow = NextStep("See what it would do, changing nothing", shlex.join([*steer, "--for", "10m"]))
     if simulation_off(checked):
-        return [shadow, *([watch] if checked.watched is None else [])]
+        return [shadow, *watch]
     needs = f" (live it needs {best.needs})" if best.needs else ""
     live = shlex.join([*steer, "--mode", "live"])
     return [shadow, NextStep(f"Then let it, until Ctrl-C puts everything back{needs}", live)]

@@ -20,7 +20,7 @@ _SAID: Final = {
     r"AM resource limit": "the queue's application masters have all the room that they may (AM share)",
     r"max(imum)?.?parallel": "the queue runs as many applications as it may",
     r"Cluster resource is empty": "there is no node",
-    r"not.*label|partition": "no node of its label has room",
+    r"not.*label|Ignore Exclusivity": "no node of its label has room",
 }
 QUEUE_FULL: Final = "the queue has all that it may have (maximum capacity)"
 CLUSTER_FULL: Final = "no node has room"

@@ -55,7 +55,7 @@ def application_findings(sources: Sources, application: str) -> OneApplication:
         raise BadInput.of("--application", f"the ResourceManager does not know {application}")
     with Reading(f"{sources.rm.address}: {application}"):
         outline = outline_of(answer["app"])
-    found = list(_start(outline))
+    found = [*_failure(outline), *_start(outline)]
     read = []
     if outline.ended_at_ms <= 0:
         raise BadInput.of("--application", f"{application} has not ended: there is nothing to judge yet")
@@ -75,13 +75,20 @@ def application_findings(sources: Sources, application: str) -> OneApplication:
             read.append("judged by its event log")
             found += [*_spark_skew(spec), *_executors(spec, outline), *_executor_memory(spec)]
     else:
-        which = {MAPREDUCE: "--history URL", SPARK: "--spark-history URL or FOLDER"}.get(outline.kind, "--for 30m")
-        read.append(f"its tasks are not known: {which} would tell")
+        which = {MAPREDUCE: "--history URL", SPARK: "--spark-history URL or FOLDER"}.get(outline.kind)
+        would = f"{which} would tell" if which else f"nothing keeps a history of applications of type {outline.kind}"
+        read.append(f"its tasks are not known: {would}")
     ordered = tuple(sorted(found, key=lambda one: ORDER.index(one.severity)))
     took = write_s((outline.ended_at_ms - outline.submitted_at_ms) / 1000)
-    ended = "succeeded" if outline.succeeded else "did not succeed"
+    ended = "succeeded" if outline.succeeded else "failed or was killed"
     what = ordered[0].says if ordered else "Nothing stands out."
     return OneApplication(outline, ordered, f"{outline.name} {ended} after {took}. {what}", tuple(read))
+
+
+def _failure(outline: Outline) -> Iterator[JobFinding]:
+    if not outline.succeeded:
+        says = f"YARN says: {outline.why_failed.rstrip('.')}." if outline.why_failed else "YARN does not say why."
+        yield JobFinding("failed", "high", says, f"look at yarn logs -applicationId {outline.id}")
 
 
 def _start(outline: Outline) -> Iterator[JobFinding]:

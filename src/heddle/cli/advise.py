@@ -13,6 +13,8 @@ from heddle.model.resources import MEMORY_MB
 from heddle.report.amounts import hours
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from heddle.analysis.trace_contents.advice import Advice
     from heddle.model.cluster import Cluster
     from heddle.model.workload import Workload
@@ -50,8 +52,6 @@ def advise(
       heddle advise trace.parquet --windows 0
       heddle advise trace.parquet --cluster 20x65536x24 -p capacity -p capacity+usage-feedback
     """
-    from rich.markup import escape
-
     from heddle.analysis.trace_contents.advice import Rule, advise_requests, document
 
     loaded = workload_for(workload)
@@ -67,10 +67,8 @@ def advise(
     if left:
         say(f"{left} tasks recur too rarely, or their use was not recorded: no advice on those")
     if tried:
-        shown = table(("policy", "mean completion"), (), title=f"policies on {windows} parts of the trace")
-        for one in tried:
-            shown.add_row(escape(one["policy"]), _change(one))
-        print_tables([shown])
+        rows = [(one["policy"], _change(one)) for one in tried]
+        print_tables([table(("policy", "mean completion"), rows, title=f"policies on {windows} parts of the trace")])
 
 
 def _table(found: list[Advice], rule: Any) -> Any:
@@ -176,16 +174,20 @@ def _parts(loaded: Workload, windows: int, tasks: int) -> list[Workload]:
     return parts
 
 
-def _change(one: dict[str, Any]) -> str:
-    """In rich's markup."""
+def _change(one: dict[str, Any]) -> str | Text:
+    from rich.text import Text
+
+    from heddle.report.wording import NO_DIFFERENCE, range_pct, signed_pct
+
     if one["stalled"]:
-        return ("baseline, " if one["baseline"] else "") + f"[red]stalled {one['stalled']} of {one['windows']}[/red]"
+        return Text(("baseline, " if one["baseline"] else "") + f"stalled {one['stalled']} of {one['windows']}", "red")
     if one["baseline"]:
         return "baseline"
     if one["mean_jct_change_pct"] is None:
         return "not known"
-    interval = one["ci95"]
+    interval, change = one["ci95"], signed_pct(one["mean_jct_change_pct"])
     if interval is None:
-        return f"{one['mean_jct_change_pct']:+.1f} %"
-    shown = f"{one['mean_jct_change_pct']:+.1f} % ({interval[0]:+.1f} to {interval[1]:+.1f})"
-    return shown if interval[0] > 0 or interval[1] < 0 else f"no difference shown ({shown})"
+        return f"{change} (no interval)"
+    if interval[0] > 0 or interval[1] < 0:
+        return f"{change} ({range_pct(interval)})"
+    return f"{NO_DIFFERENCE} ({range_pct(interval)})"

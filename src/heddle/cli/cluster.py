@@ -71,7 +71,10 @@ def import_cluster(
     if output is None:
         print(text, end="")
     if left:
-        headings = {True: "not taken over, may change results", False: "not needed, or not quite as it was"}
+        headings = {
+            True: "not taken over, may change results",
+            False: "not taken over, changes no result",
+        }
         for matters, heading in headings.items():
             rows = [(one.setting, one.value, one.why) for one in left if one.matters == matters]
             if rows:

@@ -12,7 +12,15 @@ import typer
 
 from heddle.cli.completion import policy_names, workload_names
 from heddle.cli.engines import On, engine_on
-from heddle.cli.inputs import LeverTimeout, cluster_for, compile_with_message, limit_levers, read_all, workload_for
+from heddle.cli.inputs import (
+    LeverTimeout,
+    cluster_for,
+    compile_with_message,
+    limit_levers,
+    read_all,
+    warn_of_unknown_use,
+    workload_for,
+)
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, terminal_width
 from heddle.cli.progress import run_with_progress
 
@@ -134,6 +142,7 @@ def compare(
         complete=report is not None,
         executor=executor,
     )
+    warn_of_unknown_use(first, plan.policies)
     for n_resources in plan.resource_counts:
         compile_with_message(plan.policies, n_resources)
     done = dict(run_with_progress(engine, run_one, plan.runs))

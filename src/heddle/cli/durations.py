@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Annotated, Final
+
+import typer
 
 from heddle.model.errors import BadInput
 
@@ -17,3 +19,13 @@ def seconds(text: str, option: str, examples: str) -> float:
     if read is None or float(read[1]) <= 0:
         raise BadInput.of(option, f"{text!r} is no length of time: say {examples}")
     return float(read[1]) * _UNITS[read[2]]
+
+
+def _until(text: str) -> float:
+    return seconds(text, "--for", "90s, 30m or 2h")
+
+
+For = Annotated[
+    float | None,
+    typer.Option("--for", parser=_until, metavar="TIME", help="End after so long, as 90s, 30m or 2h [default: never]."),
+]

@@ -79,7 +79,7 @@ def _summary(one: Efficiency, by: str) -> Table:
 
     name = display_name(one.resource)
     if one.ratio is None:
-        return table(("", ""), [("use", "not recorded for any container")], title=name)
+        return table(("", ""), [("use", "not recorded for any container: `heddle yarn track` measures it")], title=name)
     rows = [
         ("reserved", in_hours(one.reserved, one.resource)),
         ("used", f"{in_hours(one.used, one.resource)} ({100 * one.ratio:.1f} %)"),

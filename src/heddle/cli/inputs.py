@@ -33,7 +33,6 @@ ClusterOption = Annotated[
     ),
 ]
 MAY_CHANGE_RESULTS: Final = "may_change_results"  # key of a cluster's `about`: what an import could not take over
-COMPILE_S: Final = 20  # about; for the message
 
 
 def read_all(*readers: Callable[[], Any]) -> list[Any]:
@@ -85,6 +84,18 @@ def cluster_for(workload: str, cluster: str | None) -> Cluster:
     )
 
 
+def warn_of_unknown_use(workload: Workload, policies: Iterable[Policy]) -> None:
+    """A lever that sizes nodes by use says nothing where no use is known; its numbers would look like a verdict."""
+    if len(workload.segments):
+        return
+    by_use = (policy.sizing for policy in policies if policy.sizing.depends_on == "reports")
+    for name in dict.fromkeys(sizing.name for sizing in by_use):
+        complain(
+            f"warning: no use is recorded in {workload.name}: {name} takes every task to use all that it reserves, "
+            "so that what it would do on the real cluster is not shown"
+        )
+
+
 LeverTimeout = Annotated[
     float, typer.Option("--lever-timeout", metavar="S", help="End when a lever of yours takes longer for one answer.")
 ]
@@ -110,7 +121,7 @@ def compile_with_message(policies: Iterable[Policy], n_resources: int) -> float:
     if waiting:
         say("another heddle is compiling the engine: waiting for it ...")
     elif first:
-        say(f"compiling the engine once, about {COMPILE_S} s ...")
+        say("compiling the engine once: 20 s, or a minute on a busy machine ...")
     took_s = prepare_engine(policies, n_resources)
     if first and not waiting:
         say(f"compiled in {took_s:.0f} s; from now on it comes from the cache")

@@ -79,8 +79,7 @@ def _table(found: Ledger) -> Table:
     ]
     rows.append(_row("all", found.total, found))
     rows += [_row(f"(beside it: {memo.what})", memo.amounts, found) for memo in found.memos if any(memo.amounts)]
-    took_h = (found.end_ms - found.begin_ms) / 3_600_000
-    return table(headings, rows, title=f"capacity over {took_h:.3g} hours")
+    return table(headings, rows, title=f"capacity over {write_s((found.end_ms - found.begin_ms) / 1000)}")
 
 
 def _against_yarn(accounts: YarnAccounts) -> Table:
@@ -91,7 +90,9 @@ def _against_yarn(accounts: YarnAccounts) -> Table:
     headings = ["application"]
     for name in accounts.resources:
         headings += [f"{display_name(name)}: {hours_unit(name)} here", "by YARN", "off"]
-    jobs = sorted(accounts.jobs, key=lambda one: one.furthest_off, reverse=True)
+    jobs = sorted(
+        (one for one in accounts.jobs if any(map(any, one.amounts))), key=lambda one: one.furthest_off, reverse=True
+    )
     shown = [(one.name, one.amounts) for one in jobs[:MOST_JOBS]]
     if len(jobs) > MOST_JOBS:
         shown.append((f"... {len(jobs) - MOST_JOBS} more, nearer", ()))

@@ -18,6 +18,7 @@ from heddle.model.errors import BadInput, CheckFailed, HeddleError, Problem
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
+    from rich.text import Text
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -88,7 +89,7 @@ def print_tables(tables: Iterable[RenderableType], *, to_stderr: bool = False) -
 def print_paragraphs(paragraphs: Iterable[str]) -> None:
     """Sentences of the result, broken between words."""
     for paragraph in paragraphs:
-        print(textwrap.fill(paragraph, terminal_width()))
+        print(textwrap.fill(paragraph, terminal_width(), break_on_hyphens=False))
     print()
 
 
@@ -99,19 +100,16 @@ def terminal_width() -> int:
     return Console().width
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> Table:
-    """A plain table, without a row of headings where all are empty; what the cells hold is text, not markup."""
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
+def table(headings: Sequence[str], rows: Iterable[Sequence[str | Text]], title: str = "") -> Table:
+    """A plain table for this terminal; what the cells hold is text, not markup."""
+    from heddle.report.fitted_table import fitted_table
 
-    made = Table(title=escape(title) or None, title_justify="left", box=box.SIMPLE_HEAD)
-    made.pad_edge, made.show_edge, made.show_header = False, False, any(headings)
-    for heading in headings:
-        made.add_column(escape(heading), overflow="fold")
-    for row in rows:
-        made.add_row(*(escape(cell) for cell in row))
-    return made
+    return fitted_table(headings, list(rows), title, terminal_width())
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 job`, `2,000 jobs`."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def report(error: HeddleError) -> int:

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -17,6 +17,13 @@ from heddle.cli.inputs import compile_with_message
 from heddle.cli.output import Json, print_json, print_tables, say, table
 from heddle.cli.progress import run_with_progress
 from heddle.model.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.table import Table
+
+    from heddle.reproduce.claims import Reproduction
 
 ALL: Final = "all"
 WEAVE: Final = "weave"
@@ -67,10 +74,10 @@ def reproduce(
     """
     from heddle.policy.parse import parse_policy
     from heddle.report.page import write_page
-    from heddle.reproduce.claims import Reproduction, headline
+    from heddle.reproduce.claims import headline
     from heddle.reproduce.lab import Lab
     from heddle.reproduce.markdown import write_markdown
-    from heddle.reproduce.page import interval_text, measured_text, reproductions_html
+    from heddle.reproduce.page import reproductions_html
     from heddle.reproduce.papers import PAPERS
     from heddle.reproduce.papers import reproduce as carry_out
 
@@ -105,17 +112,21 @@ def reproduce(
         print_json({"papers": [result.as_json() for result in done]})
         return
     for result in done:
-        rows = [
-            (
-                claim.id,
-                claim.source,
-                claim.statement,
-                claim.paper,
-                measured_text(claim),
-                interval_text(claim),
-                claim.verdict,
-            )
-            for claim in result.claims
-        ]
-        heads = ("", "whose", "claim", "paper says", "measured", "95 % interval", "verdict")
-        print_tables([table(heads, rows, title=f"{result.title}; constants {result.constants_hash}")])
+        print_tables(_claims_tables(result))
+
+
+def _claims_tables(result: Reproduction) -> Iterator[Table]:
+    """The paper's claims, then ours: four columns, because claims are sentences."""
+    from heddle.reproduce.page import interval_text, measured_text
+
+    for source, whose in (("paper", "the paper's claims"), ("ours", "claims of ours")):
+        rows = []
+        for claim in result.claims:
+            interval = interval_text(claim)
+            measured = measured_text(claim) + (f" ({interval})" if interval else "")
+            says = f"{claim.statement}: {claim.paper}" if source == "paper" and claim.paper else claim.statement
+            if claim.source == source:
+                rows.append((claim.id, says, measured, claim.verdict))
+        if rows:
+            title = f"{result.title}: {whose}; constants {result.constants_hash}"
+            yield table(("", "claim", "measured (95 % interval)", "verdict"), rows, title=title)

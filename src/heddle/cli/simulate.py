@@ -20,6 +20,7 @@ from heddle.cli.inputs import (
     compile_with_message,
     limit_levers,
     read_all,
+    warn_of_unknown_use,
     workload_for,
 )
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
@@ -35,8 +36,14 @@ if TYPE_CHECKING:
 def simulate(
     workload: WorkloadArgument,
     policy: Annotated[
-        str, typer.Option("--policy", "-p", help="See `heddle policies`.", autocompletion=policy_names)
-    ] = "fifo",
+        str | None,
+        typer.Option(
+            "--policy",
+            "-p",
+            help="See `heddle policies` [default: what the cluster runs today, if its file says so; else fifo].",
+            autocompletion=policy_names,
+        ),
+    ] = None,
     cluster: ClusterOption = None,
     seed: Annotated[int, typer.Option(help="Seed of the run, and of a built-in workload.", min=0)] = 0,
     record: Annotated[Path | None, typer.Option(help="Write the run record into this folder.")] = None,
@@ -65,14 +72,19 @@ def simulate(
     """
     from heddle.analysis.measures.metrics import run_metrics
     from heddle.policy.parse import parse_policy
+    from heddle.policy.present import present_policy
     from heddle.record.files import write_record
     from heddle.run import check_executor, check_run
     from heddle.run import simulate as run_simulation
 
     limit_levers(lever_timeout)
-    chosen, loaded, on = read_all(
-        lambda: parse_policy(policy), lambda: workload_for(workload, seed), lambda: cluster_for(workload, cluster)
+    named, loaded, on = read_all(
+        lambda: None if policy is None else parse_policy(policy),
+        lambda: workload_for(workload, seed),
+        lambda: cluster_for(workload, cluster),
     )
+    chosen = named or present_policy(on) or parse_policy("fifo")
+    warn_of_unknown_use(loaded, [chosen])
     check_run(loaded, on, seed)
     check_executor([chosen], loaded, on, executor)
     compile_s = compile_with_message([chosen], len(on.resources))

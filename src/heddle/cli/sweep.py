@@ -120,13 +120,12 @@ def show_sweep(
       heddle sweep show results --metric makespan_s --report sweep.html
       heddle sweep show results --json
     """
-    from rich.markup import escape
+    from rich.text import Text
 
     from heddle.analysis.comparison.sweep_axes import best_of, column_of, numeric_axes, sampling_in, scenarios
     from heddle.experiments.sweep_store import FAILED_RUNS, SweepStore
     from heddle.report.page import write_page
-    from heddle.report.sweep import NAME_WIDTH, standing_cells, sweep_html
-    from heddle.report.table import broken
+    from heddle.report.sweep import standing_cells, sweep_html
     from heddle.report.wording import Scale
 
     chosen = _metric(metric)
@@ -148,13 +147,11 @@ def show_sweep(
     scale = Scale.of(chosen, rows[column_of(chosen)].drop_nulls().to_list())
     headings = ("policy", chosen.title.lower(), "against the best", "")
     for where, best, _ in found:
-        shown = table(headings, standing_cells(best, scale, _SHOWN), title=where)
+        cells = standing_cells(best, scale, _SHOWN)
         for left in best.left_out[:_SHOWN]:
-            shown.add_row(
-                escape(broken(left.name, NAME_WIDTH)), "–", "", f"[red]{left.why}[/red]" if left.stalled else left.why
-            )
+            cells.append((left.name, "–", "", Text(left.why, style="red" if left.stalled else "")))
         print_paragraphs([best.sentence()])
-        print_tables([shown])
+        print_tables([table(headings, cells, title=where)])
         if more := sum(max(0, len(some) - _SHOWN) for some in (best.standings, best.left_out)):
             print(f"{more} more are left out here.\n")
     for caution in dict.fromkeys(sampling.caution for _, _, sampling in found):

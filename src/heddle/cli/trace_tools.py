@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heddle.cli.inputs import workload_for
-from heddle.cli.output import Json, print_json, print_tables, say, table
+from heddle.cli.output import Json, counted, print_json, print_tables, say, table
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -27,17 +27,18 @@ def describe(workload: Spec, json: Json = False) -> None:
       heddle traces describe mix --json
     """
     from heddle.analysis.trace_contents.facts import trace_facts
+    from heddle.report.wording import write_s
 
     facts = trace_facts(workload_for(workload))
     if json:
         print_json(facts)
         return
     use = facts["use"]
-    kind = "over time" if use["over_time"] else "constant"
+    how = ", over time" if use["over_time"] else ", one level for each task" if use["tasks_with_use"] else ""
     rows = [
-        ("jobs", f"{facts['jobs']:,} of {facts['users']:,} users in {facts['queues']:,} queues"),
-        ("tasks", f"{facts['tasks']:,} in {facts['stages']:,} stages"),
-        ("span", _duration(facts["span_s"])),
+        ("jobs", f"{facts['jobs']:,} of {counted(facts['users'], 'user')} in {counted(facts['queues'], 'queue')}"),
+        ("tasks", f"{facts['tasks']:,} in {counted(facts['stages'], 'stage')}"),
+        ("span", write_s(facts["span_s"])),
         ("between jobs", _spread(facts["gap_s"], " s")),
         ("tasks per job", _spread(facts["tasks_per_job"], "")),
         ("durations", _spread(facts["duration_s"], " s")),
@@ -45,15 +46,15 @@ def describe(workload: Spec, json: Json = False) -> None:
             (f"reserved {name}", _spread(points, " MB" if name == "memory" else ""))
             for name, points in facts["reservation"].items()
         ),
-        ("use", f"recorded for {use['tasks_with_use']:,} of {use['tasks']:,} tasks, {kind}"),
+        ("use", f"recorded for {use['tasks_with_use']:,} of {use['tasks']:,} tasks{how}"),
         *((f"arriving {name}", _sparkline(levels)) for name, levels in facts["load"]["busy"].items()),
     ]
-    print_tables([table(("", ""), rows, title=f"trace {facts['name']}")])
+    print_tables([table(("", ""), [row for row in rows if row[1]], title=f"trace {facts['name']}")])
     for what in facts["missing"]:
-        say(f"missing: {what}")
+        say(f"note: {what}")
     suggested = facts["cluster"]
     loads = ", ".join(f"{name} {100 * value:.0f} %" for name, value in suggested["load"].items())
-    say(f"a cluster for a load of 80 %: --cluster {suggested['text']}; it would be loaded {loads}")
+    say(f"a cluster that it loads to 80 % at most: --cluster {suggested['text']} (mean load: {loads})")
 
 
 def slice_trace(
@@ -270,10 +271,6 @@ def _verdict(one: dict[str, float]) -> str:
 
 def _spread(points: dict[str, float], unit: str) -> str:
     return ", ".join(f"{name} {value:,.4g}{unit}" for name, value in points.items())
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds / 86400:.3g} days" if seconds > 2 * 86400 else f"{seconds / 3600:.3g} hours"
 
 
 def _sparkline(levels: list[float]) -> str:

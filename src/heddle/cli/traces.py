@@ -10,7 +10,7 @@ import typer
 
 from heddle.cli import trace_tools
 from heddle.cli.group import CommandGroup
-from heddle.cli.output import Json, print_json, print_tables, say, table
+from heddle.cli.output import Json, counted, print_json, print_tables, say, table
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -93,15 +93,16 @@ def import_command(
         print_json(account)
         return
     print_tables([_account_table(account)])
-    say(f"wrote {output}: {account['jobs']} jobs, {account['tasks']} tasks")
+    say(f"wrote {output}: {counted(account['jobs'], 'job')}, {counted(account['tasks'], 'task')}")
 
 
 def _account_table(account: dict[str, Any]) -> Table:
     """Where every row went; the lines add up to the first."""
     found = account["reconciliation"]
     how = "recognised" if account["detected"] else "as asked"
-    rows = [(f"{found['rows']:,}", "rows read", f"{len(account['files'])} files")]
-    rows.append((f"{found['task_rows']:,}", "became tasks", f"{account['tasks']:,} tasks of {account['jobs']:,} jobs"))
+    rows = [(f"{found['rows']:,}", "rows read", counted(len(account["files"]), "file"))]
+    became = f"{counted(account['tasks'], 'task')} of {counted(account['jobs'], 'job')}"
+    rows.append((f"{found['task_rows']:,}", "became tasks", became))
     rows += [(f"{count:,}", "merged into", what) for what, count in found["merged"].items()]
     rows += [(f"{count:,}", "metadata", what) for what, count in found["metadata"].items()]
     rows += [

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from heddle.cli.durations import For
 from heddle.cli.output import DONE, complain, say
 from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Name, Rm, client_of, until_told
 
@@ -29,7 +30,7 @@ def dashboard(
     forecasts: Annotated[
         Path | None, typer.Option(help="Folder in which a twin keeps its forecasts: shows when applications will end.")
     ] = None,
-    for_s: Annotated[float | None, typer.Option("--for", min=0.1, help="End after so many seconds.")] = None,
+    for_s: For = None,
     max_calls_per_s: MaxCalls = MAX_CALLS,
 ) -> int:
     """Show a cluster, and the controller that steers it, on a local web page, until interrupted.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from heddle.cli.durations import For
 from heddle.cli.output import DONE, Json, complain, is_quiet, print_json, print_json_line, say
 from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Name, Rm, Stretched, client_of, secret_of, until_told
 from heddle.model.errors import BadInput, RunRefused
@@ -35,7 +36,7 @@ def steer(
     ] = "shadow",
     lease_s: Annotated[float, typer.Option("--lease", min=2, help="Seconds after which changes are put back.")] = 60,
     every_s: Annotated[float, typer.Option("--every", min=0.2, help="Seconds between two steps.")] = 1.0,
-    for_s: Annotated[float | None, typer.Option("--for", min=0.1, help="End after so many seconds.")] = None,
+    for_s: For = None,
     young_s: Annotated[
         float,
         typer.Option(

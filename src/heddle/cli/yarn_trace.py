@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from heddle.cli.durations import For
 from heddle.cli.output import DONE, Json, print_json, say
 from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Name, Rm, Stretched, client_of, until_told
 from heddle.model.errors import BadInput
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from heddle.yarn.observe.tracker import Tracker
 
 HISTORY_PATIENCE_S = 15.0  # with the histories of jobs that have ended, before an observation that is to end does so
-Seconds = Annotated[float | None, typer.Option("--for", min=0.1, help="End after so many seconds [default: never].")]
 
 
 def track(
@@ -36,7 +36,7 @@ def track(
     rm: Rm = None,
     name: Name = None,
     every_s: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two samples.")] = 1.0,
-    for_s: Seconds = None,
+    for_s: For = None,
     json: Json = False,
 ) -> int:
     """Sample memory, CPU time and disk I/O of the YARN containers on this machine, until interrupted.
@@ -118,7 +118,7 @@ def observe(
         str | None, typer.Option(help="Address of the MapReduce history server [default: the local cluster's].")
     ] = None,
     every_s: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two polls.")] = 1.0,
-    for_s: Seconds = None,
+    for_s: For = None,
     until_idle: Annotated[
         bool, typer.Option("--until-idle", help="End when every application seen has ended.")
     ] = False,

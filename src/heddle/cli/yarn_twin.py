@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heddle.cli.durations import seconds
+from heddle.cli.durations import For, seconds
 from heddle.cli.output import DONE, Json, print_json, print_json_line, print_tables, say, table
 from heddle.cli.twin import eta_words, forecast_json, scores_table, show_forecast
 from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Name, Rm, client_of, until_told
@@ -70,7 +70,7 @@ def twin(
         bool, typer.Option("--only-present", help="Look ahead with the policy in force alone.")
     ] = False,
     rollouts: Annotated[int, typer.Option(min=2, help="Futures that are rolled out for each policy, at most.")] = 20,
-    for_s: Annotated[float | None, typer.Option("--for", min=0.1, help="End after so many seconds.")] = None,
+    for_s: For = None,
     score: Annotated[
         bool, typer.Option("--score", help="Say how good the forecasts kept in --journal were; asks nobody.")
     ] = False,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from heddle.cli.output import DONE, Json, print_json, say
+from heddle.cli.output import DONE, Json, counted, print_json, say
 from heddle.cli.rerun import queues_for
 from heddle.model.errors import BadInput
 
@@ -59,7 +59,8 @@ def workload(
     if json:
         print_json(found)
         return DONE
-    say(f"wrote {output}: {found['jobs']} jobs, {found['tasks']} tasks; the cluster is in {found['cluster']}")
+    jobs, tasks = counted(replay.workload.n_jobs, "job"), counted(replay.workload.n_tasks, "task")
+    say(f"wrote {output}: {jobs}, {tasks}; the cluster is in {found['cluster']}")
     if left_out:
-        say(f"note: {left_out} jobs without a container that ended are not in it")
+        say(f"note: left out, because no container of theirs has ended: {counted(left_out, 'job')}")
     return DONE

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 import polars as pl
+from rich.text import Text
 
 from heddle.analysis.comparison.best import Best, Standing
 from heddle.analysis.comparison.compare import ComparedMetric
@@ -27,12 +28,10 @@ from heddle.analysis.comparison.sweep_axes import (
 from heddle.report.charts import WIDTH, Axis, Line, figure, line_chart, nice_top, svg
 from heddle.report.page import page
 from heddle.report.style import N_COLOURS
-from heddle.report.table import broken
 from heddle.report.wording import Scale, range_pct, signed_pct
 
 _FIGURES: Final = 40  # of each kind: more than anybody looks at
 _ROWS: Final = 20
-NAME_WIDTH: Final = 24  # of policies on the terminal
 
 
 def sweep_html(name: str, table: pl.DataFrame, metric: ComparedMetric, command: str) -> str:
@@ -161,13 +160,13 @@ def _map_figure(one: HeatMap, metric: ComparedMetric, scale: Scale) -> str:
     return figure(title, svg(title, floor + 40, parts), caption)
 
 
-def standing_cells(best: Best, scale: Scale, count: int) -> list[Sequence[str]]:
+def standing_cells(best: Best, scale: Scale, count: int) -> list[Sequence[str | Text]]:
     """The same standings as rows of a terminal table."""
-    rows: list[Sequence[str]] = []
+    rows: list[Sequence[str | Text]] = []
     for one in best.standings[:count]:
         behind, says = _behind(one, best)
         mean = f"{scale.write(one.mean)} {scale.half_width(one.interval)}".rstrip()
-        rows.append((broken(one.name, NAME_WIDTH), mean, behind, says or "best"))
+        rows.append((one.name, mean, behind, says or "best"))
     return rows
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from rich.text import Text
 
 from heddle.analysis.comparison.compare import Comparison
 from heddle.analysis.comparison.losers import Group, WorseJob
+from heddle.report.fitted_table import fitted_table, wrapped
 from heddle.report.wording import (
     LEAD,
     NO_DIFFERENCE,
@@ -42,7 +42,6 @@ _COLUMNS = {
 _FIRST_TO_GO = ("allocation_efficiency.memory", "jct_s.p95", "wait_s.mean", "makespan_s")  # in a narrow terminal
 _CRASHES = "crashed_tasks"  # goes before them all where there are none, and stays where there are any
 _NAME_WIDTHS = (1000, 24, 16)  # names are written on one line, or broken between their parts
-_BETWEEN_PARTS = re.compile(r"(?<=\+)|(?=\()|(?<=,)")
 
 
 def verdict_sentences(comparison: Comparison) -> list[str]:
@@ -60,23 +59,13 @@ def comparison_tables(comparison: Comparison, width: int) -> list[RenderableType
     for cluster in comparison.clusters:
         found.append(_numbers(comparison, cluster, width))
         if any(one.cluster == cluster for one in comparison.losers):
-            found.append(_widest((_losers_table(comparison, cluster, names) for names in _NAME_WIDTHS), width))
+            found.append(_losers_table(comparison, cluster, width))
     return found
 
 
 def notes(comparison: Comparison) -> list[str]:
     """What must be said below the tables."""
     return list(dict.fromkeys(note for on in comparison.clusters for note in verdict(comparison, on).cautions))
-
-
-def broken(name: str, width: int) -> str:
-    """A policy on as few lines as possible, broken between its parts and never inside one."""
-    lines = [""]
-    for part in _BETWEEN_PARTS.split(name):
-        if lines[-1] and len(lines[-1]) + len(part) > width:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join(lines)
 
 
 def change_words(row: dict[str, Any]) -> str:
@@ -127,22 +116,27 @@ def _widest(tables: Iterable[Table], width: int) -> Table:
 
 
 def _cluster_table(comparison: Comparison, cluster: str, name_width: int, dropped: Sequence[str]) -> Table:
-    table = _plain(f"cluster {cluster}, {runs_phrase(comparison)}")
+    named = cluster if cluster.startswith("the ") else f"cluster {cluster}"  # `heddle check` has but one
+    table = _plain(f"{named}, {runs_phrase(comparison)}")
     scale = scales(comparison, cluster)
     table.add_column("policy", no_wrap=True)
     for metric, heading in _COLUMNS.items():
         if metric not in dropped:
             unit = scale[metric].unit
             table.add_column(heading + (f"\n({unit})" if unit else ""), justify="right", no_wrap=True)
-    table.add_column(escape(f"mean JCT vs\n{broken(comparison.baseline, name_width)}"), no_wrap=True)
+    table.add_column(escape(f"mean JCT vs\n{_name(comparison.baseline, name_width)}"), no_wrap=True)
     for policy in comparison.policies:
         rows = {name: comparison.row(cluster, policy, name) for name in _COLUMNS}
         cells = [_value(row, scale[metric]) for metric, row in rows.items() if metric not in dropped]
         change = change_words(rows[LEAD])
         if policy == comparison.baseline:
             change = f"baseline, {change}" if stalled(rows[LEAD]) else "baseline"
-        table.add_row(escape(broken(policy, name_width)), *cells, change)
+        table.add_row(escape(_name(policy, name_width)), *cells, change)
     return table
+
+
+def _name(policy: str, width: int) -> str:
+    return "\n".join(wrapped(policy, width))
 
 
 def _plain(title: str) -> Table:
@@ -151,27 +145,23 @@ def _plain(title: str) -> Table:
     return table
 
 
-def _losers_table(comparison: Comparison, cluster: str, name_width: int) -> Table:
-    table = _plain(f"who got worse than under {comparison.baseline}, on {cluster}")
-    table.add_column("policy", no_wrap=True)
-    for heading in ("jobs\nlater", "by, on\naverage"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for heading in ("worst queue", "worst user", "worst job"):
-        table.add_column(heading, overflow="fold")
-    for one in comparison.losers:
-        if one.cluster != cluster:
-            continue
-        share = "–" if one.later_pct is None else f"{one.later_pct:.0f} %"
-        by = "–" if one.mean_later_s is None else write_s(one.mean_later_s)
-        table.add_row(
-            escape(broken(one.policy, name_width)),
-            share,
-            by,
-            escape(_worst_group(one.queues)),
-            escape(_worst_group(one.users)),
-            escape(_worst_job(one.jobs)),
+def _losers_table(comparison: Comparison, cluster: str, width: int) -> Table:
+    later, by = "jobs\nlater", "by, on\naverage"
+    rows = [
+        (
+            one.policy,
+            "–" if one.later_pct is None else f"{one.later_pct:.0f} %",
+            "–" if one.mean_later_s is None else write_s(one.mean_later_s),
+            _worst_group(one.queues),
+            _worst_group(one.users),
+            _worst_job(one.jobs),
         )
-    return table
+        for one in comparison.losers
+        if one.cluster == cluster
+    ]
+    headings = ("policy", later, by, "worst queue", "worst user", "worst job")
+    title = f"who got worse than under {comparison.baseline}, on {cluster}"
+    return fitted_table(headings, rows, title, width, right=(later, by))
 
 
 def _worst_group(groups: Sequence[Group]) -> str:

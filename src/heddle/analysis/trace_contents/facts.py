@@ -128,7 +128,8 @@ def missing(workload: Workload) -> list[str]:
     found = []
     if known == 0:
         found.append(
-            "no use recorded: usage feedback and other sizing would be guessing; choose one with `import --usage-model`"
+            "no use recorded: usage-feedback and other sizing levers cannot be judged by it; `heddle traces import "
+            "--usage-model` assumes one, `heddle yarn track` measures it"
         )
     elif known < working.sum():
         found.append(
@@ -145,7 +146,7 @@ def missing(workload: Workload) -> list[str]:
     if not len(workload.stage_after) and not len(workload.job_after):
         found.append("no dependencies: every task could start at once")
     if workload.prefers is None:
-        found.append("no preferred nodes: delay-locality is most-free")
+        found.append("no preferred nodes: delay-locality does what most-free does")
     return found
 
 

@@ -65,7 +65,7 @@ FFD_DP = Ordering(
 
 TETRIS = Ordering(
     name="tetris",
-    summary="dot product plus a preference for jobs with little work left (clairvoyant)",
+    summary="dot product plus a preference for jobs with little work left",
     key=total_work,
     fit=alignment,
     combine=fit_and_remaining,

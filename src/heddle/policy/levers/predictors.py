@@ -216,7 +216,7 @@ MAX_PREDICTOR = Sizing(
 
 ORACLE = Sizing(
     name="oracle",
-    summary="the true future peak of what a node holds is expected (clairvoyant)",
+    summary="the true future peak of what a node holds is expected",
     total=oracle_total,
     truth=("future_peak",),
     depends_on="time",

@@ -72,7 +72,7 @@ def finished(view, state, params, kind, node, stage, container, value):
 
 SJF = Ordering(
     name="sjf",
-    summary="shortest job first, by its total work (clairvoyant)",
+    summary="shortest job first, by its total work",
     key=total_work,
     state=State(job="work"),
     prepare=prepare,
@@ -81,7 +81,7 @@ SJF = Ordering(
 
 SRPT = Ordering(
     name="srpt",
-    summary="shortest remaining work first (clairvoyant)",
+    summary="shortest remaining work first",
     key=total_work,
     on_event=finished,
     state=State(job="work"),

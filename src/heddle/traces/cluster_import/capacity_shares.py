@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Final
 
 from heddle.model.cluster import Queue
@@ -32,9 +33,9 @@ def read_shares(reader: CapacityProperties, queues: dict[str, Queue], totals: Se
                 queues[path] = replace(queues[path], guarantee=amount)
                 have[path] = amount
         else:
-            _read_parts(reader, queues, {path: text for path, text in texts.items() if path not in amounts})
+            parts = _read_parts(reader, queues, {path: text for path, text in texts.items() if path not in amounts})
             if amounts:
-                _mix_in(reader, queues, amounts, children, have.get(parent))
+                _mix_in(reader, queues, amounts, parts, have.get(parent))
             for path in children:
                 if parent in have and path not in have:
                     permille = queues[path].guarantee_permille
@@ -46,30 +47,38 @@ def read_shares(reader: CapacityProperties, queues: dict[str, Queue], totals: Se
             reader.taken.add(name)
 
 
-def _read_parts(reader: CapacityProperties, queues: dict[str, Queue], texts: Mapping[str, str | None]) -> None:
-    """Of siblings without amounts: shares, and weights, which become shares."""
-    weights = {path: float(found[1]) for path, text in texts.items() if text and (found := _WEIGHT.fullmatch(text))}
-    for path, text in texts.items():
+def _read_parts(
+    reader: CapacityProperties, queues: dict[str, Queue], texts: Mapping[str, str | None]
+) -> dict[str, Fraction]:
+    """Of siblings without amounts: shares, and weights of what shares leave, which become shares. All, as fractions."""
+    weights = {path: Fraction(found[1]) for path, text in texts.items() if text and (found := _WEIGHT.fullmatch(text))}
+    parts: dict[str, Fraction] = {}
+    for path in (path for path in texts if path not in weights):
         name = f"{path}.capacity"
-        if path in weights:
-            reader.taken.add(name)
-            share = weights[path] / sum(weights.values())
-            queues[path] = replace(
-                queues[path], guarantee_permille=round(1000 * share), weight_milli=milli(weights[path])
-            )
-            reader.left.add(PREFIX + name, text, f"a weight among its siblings: taken as {100 * share:.1f} %")
-        elif (permille := reader.number(name, lambda value: round(10 * value), 0, 100)) is not None:
+        if (permille := reader.number(name, lambda value: round(10 * value), 0, 100)) is not None:
             queues[path] = replace(queues[path], guarantee_permille=permille)
+            parts[path] = Fraction(reader.own[name]) / 100
             note_rounding(reader, name, permille)
-        elif text is None:
+        elif texts[path] is None:
             reader.problems.add("missing: what does this queue have of its parent?", field=PREFIX + name)
+    left = max(Fraction(0), 1 - sum(parts.values()))
+    for path, weight in weights.items():
+        name = f"{path}.capacity"
+        reader.taken.add(name)
+        parts[path] = weight / sum(weights.values()) * left
+        queues[path] = replace(
+            queues[path], guarantee_permille=round(1000 * parts[path]), weight_milli=milli(float(weight))
+        )
+        taken = f"a weight among its siblings: taken as {100 * float(parts[path]):.1f} %"
+        reader.left.add(PREFIX + name, reader.own[name], taken)
+    return parts
 
 
 def _mix_in(
     reader: CapacityProperties,
     queues: dict[str, Queue],
     amounts: Mapping[str, tuple[int, ...]],
-    children: Sequence[str],
+    parts: Mapping[str, Fraction],
     parent_has: tuple[int, ...] | None,
 ) -> None:
     """Amounts beside shares or weights: as YARN has it, amounts come first, shares are of the rest, weights of what
@@ -80,12 +89,9 @@ def _mix_in(
             reader.left.add(f"{PREFIX}{path}.capacity", reader.own[f"{path}.capacity"], why, matters=True)
         return
     rest = tuple(max(0, has - sum(one[r] for one in amounts.values() if one)) for r, has in enumerate(parent_has))
-    weighed = {path for path in children if _WEIGHT.fullmatch(reader.own.get(f"{path}.capacity", ""))}
-    shared = sum(queues[path].guarantee_permille for path in children if path not in amounts and path not in weighed)
-    for path in children:
-        of_rest = 1000 if path not in weighed else max(0, 1000 - shared)
-        part = tuple(one * of_rest * queues[path].guarantee_permille // 10**6 for one in rest)
-        queues[path] = replace(queues[path], guarantee=amounts.get(path, part) or part, guarantee_permille=1000)
+    of_rest = {path: tuple(int(one * part) for one in rest) for path, part in parts.items()}
+    for path, amount in (of_rest | amounts).items():
+        queues[path] = replace(queues[path], guarantee=amount or tuple(0 for _ in rest), guarantee_permille=1000)
 
 
 def _read_maximum(reader: CapacityProperties, queues: dict[str, Queue], path: str) -> None:
@@ -108,7 +114,10 @@ def _amounts(reader: CapacityProperties, name: str, text: str) -> tuple[int, ...
         return ()
     memory, vcores = _MEMORY.fullmatch(found.pop("memory")), found.pop("vcores")
     if not text.endswith("]") or memory is None or not vcores.isdigit():
-        reader.problems.add(f"{text!r} is not like [memory=10240,vcores=12]", field=PREFIX + name)
+        what = (
+            f"{text!r} is not like [memory=10240,vcores=12]; percent and weights of single resources are not modelled"
+        )
+        reader.problems.add(what, field=PREFIX + name)
         return ()
     for other in found:
         reader.left.add(PREFIX + name, text, f"{other} is not counted: memory and vcores are taken")

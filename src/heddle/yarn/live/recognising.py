@@ -35,7 +35,9 @@ def recognise(client: RmClient) -> ResourceManager:
     try:
         told = client.get(f"{ROOT}/info").get("clusterInfo")
     except YarnError as error:
-        if error.status is None or error.status in (401, 403):
+        if error.status is None:
+            raise RunRefused(f"{client.address}: {error.what}") from None
+        if error.status in (401, 403):
             raise RunRefused(str(error)) from None
         raise RunRefused(f"{client.address} is no ResourceManager: {_what_instead(client, error)}") from None
     if not isinstance(told, dict) or not told.get("resourceManagerVersion"):

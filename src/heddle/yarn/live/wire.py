@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from http.client import HTTPException
+from socket import gaierror
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -26,6 +27,7 @@ class YarnError(HeddleError):
 
     def __init__(self, url: str, what: str, status: int | None = None, text: str = "") -> None:
         self.url = url
+        self.what = what
         self.status = status  # None: there was no HTTP answer
         self.text = text  # of an answer that cannot be read
         super().__init__(f"{url}: {what}" if status is None else f"{url}: HTTP {status}: {what}")
@@ -117,9 +119,7 @@ class _Address:
                 self.connection.close()
                 # A kept connection may have been dropped while idle. Every call here can be made twice without harm.
                 if not reused:
-                    raise _NotActive(
-                        url, f"cannot be reached ({type(error).__name__}: {error}){_hint(error)}"
-                    ) from error
+                    raise _NotActive(url, f"cannot be reached: {_in_words(error)}") from error
                 reused = False
                 continue
             self._cookie = cookie_in(answer.cookies) or self._cookie
@@ -134,7 +134,11 @@ def _accepted(url: str, status: int, text: str) -> str:
     return text
 
 
-def _hint(error: BaseException) -> str:
+def _in_words(error: OSError | HTTPException) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return "nothing listens at that host and port"
+    if isinstance(error, gaierror):
+        return "no host of that name is known"
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
-        return "; SSL_CERT_FILE in the environment names the certificate of an authority of your own"
-    return ""
+        return f"{error}; SSL_CERT_FILE in the environment names the certificate of an authority of your own"
+    return f"{type(error).__name__}: {error}"

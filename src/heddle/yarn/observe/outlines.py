@@ -17,6 +17,7 @@ from heddle.yarn.observe.observer import ENDED_STATES, UNWANTED
 
 IN_AN_ANSWER: Final = 1000
 SHORTEST_MS: Final = 1000  # a window that is not cut any further: what ends in one second is not asked for twice
+LONGEST_REASON: Final = 200  # characters of YARN's diagnostics
 FIRST_MS: Final = 600_000  # the latest window; each earlier one is twice as long
 
 
@@ -37,6 +38,7 @@ class Outline:
     vcore_s: int | None = None
     maps: int | None = None
     reduces: int | None = None
+    why_failed: str = ""  # what YARN says of one that did not succeed
 
 
 def finished(client: RmClient, since_ms: int, until_ms: int, most: int) -> list[Outline]:
@@ -98,8 +100,14 @@ def outline_of(row: Any) -> Outline:
         user=str(row["user"]), submitted_at_ms=int(row["startedTime"]),
         launched_at_ms=int(row.get("launchTime") or 0) or None, ended_at_ms=int(row["finishedTime"]),
         succeeded=row["finalStatus"] == "SUCCEEDED", memory_mb_s=int(row["memorySeconds"]),
-        vcore_s=int(row["vcoreSeconds"]),
+        vcore_s=int(row["vcoreSeconds"]), why_failed=_why_failed(row),
     )  # fmt: skip
+
+
+def _why_failed(row: Any) -> str:
+    """The first line of YARN's diagnostics: the rest is a stack trace more often than not."""
+    said = str(row.get("diagnostics") or "") if row["finalStatus"] != "SUCCEEDED" else ""
+    return said.strip().partition("\n")[0][:LONGEST_REASON].strip()
 
 
 def _of_job(row: Any) -> Outline:

@@ -186,7 +186,7 @@ class _Running:
         run.diagnostics = self._why(run, app) if run.outcome != "SUCCEEDED" else ""
         run.memory_mb_seconds, run.vcore_seconds = int(app["memorySeconds"]), int(app["vcoreSeconds"])
         left = sum(not other.ended for other in self.runs)
-        self._say(f"{run.name}: {run.outcome.lower()} after {run.as_json()['jct_s']:.1f} s, {left} jobs left")
+        self._say(f"{run.name}: {run.outcome.lower()} after {run.as_json()['jct_s']:.1f} s, {left} left")
 
     def _why(self, run: JobRun, app: dict[str, Any]) -> str:
         told = str(app.get("diagnostics", "")).strip()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from heddle.model.resources import MEMORY
+from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, TABLE
 from heddle.yarn.live.applying.turn import Turn, Verdict
 from heddle.yarn.live.controller import Step
@@ -50,7 +51,7 @@ def changes_in_words(decision: dict[str, Any]) -> list[str]:
     if table is not None and table["verdict"] == Verdict.FAILED:
         words.append(f"the bridge took no table: {table['problem']}")
     words += [
-        f"{node['node']}: {node['verdict']} {node['before'][MEMORY]} -> {node['wanted'][MEMORY]} MB"
+        f"{node['node']}: {node['verdict']} {_size(node['before'])} -> {_size(node['wanted'])}"
         f" ({node['cause']}); reserved {node['reserved_mb']}, used {node['used_mb']} MB {node['problem']}".rstrip()
         for node in decision["nodes"]
         if node["verdict"] in ACTED
@@ -70,6 +71,11 @@ def _plain(value: Any) -> str:
     if not isinstance(value, dict):
         return str(value)
     return ", ".join(f"{key} {'?' if of is None else of}" for key, of in value.items())
+
+
+def _size(size: Sequence[int]) -> str:
+    """Of a node, in MB and thousandths of a vcore."""
+    return f"{size[MEMORY]} MB, {size[VCORES] / MILLI:g} vcores"
 
 
 def _node(node: NodeSeen, turn: Turn | None, step: Step) -> dict[str, Any]:
