@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import accasim_fifo, growth, heapq_fifo, plain_heapq, simpy_fifo
+from benchmarks.bridge_latency import LOADS, PUT_APPS, measure_long_poll, measure_put
+from benchmarks.bridge_latency import measure as measure_bridge
 from benchmarks.flows import HOSTS, measure_flows
 from benchmarks.heddle_run import SEED, BenchFailed, Measured, Wanted, make_file, measure
 from benchmarks.imports import KINDS
@@ -23,9 +25,12 @@ from benchmarks.imports import make as make_trace
 from benchmarks.imports import measured as measured_import
 from benchmarks.knobs import POLICIES as BY_KNOBS
 from benchmarks.knobs import measure as measure_knobs
+from benchmarks.loaded_rm import NODES as RM_NODES
+from benchmarks.loaded_rm import Load
 from benchmarks.rival import Tasks
 from benchmarks.storm_steps import measure as measure_storm
 from benchmarks.workload import NODES
+from heddle.model.errors import HeddleError
 
 HEADINGS = ("what", "measured", "target", "")
 RATIOS = {
@@ -77,6 +82,8 @@ class Sizes:
     loads: tuple[float, ...]  # at which policies are compared with FIFO
     flows: int
     cold: bool
+    bridge: tuple[Load, ...]  # under which a ResourceManager is measured
+    bridge_s: float  # for so long each
 
 
 FULL = Sizes(
@@ -89,6 +96,8 @@ FULL = Sizes(
     loads=(0.8, 1.5),
     flows=100_000,
     cold=True,
+    bridge=LOADS,
+    bridge_s=30,
 )
 QUICK = Sizes(
     tasks=50_000,
@@ -100,6 +109,8 @@ QUICK = Sizes(
     loads=(1.5,),
     flows=10_000,
     cold=False,
+    bridge=(),
+    bridge_s=0,
 )
 
 
@@ -254,6 +265,34 @@ def _storm(sizes: Sizes, folder: Path) -> Iterator[Row]:
     yield Row("storm: steps of the live controller", steps, "steps/s", ">= 300 steps/s", steps >= 300)
 
 
+def _bridge(sizes: Sizes, folder: Path) -> Iterator[Row]:
+    """Inside a real ResourceManager with 1,000 simulated nodes: needs Java and, the first time, Maven."""
+    if not sizes.bridge:
+        return
+    try:
+        for load in sizes.bridge:
+            cost = measure_bridge(load, sizes.bridge_s)
+            what = f"bridge: added to a decision, {load.waiting:,} requests of {load.apps:,} applications wait"
+            note = f"p99 below {_figure(cost.p99_us)}, slowest {_figure(cost.slowest_us)}"
+            yield (
+                _at_most(what, cost.mean_us, 50.0, "us", note)
+                if load.waiting == 1000
+                else Row(what, cost.mean_us, "us", note=note)
+            )
+            times = f"{_figure(cost.stock.cpu_us)} and {_figure(cost.bridged.cpu_us)} us of CPU"
+            yield _at_most("  a node update, bridged / stock", cost.ratio, 1.5, note=times)
+        put = measure_put()
+        what = f"bridge: a table for {PUT_APPS:,} applications and {RM_NODES:,} nodes"
+        yield _at_most(what, put.bytes / (1 << 20), 4.0, "MB", f"written and signed in {put.writing_ms:.0f} ms")
+        yield _at_most("  put", put.putting_ms, 100.0, "ms", f"slowest {put.slowest_ms:.0f}")
+        named = measure_long_poll(sizes.bridge_s)
+        what = f"bridge: from asked to a table that names it, {RM_NODES:,} nodes, p50"
+        yield _at_most(what, named.p50_ms, 30.0, "ms", f"{named.requests} requests")
+        yield _at_most("  p99", named.p99_ms, 200.0, "ms")
+    except HeddleError as refused:
+        yield Row("bridge", None, note=f"not measured: {refused}")
+
+
 def _network(sizes: Sizes, folder: Path) -> Iterator[Row]:
     flows = measure_flows(sizes.flows)
     what = f"network: {flows.count:,} flows between {HOSTS} hosts"
@@ -336,5 +375,5 @@ def _wall_s(code: str, environment: Any) -> float:
 
 
 PARTS = (
-    _against_rivals, _everything_on, _policies, _knobs, _storm, _network, _memory, _imports, _growth, _start,
+    _against_rivals, _everything_on, _policies, _knobs, _storm, _bridge, _network, _memory, _imports, _growth, _start,
 )  # fmt: skip

@@ -112,12 +112,14 @@ def _apps(sim, submitted_to, apps, asks, counts):
             apps["first_ask"][i] = first_ask
             apps["n_asks"][i] = counts[ASKS] - first_ask
             apps["submitted_to"][i] = submitted_to[job]
+            apps["iterative"][i] = 0
 
 
 @compiled
 def _ask(sim, asks, a, priority, stage, waiting):
     shape = sim.shown.stage_spec["shape"][stage]
     asks["priority"][a], asks["containers"][a] = priority, waiting
+    asks["early"][a] = asks["iteration"][a] = 0  # a simulated job does not tell
     for r in range(2):
         asks["size"][a, r] = sim.shown.shape["demand"][shape, r]
 
@@ -140,6 +142,7 @@ def _containers(sim, held, counts):
         held["node"][i] = sim.shown.container["node"][s]
         held["priority"][i] = stage - sim.shown.job_spec["first_stage"][job]
         held["is_am"][i] = sim.shown.stage_spec["kind"][stage] == AM
+        held["early"][i] = held["iteration"][i] = 0
         for r in range(2):
             held["size"][i, r] = sim.shown.shape["demand"][shape, r]
 

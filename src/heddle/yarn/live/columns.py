@@ -29,14 +29,16 @@ APP: Final = np.dtype(
         ("running", np.int64), ("priority", np.int64), ("has_am", np.int64), ("attempt", np.int64),
         ("first_ask", np.int64), ("n_asks", np.int64),
         ("submitted_to", np.int64),  # the queue that it came to
+        ("iterative", np.int64),
     ],
     align=True,
 )  # fmt: skip
-ASK: Final = np.dtype([("priority", np.int64), ("size", *_SIZE), ("containers", np.int64)], align=True)
+_KIND: Final = (("early", np.int64), ("iteration", np.int64))  # as far as the application tells it (kinds.py)
+ASK: Final = np.dtype([("priority", np.int64), ("size", *_SIZE), ("containers", np.int64), *_KIND], align=True)
 CONTAINER: Final = np.dtype(
     [
         ("container", np.int64), ("app", np.int64), ("attempt", np.int64), ("number", np.int64), ("node", np.int64),
-        ("priority", np.int64), ("size", *_SIZE), ("is_am", np.int64),
+        ("priority", np.int64), ("size", *_SIZE), ("is_am", np.int64), *_KIND,
     ],
     align=True,
 )  # fmt: skip

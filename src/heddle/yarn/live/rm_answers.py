@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from heddle.model.resources import MILLI
+from heddle.yarn.live.kinds import kinds_of
 from heddle.yarn.live.things_seen import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Size
 from heddle.yarn.live.wire import YarnError
 
@@ -135,6 +136,7 @@ def _app(row: Any) -> AppSeen:
         asks=tuple(
             Ask(*kind, containers, tuple(sorted(ids[kind]))) for kind, containers in asks.items() if containers > 0
         ),
+        kinds=kinds_of(str(row.get("applicationType") or ""), str(row.get("applicationTags") or "")),
     )
 
 

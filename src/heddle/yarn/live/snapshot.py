@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from heddle.yarn.live.columns import APP, ASK, CONTAINER, ENDED, NODE, NOT_TOLD, QUEUE, Columns, Rows
+from heddle.yarn.live.kinds import MAPS_ALONE
 from heddle.yarn.live.names import Names
 from heddle.yarn.live.things_seen import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Size
 
@@ -41,12 +42,16 @@ class Snapshot:
         """From what was read, thing by thing."""
         apps, containers = apps or {}, containers or {}
         hosts = Counter(node.host for node in nodes.values())
-        asks = [(ask.priority, ask.size, ask.containers) for app in apps.values() for ask in app.asks]
+        asks = [
+            (ask.priority, ask.size, ask.containers, *app.kinds.of(ask.priority))
+            for app in apps.values()
+            for ask in app.asks
+        ]
         columns = Columns(
             np.array([_node_row(names, node, hosts[node.host] > 1) for node in nodes.values()], NODE),
             np.array(list(_app_rows(names, apps.values())), APP),
             np.array(asks, ASK),
-            np.array([_container_row(names, container) for container in containers.values()], CONTAINER),
+            np.array([_container_row(names, one, apps.get(one.app)) for one in containers.values()], CONTAINER),
             np.array([_queue_row(names, queue) for queue in queues], QUEUE),
             np.array([(names.apps.number(app), well) for app, well in (ended or {}).items()], ENDED),
         )
@@ -106,7 +111,9 @@ class Snapshot:
             started_at_ms=of["started_at_ms"],
             has_am=bool(of["has_am"]),
             attempt=names.words.name(of["attempt"]),
-            asks=tuple(Ask(priority, tuple(size.tolist()), containers) for priority, size, containers in asks.tolist()),
+            asks=tuple(
+                Ask(priority, tuple(size.tolist()), containers) for priority, size, containers, *_ in asks.tolist()
+            ),
             submitted_to="" if of["submitted_to"] == of["queue"] else names.queues.name(of["submitted_to"]),
         )
 
@@ -169,7 +176,7 @@ def _app_rows(names: Names, apps: Iterable[AppSeen]) -> Iterator[tuple[Any, ...]
         yield (
             names.apps.number(app.id), _number(app.id), app.started_at_ms, names.queues.number(app.queue),
             names.users.number(app.user), app.running, app.priority, app.has_am, names.words.number(app.attempt),
-            first, len(app.asks), names.queues.number(app.submitted_to or app.queue),
+            first, len(app.asks), names.queues.number(app.submitted_to or app.queue), app.kinds.iterative,
         )  # fmt: skip
         first += len(app.asks)
 
@@ -180,11 +187,13 @@ def _number(app_id: str) -> int:
     return int(tail) if tail.isdigit() else 0
 
 
-def _container_row(names: Names, container: ContainerSeen) -> tuple[Any, ...]:
+def _container_row(names: Names, container: ContainerSeen, app: AppSeen | None) -> tuple[Any, ...]:
     parts = container.id.rsplit("_", 2)
+    kinds = app.kinds if app else MAPS_ALONE
     return (
         names.containers.number(container.id), names.apps.number(container.app), int(parts[1]), int(parts[2]),
         names.nodes.number(container.node), container.priority, container.size, container.is_am,
+        *kinds.of(container.priority),
     )  # fmt: skip
 
 

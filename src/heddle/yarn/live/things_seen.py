@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from heddle.model.resources import MILLI
+from heddle.yarn.live.kinds import MAPS_ALONE, Kinds
 
 IN_SERVICE: Final = ("NEW", "RUNNING", "DECOMMISSIONING")
 
@@ -71,6 +72,7 @@ class AppSeen:
     attempt: str  # "" before the first attempt
     asks: tuple[Ask, ...]
     submitted_to: str = ""  # the queue that it came to, if we have moved it
+    kinds: Kinds = MAPS_ALONE
 
 
 @dataclass(frozen=True)

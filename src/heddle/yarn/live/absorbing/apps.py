@@ -43,10 +43,9 @@ def member_of(live, queue, user, likely):
 @compiled
 def _ask_stage(live, job, apps, i, asks, a):
     """Until its AM has registered, all that an application waits for is the AM."""
-    memory_mb, vcores = asks["size"][a, MEMORY], asks["size"][a, VCORES]
     if apps["has_am"][i] and not apps["running"][i]:
-        return am_stage(live, job, memory_mb, vcores)
-    return kind_stage(live, job, apps["has_am"][i], asks["priority"][a], memory_mb, vcores)
+        return am_stage(live, job, asks["size"][a, MEMORY], asks["size"][a, VCORES])
+    return kind_stage(live, job, apps["has_am"][i], asks[a])
 
 
 @compiled
@@ -118,6 +117,7 @@ def arrive(address, apps, asks, order, at_ms, start, events):
             live.job_spec["submit_at_ms"][job] = apps["started_at_ms"][i]
             live.job_spec["has_am"][job] = apps["has_am"][i]
             live.job_spec["priority"][job] = apps["priority"][i]
+            live.job_spec["iterative"][job] = apps["iterative"][i]
             live.job["arrived_at_ms"][job], live.job["state"][job] = at_ms, JOB_ARRIVED
         if not _read_app(live, apps, asks, i, at_ms):
             return k

@@ -79,12 +79,10 @@ def allocate(address, containers, rows, at_ms, start, events):
         job, node = live.row_of_app[containers["app"][i]], live.row_of_node[containers["node"][i]]
         if live.counts[FREE_ROWS] == 0 and live.counts[CONTAINERS] == live.rooms[CONTAINERS]:
             return k
-        memory_mb, vcores = containers["size"][i, MEMORY], containers["size"][i, VCORES]
         if containers["is_am"][i]:
-            stage = am_stage(live, job, memory_mb, vcores)
+            stage = am_stage(live, job, containers["size"][i, MEMORY], containers["size"][i, VCORES])
         else:
-            has_am = live.job_spec["has_am"][job]
-            stage = kind_stage(live, job, has_am, containers["priority"][i], memory_mb, vcores)
+            stage = kind_stage(live, job, live.job_spec["has_am"][job], containers[i])
         if stage == NO_ROOM:
             return k
         if live.counts[FREE_ROWS]:

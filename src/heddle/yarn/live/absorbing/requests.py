@@ -13,6 +13,7 @@ from heddle.model.workload import TASKS
 from heddle.yarn.live.live_memory import CONTAINERS, FIRST, NOTHING, ROOM, SHAPES, STAGES, USED
 
 ROOM_AT_FIRST: Final = 4  # MapReduce: AM, maps, failed maps, reduces
+MAY_BE_EARLY: Final = 0  # per mille of the maps: from when on, the application knows and does not tell
 UNKNOWN_SHAPE: Final = 0  # of an AM that neither asked nor ran yet
 NO_ROOM: Final = -1
 
@@ -77,8 +78,9 @@ def am_stage(live, job, memory_mb, vcores):
 
 
 @compiled
-def kind_stage(live, job, has_am, priority, memory_mb, vcores):
-    """The stage of this kind of request, added if need be; NO_ROOM."""
+def kind_stage(live, job, has_am, request):
+    """The stage of the kind that this row of asks or containers is of, added if need be; NO_ROOM."""
+    priority, memory_mb, vcores = request["priority"], request["size"][MEMORY], request["size"][VCORES]
     first, used = live.block[job, FIRST], live.block[job, USED]
     for row in range(first + (1 if has_am else 0), first + used):
         if live.stage_priority[row] == priority and is_shape(live, live.stage_spec["shape"][row], memory_mb, vcores):
@@ -92,6 +94,8 @@ def kind_stage(live, job, has_am, priority, memory_mb, vcores):
         _move_block(live, job)
     row = live.block[job, FIRST] + used
     live.stage_spec["kind"][row], live.stage_spec["shape"][row] = TASKS, shape_of(live, memory_mb, vcores)
+    live.stage_spec["slow_start_permille"][row] = MAY_BE_EARLY if request["early"] else -1
+    live.stage_spec["iteration"][row] = request["iteration"]
     live.stage_priority[row] = priority
     live.block[job, USED] = used + 1
     note_stages(live, job)

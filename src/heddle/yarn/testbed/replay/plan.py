@@ -12,6 +12,7 @@ import numpy.typing as npt
 from heddle.model.errors import RunRefused
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.workload import AM, NO_SEGMENTS, PERMYRIAD, TASKS, Workload
+from heddle.yarn.live.kinds import Kind, Kinds, tags_of
 
 Size = tuple[int, int]  # memory in MB, whole vcores
 DEFAULT_AM: Final[Size] = (256, 1)
@@ -30,6 +31,7 @@ class ReplayJob:
     after: tuple[int, ...]
     tasks: int
     lines: tuple[str, ...]  # of plan.txt, without the script's
+    tags: tuple[str, ...] = ()  # by which it tells of early reduces and rounds
 
 
 def replay_jobs(workload: Workload) -> tuple[list[ReplayJob], list[str]]:
@@ -90,7 +92,19 @@ def _job(workload: Workload, number: int) -> ReplayJob:
         after=tuple(workload.job_after[row["first_after"] : row["first_after"] + row["n_after"]].tolist()),
         tasks=tasks,
         lines=tuple(lines),
+        tags=tuple(tags_of(_kinds(workload, of_job, bool(row["iterative"])))),
     )
+
+
+def _kinds(workload: Workload, stages: list[int], iterative: bool) -> Kinds:
+    """By the priority at which ReplayMaster.java asks for each stage."""
+    told = {}
+    for place, stage in enumerate(stages):
+        spec = workload.stages[stage]
+        kind = Kind(bool(spec["slow_start_permille"] >= 0), int(spec["iteration"]) if iterative else 0)
+        if kind.early or iterative:
+            told[place + 1] = kind
+    return Kinds(told, iterative)
 
 
 def _size(workload: Workload, stage: int) -> Size:

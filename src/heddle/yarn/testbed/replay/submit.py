@@ -57,6 +57,7 @@ class Submitter:
                 "queue": job.queue,
                 "priority": job.priority,
                 "max-app-attempts": 1,
+                **({"application-tags": {"tag": list(job.tags)}} if job.tags else {}),
                 "resource": {"memory": job.am[0], "vCores": job.am[1]},
                 "am-container-spec": {
                     "local-resources": {

@@ -49,8 +49,7 @@ public final class SchedulerLoad {
     Configuration conf = new Configuration();
     SLSRunner simulator = new SLSRunner(conf);
     TracedJobs jobs = new TracedJobs(simulator, Path.of(arguments[0]));
-    jobs.init(conf);
-    field(SLSRunner.class, "amRunner").set(simulator, jobs);
+    jobs.takeOver();
     simulator.setSimulationParams(SLSRunner.TraceType.SLS, new String[0], arguments[1], times.getParent().toString(),
         Collections.emptySet(), false);
     simulator.start();
@@ -71,7 +70,7 @@ public final class SchedulerLoad {
   }
 
   /** Hadoop's runner of jobs, which is told its jobs instead of reading them. */
-  private static final class TracedJobs extends AMRunner {
+  static final class TracedJobs extends AMRunner {
     private final SLSRunner simulator;
     private final Path trace;
 
@@ -79,6 +78,12 @@ public final class SchedulerLoad {
       super((TaskRunner) field(SLSRunner.class, "runner").get(null), simulator);
       this.simulator = simulator;
       this.trace = trace;
+    }
+
+    /** From now on the simulator's jobs are these. */
+    void takeOver() throws ReflectiveOperationException {
+      init(simulator.getConf());
+      field(SLSRunner.class, "amRunner").set(simulator, this);
     }
 
     @Override

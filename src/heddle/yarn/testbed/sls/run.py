@@ -61,9 +61,7 @@ class LoadSimulator:
         self._class_path = f"{folder}:{own_jar(SOURCE, hadoop, hadoop_jars)}:{hadoop_jars}"
         write_settings(folder, cluster, scheduler, heartbeats_ms)
         (folder / "jobs.json").write_text(_trace(workload))
-        (folder / "nodes.json").write_text(_nodes(cluster))
-        names = [socket.gethostname(), "localhost", *(node.name for node in cluster.nodes)]
-        (folder / "hosts").write_text("".join(f"{HOST} {name}\n" for name in names))
+        write_nodes(folder, cluster)
 
     def run(self, number: int, give_up_s: float) -> dict[str, JobTimes]:
         """Times of every job by its name; CheckFailed says why there are none."""
@@ -113,10 +111,13 @@ def _times(file: Path) -> dict[str, JobTimes]:
     return {name: JobTimes(int(submitted) - began, int(ended) - began) for name, submitted, ended in rows}
 
 
-def _nodes(cluster: Cluster) -> str:
-    """Racks with their nodes; what may be promised is all that SLS knows of a node."""
+def write_nodes(folder: Path, cluster: Cluster) -> None:
+    """Racks with their nodes; what may be promised is all that SLS knows of a node. All are at this host's address."""
     racks: dict[str, list[dict[str, str]]] = {}
     for node in cluster.nodes:
         size = {"memory-mb": str(node.allowance[MEMORY]), "vcores": str(node.allowance[VCORES] // MILLI)}
         racks.setdefault(node.rack, []).append({"node": node.name, **size})
-    return "\n".join(json.dumps({"rack": rack, "nodes": nodes}, indent=1) for rack, nodes in racks.items()) + "\n"
+    text = "\n".join(json.dumps({"rack": rack, "nodes": nodes}, indent=1) for rack, nodes in racks.items())
+    (folder / "nodes.json").write_text(text + "\n")
+    names = [socket.gethostname(), "localhost", *(node.name for node in cluster.nodes)]
+    (folder / "hosts").write_text("".join(f"{HOST} {name}\n" for name in names))

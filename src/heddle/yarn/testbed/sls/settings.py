@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
@@ -24,8 +25,14 @@ _SCHEDULERS: Final = "org.apache.hadoop.yarn.server.resourcemanager.scheduler"
 _CALCULATORS: Final = {"memory": "DefaultResourceCalculator", "dominant": "DominantResourceCalculator"}
 
 
-def write_settings(folder: Path, cluster: Cluster, scheduler: Scheduler, heartbeats_ms: tuple[int, int]) -> None:
-    """`heartbeats_ms`: of nodes and of AMs."""
+def write_settings(
+    folder: Path,
+    cluster: Cluster,
+    scheduler: Scheduler,
+    heartbeats_ms: tuple[int, int],
+    more: Mapping[str, Mapping[str, str]] | None = None,
+) -> None:
+    """`heartbeats_ms`: of nodes and of AMs. `more`: what else stands in a file, by its name."""
     files = {
         "core-site.xml": {"fs.defaultFS": "file:///", "hadoop.tmp.dir": str(folder / "tmp")},
         "yarn-site.xml": _yarn(folder, cluster, scheduler),
@@ -39,7 +46,7 @@ def write_settings(folder: Path, cluster: Cluster, scheduler: Scheduler, heartbe
         },
     }
     for name, settings in files.items():
-        (folder / name).write_text(xml_of(settings))
+        (folder / name).write_text(xml_of({**settings, **(more or {}).get(name, {})}))
     (folder / "fair-scheduler.xml").write_text(_fair(cluster))
     (folder / "log4j.properties").write_text(LOG4J.replace("=INFO,", "=WARN,"))
 

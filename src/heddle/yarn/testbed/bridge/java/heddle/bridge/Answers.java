@@ -31,7 +31,8 @@ final class Answers {
         + ", \"tables_accepted\": " + counters.accepted + ", \"tables_refused\": " + counters.refused
         + ", \"errors\": " + counters.errors + ", \"last_error\": " + quoted(counters.lastError)
         + ", \"added_ns\": " + counters.nanos + ", \"slowest_ns\": " + counters.slowest
-        + ", \"walks_by_log2_ns\": " + counters.walksByLog2Ns + "}\n";
+        + ", \"walks_by_log2_ns\": " + counters.walksByLog2Ns
+        + ", \"named_after_us\": " + counters.namedAfterUs + "}\n";
   }
 
   private static String table(Table table) {

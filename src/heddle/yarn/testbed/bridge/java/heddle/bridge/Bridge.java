@@ -62,7 +62,7 @@ final class Bridge {
     leased = new Leased(table);
     COUNTERS.accepted.increment();
     try {
-      NEWCOMERS.settle(table); // it asks YARN
+      NEWCOMERS.settle(table, COUNTERS.namedAfterUs); // it asks YARN
     } catch (Throwable problem) {
       failed(problem);
     }

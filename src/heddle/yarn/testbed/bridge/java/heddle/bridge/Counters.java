@@ -17,6 +17,7 @@ final class Counters {
   final LongAdder nanos = new LongAdder(); // added to walks by a table
   final AtomicLong slowest = new AtomicLong();
   final AtomicLongArray walksByLog2Ns = new AtomicLongArray(40);
+  final Latest namedAfterUs = new Latest(); // from when a request was asked to the first table that names it
   volatile String lastError = "";
 
   void walked(long ns) {

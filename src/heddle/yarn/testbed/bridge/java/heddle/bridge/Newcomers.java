@@ -17,6 +17,7 @@ final class Newcomers {
 
   static final class Newcomer {
     final long number;
+    final long cameAtNs = System.nanoTime();
     private final WeakReference<Asking> asking;
 
     private Newcomer(long number, Asking asking) {
@@ -47,12 +48,16 @@ final class Newcomers {
     return after(number);
   }
 
-  /** Takes away those that a table names, and those that wait no more. */
-  void settle(Table table) {
+  /** Takes away those that a table names, noting how long that took, and those that wait no more. */
+  void settle(Table table, Latest namedAfterUs) {
     List<Newcomer> settled = new ArrayList<>();
     for (Newcomer one : after(0)) {
       Asking asking = one.asking();
-      if (asking == null || table.request(asking.ask()) != null || asking.containers() == 0) {
+      boolean named = asking != null && table.request(asking.ask()) != null;
+      if (named) {
+        namedAfterUs.add((System.nanoTime() - one.cameAtNs) / 1000);
+      }
+      if (named || asking == null || asking.containers() == 0) {
         settled.add(one);
       }
     }

@@ -1,11 +1,14 @@
 package heddle.bridge;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.yarn.api.records.ResourceRequest;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplicationAttempt;
@@ -110,7 +113,7 @@ final class Walk<S extends SchedulableEntity> implements Iterator<S>, Host {
         return hand(byApp.get(request.ask.app), Offer.To.ONE);
       }
       Bridge.COUNTERS.vetoed.add(candidates.vetoes());
-      rest = table.reserves || mayBeUnknown() ? inStockOrder.iterator() : new ArrayList<S>().iterator();
+      rest = (table.reserves ? inStockOrder : withUnknown()).iterator();
     }
     if (!rest.hasNext()) {
       return null;
@@ -141,24 +144,41 @@ final class Walk<S extends SchedulableEntity> implements Iterator<S>, Host {
     return entity;
   }
 
-  /** Whether a request may wait here that the table does not name: a newcomer, or, once a second, any. */
-  private boolean mayBeUnknown() {
+  /**
+   * Applications, in stock order, of which a request may wait that the table does not name: those of newcomers or, once a
+   * second, all. To try all of them each time would cost a look at every request.
+   */
+  private List<S> withUnknown() {
     long now = System.nanoTime();
     Long looked = LOOKED_AROUND.get(leaf);
     if (looked == null || now - looked > LOOK_AROUND_NS) {
       LOOKED_AROUND.put(leaf, now);
-      return true;
+      return inStockOrder;
     }
     if (Bridge.NEWCOMERS.size() > MANY_NEWCOMERS) {
-      return true;
+      return inStockOrder;
     }
+    Set<S> found = new HashSet<>();
     for (Newcomers.Newcomer one : Bridge.NEWCOMERS.after(0)) {
       Asking asking = one.asking();
-      if (asking != null && byApp.containsKey(asking.ask().app)) {
-        return true;
+      S entity = asking == null ? null : byApp.get(asking.ask().app);
+      if (entity != null && !isNamed(asking)) {
+        found.add(entity);
       }
     }
-    return false;
+    List<S> inOrder = new ArrayList<>();
+    for (S entity : found.isEmpty() ? Collections.<S>emptyList() : inStockOrder) {
+      if (found.contains(entity)) {
+        inOrder.add(entity);
+      }
+    }
+    return inOrder;
+  }
+
+  /** One that asks again is a newcomer, too, but the table may know it from before. */
+  private boolean isNamed(Asking asking) {
+    Request request = table.request(asking.ask());
+    return request != null && request.size.equals(asking.size());
   }
 
   @Override
