@@ -17,9 +17,10 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.heddle_run import SEED, Wanted, shared_out
 
@@ -43,16 +44,16 @@ class Code(NamedTuple):
 
 def _run_engine(wanted: Wanted, listing: Path) -> None:
     """In the child: runs the workload, then lists where compiled code lies."""
-    from numba.core import codegen
+    from heddle.model import code_files
 
-    objects: list[tuple[Any, bytes]] = []
-    keep = codegen.CPUCodeLibrary._set_compiled_object
+    loaded: list[Path] = []
+    load = code_files.load_code
 
-    def remember(library: Any, code: bytes) -> None:
-        objects.append((library, code))
-        keep(library, code)
+    def remember(files: Sequence[Path]) -> list[int]:
+        loaded.extend(files)
+        return load(files)
 
-    codegen.CPUCodeLibrary._set_compiled_object = remember
+    code_files.load_code = remember
 
     from heddle.model.cluster import YARN
     from heddle.policy.parse import parse_policy
@@ -71,16 +72,16 @@ def _run_engine(wanted: Wanted, listing: Path) -> None:
     run.go_on(int(FOREVER))
     counting.end()
     lines = []
-    for library, code in objects:
+    for function in loaded:
         with tempfile.NamedTemporaryFile(suffix=".o") as file:
-            file.write(code)
+            file.write(function.read_bytes().split(b"\n", 1)[1])
             file.flush()
             symbols = subprocess.run(["nm", "-S", file.name], capture_output=True, text=True, check=True).stdout
         for symbol in symbols.splitlines():
             parts = symbol.split()
             if len(parts) == 4 and parts[2] in "TtWw":
-                address = library.codegen._engine._ee.get_function_address(parts[3])
-                lines.append(f"{address} {int(parts[1], 16)} {library.name}")
+                address = code_files.linker().get_function_address(parts[3])
+                lines.append(f"{address} {int(parts[1], 16)} {function.stem}")
     listing.write_text("\n".join(lines))
 
 

@@ -69,21 +69,22 @@ def write_code(file: Path, symbol: str, object_code: bytes) -> None:
 
 def load_code(files: Sequence[Path]) -> list[int]:
     """The addresses of these functions, which stay in memory until the process ends."""
-    linker = _linker()
+    into = linker()
     symbols = []
     for file in files:
         if not file.is_relative_to(_SHIPPED_IN):
             for folder in (file.parent.parent.parent, file.parent.parent, file.parent):
                 refuse_others(folder)
         symbol, object_code = file.read_bytes().split(b"\n", 1)
-        linker.add_object_file(binding.ObjectFileRef.from_data(object_code))
+        into.add_object_file(binding.ObjectFileRef.from_data(object_code))
         symbols.append(symbol.decode())
-    linker.finalize_object()
-    return [int(linker.get_function_address(symbol)) for symbol in symbols]
+    into.finalize_object()
+    return [int(into.get_function_address(symbol)) for symbol in symbols]
 
 
 @cache
-def _linker() -> Any:
+def linker() -> Any:
+    """Of all that this process has loaded."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     machine = binding.Target.from_default_triple().create_target_machine()
