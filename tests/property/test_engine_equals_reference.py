@@ -15,7 +15,7 @@ from engine_trace import differences, engine_trace, policy_text
 from reference import simulate
 from reference.strategies import Features, pairs, policies
 
-UNTIL_MS = 200_000  # some runs never end: nodes that come and go, reduces that are preempted for ever
+UNTIL_MS = 200_000  # some runs never end: nodes that come and go
 EXAMPLES = int(os.environ.get("HEDDLE_EXAMPLES", "60"))
 
 FEATURES = {
