@@ -70,9 +70,9 @@ class TaskRun(Row):
 
 class StageRun(Row):
     next_fresh: Int32  # tasks before it were allocated at least once
-    asked: Int32 = of_run(lambda run: run.tasks_of_early)  # fresh tasks asked for so far, allocated ones included
+    asked: Int32 = of_run(lambda run: run.early.tasks)  # fresh tasks asked for so far, allocated ones included
     to_ask: Int32  # newly asked for, on their way into the index
-    pending: Int32 = of_run(lambda run: run.tasks_of_early)  # of an early stage: tasks that its AM has yet to ask for
+    pending: Int32 = of_run(lambda run: run.early.tasks)  # of an early stage: tasks that its AM has yet to ask for
     returned: Int32 = -1  # first of its returned tasks, by number; -1: none
     bucket: Int32 = -1  # where its request waits; -1: nowhere
     served: Int64 = -1  # the offer in which it last got a container (choosing.py)
@@ -112,7 +112,7 @@ class Looks(Row):
     next_ms: Int64 = FOREVER
     alarm_ms: Int64 = FOREVER  # when it looks because maps have waited long enough
     last_ms: Int64 = -1
-    n_stages: Int32 = of_run(lambda run: run.early_stages_of_jobs)
+    n_stages: Int32 = of_run(lambda run: run.early.in_job)
     at_stage: Int32  # while it looks: how many of them it has looked at
     needs_mb: Int64  # so much must be free before a look could do anything
     place: Int32 = -1  # in the heap of listeners; -1: it is not there

@@ -18,6 +18,7 @@ from heddle.policy.policy import Policy
 from heddle.policy.reserving import RESERVING
 from heddle.sim.memory.given import nodes
 from heddle.sim.memory.given.csr import Csr, followers
+from heddle.sim.memory.given.early import EarlyStages
 from heddle.sim.memory.given.lanes import Lanes
 from heddle.sim.memory.given.links import Links
 from heddle.sim.memory.given.members import Members
@@ -25,7 +26,6 @@ from heddle.sim.memory.given.nodes import Background
 from heddle.sim.memory.given.places import Preferred
 from heddle.sim.memory.given.running import Running
 from heddle.sim.memory.given.trees import Trees
-from heddle.sim.memory.given.turns import Turns
 from heddle.sim.memory.queue_tree import QueueTree
 
 
@@ -135,7 +135,7 @@ class RunInputs:
     @property
     def shares_out(self) -> bool:
         moves = self.sizing_changes or self.cluster.faults.node_mtbf_s > 0
-        asked = self.walk.by_queue or self.has_gate or "pool" in self.partition.hooks or self.has_early
+        asked = self.walk.by_queue or self.has_gate or "pool" in self.partition.hooks or self.early.there
         return self.decommissions or (moves and asked)
 
     @cached_property
@@ -170,10 +170,6 @@ class RunInputs:
         n_pools = self.partition.n_pools
         return Lanes.of(self.workload, self.members, self.trees, self.walk, by_stage, n_pools, self.has_gate)
 
-    @cached_property
-    def turns(self) -> Turns:
-        return Turns.of(self.workload)
-
     @property
     def leaf_of_stage(self) -> npt.NDArray[np.int64]:
         leaf: npt.NDArray[np.int64] = self.members.leaf_of_job[0][self.workload.stages["job"]]
@@ -195,6 +191,10 @@ class RunInputs:
         return Preferred.of(self.workload, self.cluster)
 
     @cached_property
+    def early(self) -> EarlyStages:
+        return EarlyStages(self.workload)
+
+    @cached_property
     def later_stages(self) -> Csr:
         return followers(self.workload.stages, self.workload.stage_after)
 
@@ -208,25 +208,6 @@ class RunInputs:
         stages = self.workload.stages
         counted = ~np.isin(stages["kind"], (AM, EXECUTORS))
         return np.bincount(stages["job"][counted], minlength=len(self.workload.jobs))
-
-    @property
-    def _early(self) -> npt.NDArray[np.bool_]:
-        early: npt.NDArray[np.bool_] = self.workload.stages["slow_start_permille"] >= 0
-        return early
-
-    @cached_property
-    def has_early(self) -> bool:
-        return bool(self._early.any())
-
-    @property
-    def early_stages_of_jobs(self) -> npt.NDArray[np.int64]:
-        n_jobs = len(self.workload.jobs) if self.has_early else 0
-        return np.bincount(self.workload.stages["job"][self._early], minlength=n_jobs)
-
-    @property
-    def tasks_of_early(self) -> npt.NDArray[np.int64]:
-        """How many tasks each early stage has; of the others none."""
-        return np.where(self._early, self.workload.stages["n_tasks"], 0)
 
     # Nodes and links.
 

@@ -51,7 +51,7 @@ class Setting(Row):
     has_empty: Int64 = of_run(
         lambda run: ((run.workload.stages["n_tasks"] == 0) & (run.workload.stages["kind"] != EXECUTORS)).any()
     )
-    has_early: Int64 = of_run(lambda run: run.has_early)
+    has_early: Int64 = of_run(lambda run: run.early.there)
     ramp_up_limit_permille: Int64 = of_run(lambda run: run.cluster.map_reduce.ramp_up_limit_permille)
     preemption_limit_permille: Int64 = of_run(lambda run: run.cluster.map_reduce.preemption_limit_permille)
     no_headroom_delay_ms: Int64 = of_run(lambda run: run.cluster.map_reduce.no_headroom_delay_ms)

@@ -85,7 +85,7 @@ class Sizes:
 
     @property
     def jobs_if_early(self) -> int:
-        return self.jobs if self.run.has_early else 0
+        return self.jobs if self.run.early.there else 0
 
     @property
     def slots_if_network(self) -> int:

@@ -75,8 +75,8 @@ class Sim:
     # Requests.
     run: Array = rows(Waiting, lambda n: n.requests)  # all buckets' runs, one behind the other
     heap: Array = rows(Waiting, lambda n: n.requests)  # and their heaps
-    turn: Array = fixed(I32, lambda run: run.turns.of_stage)  # [stages]: who goes first of those with equal keys
-    stage_of_turn: Array = fixed(I32, lambda run: run.turns.stages)
+    turn: Array = fixed(I32, lambda run: run.early.turn)  # [stages]: who goes first of those with equal keys
+    stage_of_turn: Array = fixed(I32, lambda run: run.early.stage_of_turn)
     place_of_turn: Array = array(I32, lambda n: n.stages)  # where the stage's request is in its bucket (requests.py)
     bucket: Array = rows(Bucket, lambda n: n.buckets)
     lane: Array = rows(Lane, lambda n: n.lanes)

@@ -2,7 +2,7 @@
 
 A choice looks at the heads of buckets only. A stage is in at most one bucket, once, however many of its tasks wait.
 Order in a bucket: (key, turn): turns are the numbers of stages, but that a job's early stages come before its others
-(memory/given/turns.py). Each bucket is a sorted run, to which requests that come in order are appended
+(memory/given/early.py). Each bucket is a sorted run, to which requests that come in order are appended
 - under a first-in-first-out key all of them - and a heap for the others; its head is the smaller of the two
 first ones. A place >= 0 is one in the heap, -1 - i is entry i of the run.
 """
