@@ -1,16 +1,19 @@
 """A ResourceManager that asks for Kerberos, with a real MIT KDC of this test's own, on this machine."""
 
 import importlib.util
+import json
 import os
 import shutil
 import signal
 import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from heddle.cli.main import run
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.steering.desk import desk_of
 from heddle.yarn.live.wire import YarnError
@@ -21,7 +24,6 @@ from .conftest import NODE_MB, NODE_VCORES, free_port
 from .live import PATIENT_S, STARTS_S, WITHIN_S, steering, totals
 from .own_daemons import configured, set_in, start_rm
 
-pytestmark = pytest.mark.long
 REALM, USER, SERVICE = "HEDDLE.TEST", "ann", "HTTP/localhost"
 PROGRAMS = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit", "kdestroy")
 
@@ -81,28 +83,60 @@ def asks_for_kerberos(rm: RmClient) -> bool:
     return False
 
 
-def test_kerberos(hadoop: None, kdc: Path, tmp_path: Path) -> None:
-    """Without a ticket it is said how to get one; with one, the controller and its watchdog are who the ticket says."""
+@contextmanager
+def asking_for_kerberos(kdc: Path, name: str) -> Iterator[tuple[str, RmClient]]:
+    """The address of a ResourceManager whose web port asks for Kerberos, with a NodeManager; and a client of it."""
     layout = Layout(nodes=1, node_memory_mb=NODE_MB, node_vcores=NODE_VCORES, port=free_port())
-    address, decisions = f"http://localhost:{layout.port}", tmp_path / "decisions.jsonl"
-    (tmp_path / "signature").write_text("of this test only")
+    address = f"http://localhost:{layout.port}"
+    (kdc / "signature").write_text("of this test only")
     http = "hadoop.http.authentication"
     settings = {
         "hadoop.http.filter.initializers": "org.apache.hadoop.security.AuthenticationFilterInitializer",
         f"{http}.type": "kerberos",
         f"{http}.kerberos.principal": f"{SERVICE}@{REALM}",
         f"{http}.kerberos.keytab": str(kdc / "HTTP.keytab"),
-        f"{http}.signature.secret.file": str(tmp_path / "signature"),
+        f"{http}.signature.secret.file": str(kdc / "signature"),
         f"{http}.simple.anonymous.allowed": "false",
     }
-    with configured("kerberos", layout, {}) as cluster, RmClient(address, timeout_s=PATIENT_S) as rm:
+    with configured(name, layout, {}) as cluster, RmClient(address, timeout_s=PATIENT_S) as rm:
         set_in(cluster.conf / "core-site.xml", settings)  # of the ResourceManager alone
         start_rm(cluster, "resourcemanager", cluster.conf, f"-Djava.security.krb5.conf={kdc}/krb5.conf")
         cluster.start_daemon("nodemanager-0")
         wait_for(lambda: asks_for_kerberos(rm), STARTS_S)
+        yield address, rm
+
+
+def get_ticket(kdc: Path) -> None:
+    subprocess.run([program("kinit"), "-k", "-t", str(kdc / f"{USER}.keytab"), USER], check=True, timeout=60)
+
+
+def test_a_cluster_behind_kerberos_is_checked(hadoop: None, kdc: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a ticket one line, at once, that says how to get one; with one the check is as everywhere."""
+    with asking_for_kerberos(kdc, "kerberos-check") as (address, rm):
+        assert run(["check", address]) == 2
+        (said,) = capsys.readouterr().err.splitlines()
+        assert "HTTP 401: no Kerberos ticket for HTTP/localhost could be had" in said
+        assert "kinit" in said
+        get_ticket(kdc)
+        wait_for(lambda: len(totals(rm)) == 1, STARTS_S)
+        assert run(["check", address, "--json"]) == 0
+        answer = capsys.readouterr()
+        told = json.loads(answer.out)
+        assert told["cluster"]["nodes"] == 1
+        assert told["cluster"]["policy"] == "capacity"
+        assert told["verdict"].startswith("No application has ended here lately")
+        for secret in ("Negotiate", "hadoop.auth"):
+            assert secret not in answer.out + answer.err
+
+
+@pytest.mark.long
+def test_kerberos(hadoop: None, kdc: Path, tmp_path: Path) -> None:
+    """Without a ticket it is said how to get one; with one, the controller and its watchdog are who the ticket says."""
+    decisions = tmp_path / "decisions.jsonl"
+    with asking_for_kerberos(kdc, "kerberos") as (address, rm):
         with pytest.raises(YarnError, match=r"HTTP 401: no Kerberos ticket for HTTP/localhost could be had.*kinit"):
             rm.nodes()
-        subprocess.run([program("kinit"), "-k", "-t", str(kdc / f"{USER}.keytab"), USER], check=True, timeout=60)
+        get_ticket(kdc)
         wait_for(lambda: len(totals(rm)) == 1, STARTS_S)
         before = rm.scheduler_settings()
         with steering(address, decisions, "max-running(jobs=1)") as controller:

@@ -129,3 +129,9 @@ def test_dead_bands_are_what_one_asks_for(
     assert run(["yarn", "steer", "--rm", rm.address, *words, "--for", "1", "--json"]) == 0
     last = valid("yarn steer", json.loads(capsys.readouterr().out.splitlines()[-1]))
     assert [(node["wanted"][1], node["verdict"]) for node in last["nodes"]] == [(9000, verdict)] * 2
+
+
+def test_a_change_of_vcores_alone_is_told(decision: dict[str, Any]) -> None:
+    told = next(one for one in decision["nodes"] if one["verdict"] == "shadow")
+    told["wanted"] = [told["before"][0], told["before"][1] - 1000]
+    assert any(": shadow 8 -> 7 vcores (lever)" in said for said in changes_in_words(decision))

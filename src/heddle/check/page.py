@@ -176,9 +176,10 @@ def _waste(checked: Checked) -> str:
         if checked.ledger_is_real
         else "A simulation of these jobs under the present policy: the past itself was not watched."
     )
+    told = use_told_by(checked)
     return (
-        f"<h2>Where the capacity went</h2><p>{what} {escape(use_told_by(checked)).capitalize()}.</p>"
-        f'<div class="figures">{ledger_figures(checked.waste.over_time, "")}</div>'
+        f"<h2>Where the capacity went</h2><p>{what} {told[0].upper()}{escape(told[1:])}.</p>"
+        f'<div class="figures">{ledger_figures({"": checked.waste.over_time})}</div>'
         + ledger_table(checked.waste.ledger, checked.price)
     )
 

@@ -68,6 +68,7 @@ def ledger(
 def _table(found: Ledger) -> Table:
     """Lines with something in them, in hours of each resource and per cent of the capacity."""
     from heddle.model.resources import display_name
+    from heddle.report.wording import write_s
 
     headings = ["where it went"]
     for name in found.resources:

@@ -6,8 +6,6 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
-from heddle.cli.output import table
-
 if TYPE_CHECKING:
     from rich.console import Console, Group
     from rich.live import Live
@@ -60,6 +58,8 @@ class SteerView:
     def _nodes(self, decision: dict[str, Any]) -> list[Any]:
         from rich.text import Text
 
+        from heddle.report.fitted_table import fitted_table
+
         room = max(FEWEST_NODES, self._console.height - AROUND - LAST)
         # Those about which something was decided are what one wants to see.
         nodes = sorted(decision["nodes"], key=lambda node: (node["verdict"] in (None, "unchanged"), node["node"]))
@@ -78,7 +78,8 @@ class SteerView:
         if decision["in_full_s"] is not None:
             summary += f"; new containers count in full for {decision['in_full_s']:.0f} s"
         left = len(nodes) - len(rows)
-        return [Text(summary), table(headings, rows), *([Text(f"and {left} more nodes")] if left > 0 else [])]
+        fitted = fitted_table(headings, rows, "", self._console.width)
+        return [Text(summary), fitted, *([Text(f"and {left} more nodes")] if left > 0 else [])]
 
 
 def _mb(value: int | None) -> str:

@@ -87,16 +87,16 @@ def _cluster_section(comparison: Comparison, cluster: str) -> str:
 
 def _waste(comparison: Comparison, cluster: str, policies: Sequence[str]) -> str:
     """Where the capacity went under these policies, in the first run of each that kept everything."""
-    figures, details = "", ""
+    over_time, details = {}, ""
     for policy in policies:
         for run in comparison.runs:
             if run.policy == policy and cluster_of(run.metrics) == cluster and run.waste is not None:
-                figures += ledger_figures(run.waste.over_time, f": {policy}")
+                over_time[f": {policy}"] = run.waste.over_time
                 more = ledger_table(run.waste.ledger) + f'<div class="figures">{node_figures(run.waste.nodes)}</div>'
                 more += efficiency_section(run.efficiency, "job")
                 details += f"<details><summary>Ledger, nodes and wasters: {escape(policy)}</summary>{more}</details>"
                 break
-    return _group("Where the capacity went", "", figures) + details
+    return _group("Where the capacity went", "", ledger_figures(over_time)) + details
 
 
 def _group(title: str, legend: str, figures: str) -> str:

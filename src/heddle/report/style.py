@@ -42,7 +42,8 @@ p{margin:.5em 0}.quiet,figcaption,small{color:var(--quiet)}figcaption,small{font
 .tile{background:var(--panel);border:1px solid var(--rule);border-radius:8px;padding:12px 16px}
 .tile b{display:block;font-size:1.8rem;line-height:1.2}.tile span{color:var(--quiet);font-size:.9rem;display:block}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,340px),1fr));gap:20px}
-figure{margin:0;max-width:520px}figure h3{margin:.2em 0}
+figure{margin:0;max-width:520px;display:flex;flex-direction:column}figure h3{margin:.2em 0}
+figure .key{flex:1;align-content:flex-start}
 svg{width:100%;height:auto;display:block}
 .legend{display:flex;flex-wrap:wrap;gap:6px;margin:8px 0}
 .legend button{font:inherit;font-size:.85rem;color:var(--text);background:var(--page);border:1px solid var(--rule);

@@ -55,7 +55,7 @@ def waste_html(report: WasteReport) -> str:
 def waste_section(waste: Waste) -> str:
     """The ledger and the nodes of one run."""
     return (
-        _group("Where the capacity went", ledger_figures(waste.over_time, ""))
+        _group("Where the capacity went", ledger_figures({"": waste.over_time}))
         + ledger_table(waste.ledger)
         + (yarn_table(waste.ledger.yarn) if waste.ledger.yarn is not None else "")
         + _group("Reserved and used on the nodes", node_figures(waste.nodes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Final
 
@@ -32,35 +33,45 @@ _CELL_HEIGHT, _TALL_ENOUGH = 9, 180  # few nodes get higher rows
 _LEFT, _RIGHT = 84, 12
 
 
-def ledger_figures(over_time: LedgerOverTime, of: str) -> str:
-    """One figure per resource; `of` says whose run it is, where several are shown."""
+def ledger_figures(runs: Mapping[str, LedgerOverTime]) -> str:
+    """One figure per run and resource, with one colour for one thing in all of them. Keys: what ends the titles."""
+    shown = _coloured(runs.values())
+    return "".join(
+        _ledger_figure(over_time, resource, of, shown)
+        for of, over_time in runs.items()
+        for resource in over_time.shares
+    )
+
+
+def _coloured(runs: Iterable[LedgerOverTime]) -> list[str]:
+    """The lines that have a colour of their own, used first: those that are largest somewhere."""
+    most: dict[str, float] = {}
+    for over_time in runs:
+        for shares in over_time.shares.values():
+            for name, share in shares.items():
+                most[name] = max(most.get(name, 0.0), float(share.mean()))
+    largest = sorted((name for name in most if most[name] > 0), key=lambda name: -most[name])
+    kept = largest if len(largest) <= _COLOURED + 1 else largest[:_COLOURED]
+    return sorted(kept, key=lambda name: (name != "used", list(LINES).index(name)))
+
+
+def _ledger_figure(over_time: LedgerOverTime, resource: str, of: str, shown: list[str]) -> str:
     divisor, unit = time_scale(float(over_time.edges_s[-1]))
     x_axis = Axis(f"time since first submission ({unit})", 0.0, float(over_time.edges_s[-1]) / divisor)
-    found = []
-    for resource, shares in over_time.shares.items():
-        layers = _layers(shares)
-        drawn, key, below = [], [], np.zeros(2 * len(over_time.edges_s) - 2)
-        for slot, (name, share) in enumerate(layers.items()):
-            x, own = stairs(over_time.edges_s / divisor, 100 * share)
-            drawn.append(Line(name, slot, x, below + own, down_to=below, kind="q"))
-            key.append(f'<span class="q{slot}"><i></i>{escape(name)} {100 * share.mean():.1f} %</span>')
-            below = below + own
-        title = f"{display_name(resource).capitalize()}: where it went{of}"
-        chart = line_chart(title, x_axis, Axis("share of hardware (%)", 0.0, 100.0), drawn[::-1])
-        caption = f"From below in the order of the key; {len(over_time.edges_s) - 1} steps of time, each a mean."
-        found.append(figure(title, f'<p class="key">{"".join(key)}</p>{chart}', caption))
-    return "".join(found)
-
-
-def _layers(shares: dict[str, Floats]) -> dict[str, Floats]:
-    """The largest lines, used first; what is left over as one layer on top."""
-    largest = sorted((name for name in shares if shares[name].any()), key=lambda name: -float(shares[name].sum()))
-    shown = set(largest if len(largest) <= _COLOURED + 1 else largest[:_COLOURED])
-    order = sorted(shown, key=lambda name: (name != "used", list(LINES).index(name)))
-    layers = {LINES[name]: shares[name] for name in order}
-    if rest := [shares[name] for name in largest if name not in shown]:
-        layers[_OTHERS] = np.sum(rest, axis=0)
-    return layers
+    shares = over_time.shares[resource]
+    layers = [(LINES[name], slot, shares[name]) for slot, name in enumerate(shown) if shares[name].any()]
+    if rest := [share for name, share in shares.items() if name not in shown and share.any()]:
+        layers.append((_OTHERS, _COLOURED, np.sum(rest, axis=0)))
+    drawn, key, below = [], [], np.zeros(2 * len(over_time.edges_s) - 2)
+    for name, slot, share in layers:
+        x, own = stairs(over_time.edges_s / divisor, 100 * share)
+        drawn.append(Line(name, slot, x, below + own, down_to=below, kind="q"))
+        key.append(f'<span class="q{slot}"><i></i>{escape(name)} {100 * share.mean():.1f} %</span>')
+        below = below + own
+    title = f"{display_name(resource).capitalize()}: where it went{of}"
+    chart = line_chart(title, x_axis, Axis("share of hardware (%)", 0.0, 100.0), drawn[::-1])
+    caption = f"From below in the order of the key; {len(over_time.edges_s) - 1} steps of time, each a mean."
+    return figure(title, f'<p class="key">{"".join(key)}</p>{chart}', caption)
 
 
 def node_figures(nodes: NodeMap) -> str:

@@ -19,7 +19,7 @@ def test_a_clear_winner_beats_all() -> None:
     assert [one.name for one in found.standings] == ["a", "b", "c"]
     assert [one.beaten for one in found.standings] == [False, True, True]
     assert found.standings[1].behind_pct == pytest.approx(100, abs=15)
-    assert "it beats 2 of the 2 others for sure" in found.sentence()
+    assert "it beats all 2 others for sure" in found.sentence()
     assert find_best({"a": noisy(10, 1), "b": noisy(20, 2)}, "higher", Sampling()).best.name == "b"  # type: ignore[union-attr]
 
 

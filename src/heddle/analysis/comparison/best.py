@@ -74,7 +74,8 @@ class Best:
         if not others:
             return f"{first.name} is the only candidate."
         beaten = others - len(self.as_good)
-        sure = f"it beats {beaten} of the {others} others for sure (95 % for all {self.pairs} pairs together)"
+        rivals = "the other" if others == 1 else f"all {others} others" if beaten == others else f"{beaten} of {others}"
+        sure = f"it beats {rivals} for sure (95 %{f' for all {self.pairs} pairs together' if self.pairs > 1 else ''})"
         if self.seeds < 2:
             return f"{first.name} is best, but one seed cannot tell this from chance."
         if not beaten:

@@ -90,7 +90,7 @@ def _mix_in(
         return
     rest = tuple(max(0, has - sum(one[r] for one in amounts.values() if one)) for r, has in enumerate(parent_has))
     of_rest = {path: tuple(int(one * part) for one in rest) for path, part in parts.items()}
-    for path, amount in (of_rest | amounts).items():
+    for path, amount in {**of_rest, **amounts}.items():
         queues[path] = replace(queues[path], guarantee=amount or tuple(0 for _ in rest), guarantee_permille=1000)
 
 

@@ -51,7 +51,7 @@ def changes_in_words(decision: dict[str, Any]) -> list[str]:
     if table is not None and table["verdict"] == Verdict.FAILED:
         words.append(f"the bridge took no table: {table['problem']}")
     words += [
-        f"{node['node']}: {node['verdict']} {_size(node['before'])} -> {_size(node['wanted'])}"
+        f"{node['node']}: {node['verdict']} {_resized(node['before'], node['wanted'])}"
         f" ({node['cause']}); reserved {node['reserved_mb']}, used {node['used_mb']} MB {node['problem']}".rstrip()
         for node in decision["nodes"]
         if node["verdict"] in ACTED
@@ -73,9 +73,14 @@ def _plain(value: Any) -> str:
     return ", ".join(f"{key} {'?' if of is None else of}" for key, of in value.items())
 
 
-def _size(size: Sequence[int]) -> str:
-    """Of a node, in MB and thousandths of a vcore."""
-    return f"{size[MEMORY]} MB, {size[VCORES] / MILLI:g} vcores"
+def _resized(before: Sequence[int], wanted: Sequence[int]) -> str:
+    """What changes of a node's MB and thousandths of a vcore."""
+    changes = []
+    if before[MEMORY] != wanted[MEMORY] or before[VCORES] == wanted[VCORES]:
+        changes.append(f"{before[MEMORY]} -> {wanted[MEMORY]} MB")
+    if before[VCORES] != wanted[VCORES]:
+        changes.append(f"{before[VCORES] / MILLI:g} -> {wanted[VCORES] / MILLI:g} vcores")
+    return ", ".join(changes)
 
 
 def _node(node: NodeSeen, turn: Turn | None, step: Step) -> dict[str, Any]:
