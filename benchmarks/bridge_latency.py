@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from benchmarks.heddle_run import BenchFailed
@@ -221,9 +221,10 @@ def main() -> None:
     options.add_argument("--requests", type=int, default=1, help="... with so many requests each")
     options.add_argument("--put", action="store_true", help="only the large table")
     options.add_argument("--long-poll", action="store_true", help="only how soon a table knows a request")
+    options.add_argument("--nodes", type=int, default=NODES, help="of --long-poll")
     chosen = options.parse_args()
     if chosen.long_poll:
-        named = measure_long_poll(chosen.seconds)
+        named = measure_long_poll(chosen.seconds, replace(NEW_REQUESTS, nodes=chosen.nodes))
         print(
             f"{named.requests} requests were named p50 {named.p50_ms:.0f} ms, p99 {named.p99_ms:.0f} ms after they came"
         )

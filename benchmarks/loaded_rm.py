@@ -45,6 +45,7 @@ class Load:
     requests: int  # of each of them
     task_ms: int = 20_000
     new_every_ms: int = 0  # the first application asks for something new; 0: never
+    nodes: int = NODES
 
     @property
     def waiting(self) -> int:
@@ -141,7 +142,7 @@ def _all_run(made: LoadedRm) -> bool:
 
 def _configure(folder: Path, load: Load, port: int, bridge: bool) -> str:
     """Everything that it reads; its class path."""
-    cluster = load_cluster(f"{NODES}x{NODE_MB}x{NODE_VCORES}")
+    cluster = load_cluster(f"{load.nodes}x{NODE_MB}x{NODE_VCORES}")
     cluster = replace(cluster, queues=(*cluster.queues, Queue(LEAF)))
     yarn = {
         "yarn.resourcemanager.webapp.address": f"{HOST}:{port}",

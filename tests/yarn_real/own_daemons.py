@@ -10,10 +10,11 @@ from heddle.yarn.testbed.local.cluster import LocalCluster
 from heddle.yarn.testbed.local.configuration import write_configuration
 from heddle.yarn.testbed.local.folders import cluster_folder
 from heddle.yarn.testbed.local.java import JVM_FLAGS, find_java, find_tool
-from heddle.yarn.testbed.local.layout import Layout
+from heddle.yarn.testbed.local.layout import HOST, Layout
 from heddle.yarn.testbed.local.processes import start, stop
 
 SECRET = "of this test only"
+_RM_PORTS = ("address", "scheduler.address", "resource-tracker.address", "admin.address", "webapp.address")
 _RM = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
 
 
@@ -45,11 +46,42 @@ def set_in(file: Path, settings: Mapping[str, str]) -> None:
     Xml.ElementTree(new).write(file)
 
 
-def start_rm(cluster: LocalCluster, role: str, conf: Path, *flags: str) -> None:
-    """A ResourceManager with a configuration of its own."""
+def start_rm(cluster: LocalCluster, role: str, conf: Path, *flags: str, jars: str = "") -> None:
+    """A ResourceManager with a configuration of its own. `jars`: what else it has on its class path, with a colon."""
     java = find_java()
-    command = [str(java), *JVM_FLAGS, *flags, "-Xmx512m", "-cp", f"{conf}:{_jars(cluster)}", _RM]
+    command = [str(java), *JVM_FLAGS, *flags, "-Xmx512m", "-cp", f"{conf}:{jars}{_jars(cluster)}", _RM]
     start(command, role, cluster.folder, {"PATH": "/usr/bin:/bin", "HOME": str(cluster.folder)}, cluster.log(role))
+
+
+def two_rms(layout: Layout) -> tuple[dict[str, str], dict[str, str]]:
+    """Settings of two ResourceManagers that people switch between, and where each of them is."""
+    ports = {rm: [layout.port + 30 + 10 * which + port for port in range(5)] for which, rm in enumerate(("rm1", "rm2"))}
+    settings = {
+        "yarn.resourcemanager.ha.enabled": "true",
+        "yarn.resourcemanager.ha.rm-ids": "rm1,rm2",
+        "yarn.resourcemanager.ha.automatic-failover.enabled": "false",
+        "yarn.resourcemanager.cluster-id": "two",
+        "yarn.client.failover-sleep-base-ms": "100",  # or a NodeManager looks for the active one twice a minute
+        "yarn.client.failover-sleep-max-ms": "500",
+        "yarn.client.failover-max-attempts": "1000",
+        **{f"yarn.resourcemanager.hostname.{rm}": HOST for rm in ports},
+        **{
+            f"yarn.resourcemanager.{what}.{rm}": f"{HOST}:{port}"
+            for rm, mine in ports.items()
+            for what, port in zip(_RM_PORTS, mine, strict=True)
+        },
+    }
+    return settings, {rm: f"http://{HOST}:{mine[-1]}" for rm, mine in ports.items()}
+
+
+def activate(cluster: LocalCluster, rm: str) -> bool:
+    """Whether it has become the active one."""
+    try:
+        # By force: the other one does not answer to say that it is not active.
+        rm_admin(cluster, "-transitionToActive", "--forceactive", rm)
+    except subprocess.CalledProcessError:  # not up yet
+        return False
+    return True
 
 
 def rm_admin(cluster: LocalCluster, *words: str) -> None:

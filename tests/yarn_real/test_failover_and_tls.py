@@ -32,11 +32,10 @@ from .live import (
     steering,
     totals,
 )
-from .own_daemons import SECRET, configured, rm_admin, self_signed, set_in, start_rm
+from .own_daemons import SECRET, activate, configured, self_signed, set_in, start_rm, two_rms
 
 pytestmark = pytest.mark.long
 ONE_NODE = {"nodes": 1, "node_memory_mb": NODE_MB, "node_vcores": NODE_VCORES}
-RM_PORTS = ("address", "scheduler.address", "resource-tracker.address", "admin.address", "webapp.address")
 
 
 def has_nodes(rm: RmClient) -> bool:
@@ -49,26 +48,10 @@ def has_nodes(rm: RmClient) -> bool:
 def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
     """The active one dies, the other takes over: it is steered there, and everything is put back there."""
     layout = Layout(**ONE_NODE, port=free_port(60))
-    ports = {rm: [layout.port + 30 + 10 * which + port for port in range(5)] for which, rm in enumerate(("rm1", "rm2"))}
-    settings = {
-        "yarn.resourcemanager.ha.enabled": "true",
-        "yarn.resourcemanager.ha.rm-ids": "rm1,rm2",
-        "yarn.resourcemanager.ha.automatic-failover.enabled": "false",
-        "yarn.resourcemanager.cluster-id": "two",
-        "yarn.client.failover-sleep-base-ms": "100",  # or a NodeManager looks for the active one twice a minute
-        "yarn.client.failover-sleep-max-ms": "500",
-        "yarn.client.failover-max-attempts": "1000",
-        **{f"yarn.resourcemanager.hostname.{rm}": HOST for rm in ports},
-        **{
-            f"yarn.resourcemanager.{what}.{rm}": f"{HOST}:{port}"
-            for rm, mine in ports.items()
-            for what, port in zip(RM_PORTS, mine, strict=True)
-        },
-    }
-    addresses = {rm: f"http://{HOST}:{mine[-1]}" for rm, mine in ports.items()}
+    settings, addresses = two_rms(layout)
     both, decisions = ",".join(addresses.values()), tmp_path / "decisions.jsonl"
     with configured("two-rms", layout, {"yarn-site.xml": settings}) as cluster:
-        for rm in ports:
+        for rm in addresses:
             conf = cluster.folder / f"own-{rm}"
             conf.mkdir()
             for file in cluster.conf.iterdir():
@@ -76,7 +59,7 @@ def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
             set_in(conf / "yarn-site.xml", {"yarn.resourcemanager.ha.id": rm})
             start_rm(cluster, rm, conf)
         cluster.start_daemon("nodemanager-0")
-        wait_for(lambda: _activate(cluster, "rm1"), STARTS_S)
+        wait_for(lambda: activate(cluster, "rm1"), STARTS_S)
         with RmClient(both, timeout_s=PATIENT_S, user=getpass.getuser()) as rm:
             wait_for(lambda: has_nodes(rm), STARTS_S)
             job = Submitter(rm, tmp_path / "staging", master_jar(layout.hadoop)).submit(over_reserved(600), 0)
@@ -86,7 +69,7 @@ def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
                 time.sleep(10)  # what was promised and has not begun is not recovered
                 before = containers_of(rm, job)
                 os.kill(pid_of(cluster, "rm1"), signal.SIGKILL)
-                wait_for(lambda: _activate(cluster, "rm2"), STARTS_S)
+                wait_for(lambda: activate(cluster, "rm2"), STARTS_S)
                 wait_for(lambda: has_nodes(rm) and containers_of(rm, job) == before, STARTS_S)
                 steps = decisions.read_text().count("\n")
                 wait_for(lambda: decisions.read_text().count("\n") > steps + 1, STARTS_S)
@@ -97,15 +80,6 @@ def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
             assert desk_of(rm.address).load() is None
             assert application(rm, job)["state"] == "RUNNING"
             assert containers_of(rm, job) == before
-
-
-def _activate(cluster: object, rm: str) -> bool:
-    try:
-        # By force: the other one does not answer to say that it is not active.
-        rm_admin(cluster, "-transitionToActive", "--forceactive", rm)  # type: ignore[arg-type]
-    except subprocess.CalledProcessError:  # not up yet
-        return False
-    return True
 
 
 def test_tls(hadoop: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
