@@ -12,7 +12,7 @@ def observe(view, state, params, kind, node, stage, container, value):
         if kind == EVENT_ALLOCATED:  # no report has seen it yet: it counts in full
             state.node["peak"][node, r] += view.shape["demand"][view.stage_spec["shape"][stage], r]
         else:
-            for _ in range(value):  # so many reports said the same
+            for _ in range(value):  # this many reports said the same
                 faded = state.node["peak"][node, r] * params.keep // 1000
                 state.node["peak"][node, r] = max(view.node["used"][node, r], faded)
     return 0

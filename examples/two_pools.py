@@ -9,7 +9,7 @@ def limit(view, state, params, pool, r):
 @partition(
     parameters=(
         Parameter("share", 0.3, "part of the cluster that is kept for small jobs", low=0, high=1),
-        Parameter("tasks", 20, "a job of at most so many tasks is small", low=0),
+        Parameter("tasks", 20, "a job of at most this many tasks is small", low=0),
     ),
     limit=limit,
     n_pools=2,

@@ -167,8 +167,8 @@ def _waits(checked: Checked) -> Iterator[Finding]:
         one = max(long, key=lambda each: each.applications)
         count = sum(each.applications for each in long)
         said = (
-            f"{count:,} application{'s wait' if count > 1 else ' waits'} to start; most in {one.queue}, for "
-            f"{write_s(one.longest_s)} at the longest: {one.why}."
+            f"{count:,} application{'s wait' if count > 1 else ' waits'} to start{'; most' if len(long) > 1 else ''} "
+            f"in {one.queue}, for {write_s(one.longest_s)} at the longest: {one.why}."
         )
         yield Finding("waiting-now", "medium", said, count, "applications")
     queues = checked.accounts.am_wait_by_queue_s.items()

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def check(
     rm: Annotated[str, typer.Argument(metavar="RM", help="Address of a ResourceManager, or of several, with commas.")],
     for_time: Annotated[
-        str | None, typer.Option("--for", help="Watch for so long, as 90s, 30m or 2h, then refine the verdict.")
+        str | None, typer.Option("--for", help="Watch for this long (90s, 30m, 2h), then refine the verdict.")
     ] = None,
     past_h: Annotated[float, typer.Option("--past", min=0.01, help="Hours of the past to look at.")] = 24.0,
     history: Annotated[str | None, typer.Option(help="Address of the MapReduce history server.")] = None,

@@ -70,10 +70,10 @@ def compare(
         ),
     ] = None,
     warm_up: Annotated[
-        float, typer.Option(help="Leave out jobs submitted in the first so many seconds.", metavar="S", min=0)
+        float, typer.Option(help="Leave out jobs submitted in the first S seconds.", metavar="S", min=0)
     ] = 0,
     cool_down: Annotated[
-        float, typer.Option(help="Leave out jobs submitted in the last so many seconds.", metavar="S", min=0)
+        float, typer.Option(help="Leave out jobs submitted in the last S seconds.", metavar="S", min=0)
     ] = 0,
     resample: Annotated[
         bool | None,

@@ -27,5 +27,5 @@ def _until(text: str) -> float:
 
 For = Annotated[
     float | None,
-    typer.Option("--for", parser=_until, metavar="TIME", help="End after so long, as 90s, 30m or 2h [default: never]."),
+    typer.Option("--for", parser=_until, metavar="TIME", help="End after this long: 90s, 30m, 2h [default: never]."),
 ]

@@ -82,7 +82,7 @@ def slice_trace(
 def scale(
     workload: Spec,
     output: Output,
-    load: Annotated[float, typer.Option(help="Jobs come so many times as fast.", min=0.0001)] = 1.0,
+    load: Annotated[float, typer.Option(help="How many times as fast jobs come.", min=0.0001)] = 1.0,
     duration: Annotated[float, typer.Option(help="Factor on all durations.", min=0)] = 1.0,
     memory: Annotated[float, typer.Option(help="Factor on reserved and used memory.", min=0)] = 1.0,
     vcores: Annotated[float, typer.Option(help="Factor on reserved and used vcores.", min=0)] = 1.0,

@@ -41,7 +41,7 @@ def twin(
     score: Annotated[
         bool, typer.Option("--score", help="Forecast at many instants and say how good that was, beside a naive guess.")
     ] = False,
-    instants: Annotated[int, typer.Option(min=1, help="With --score: so many, evenly over the run.")] = 20,
+    instants: Annotated[int, typer.Option(min=1, help="With --score: how many, evenly over the run.")] = 20,
     horizon: Annotated[str, typer.Option(help="How far to look ahead, as 30m or 2h.")] = "30m",
     candidate: Annotated[
         list[str] | None,

@@ -26,7 +26,9 @@ Rm = Annotated[
 MaxCalls = Annotated[
     int,
     typer.Option(
-        "--max-calls-per-s", min=1, help="Ask the ResourceManager at most so often a second; a step is stretched."
+        "--max-calls-per-s",
+        min=1,
+        help="Calls a second to the ResourceManager, at most; a step that needs more takes longer.",
     ),
 ]
 MAX_CALLS = CALLS_PER_S

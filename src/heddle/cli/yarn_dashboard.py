@@ -25,7 +25,10 @@ def dashboard(
     ] = None,
     every_s: Annotated[float, typer.Option("--every", min=0.2, help="Seconds between two looks.")] = 1.0,
     stale_s: Annotated[
-        float, typer.Option("--stale", min=2, help="A node's figures that stand still so long are stale.")
+        float,
+        typer.Option(
+            "--stale", min=2, help="A node's figures are stale once they have stood still for this many seconds."
+        ),
     ] = 15,
     forecasts: Annotated[
         Path | None, typer.Option(help="Folder in which a twin keeps its forecasts: shows when applications will end.")

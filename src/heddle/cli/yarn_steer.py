@@ -48,7 +48,7 @@ def steer(
     overcommit: Annotated[float, typer.Option(min=1, help="Promise at most this many times a node's own size.")] = 4,
     rise: Annotated[float, typer.Option(min=0.01, help="Grow at most by this share of a node's own size a step.")] = 1,
     stale_s: Annotated[
-        float, typer.Option("--stale", min=2, help="Metrics that stand still so long are not used.")
+        float, typer.Option("--stale", min=2, help="Metrics that have stood still for this many seconds are not used.")
     ] = 15,
     pressure: Annotated[
         float, typer.Option(min=0.1, max=1, help="Share of memory in use at which a node is promised nothing more.")

@@ -79,7 +79,7 @@ ARGUMENTS: Final[Mapping[int, Arguments]] = {
     EVENT_FINISHED: Arguments(_THE_CONTAINER, _REPORTS_MADE, _ENDED),
     EVENT_STOPPED: Arguments(_THE_CONTAINER, _REPORTS_MADE, _ENDED),
     EVENT_REPORTED: Arguments(
-        ("node",), "so many reports in a row said the same", "holds the report: used, containers_used, reported_at_ms"
+        ("node",), "this many reports in a row said the same", "holds the report: used, containers_used, reported_at_ms"
     ),
     EVENT_NODE_LOST: Arguments(("node",), "", "the node is not alive; its containers are still counted"),
     EVENT_NODE_RETURNED: Arguments(("node",), "", "the node is alive"),

@@ -41,7 +41,7 @@ _COLUMNS = {
 }
 _FIRST_TO_GO = ("allocation_efficiency.memory", "jct_s.p95", "wait_s.mean", "makespan_s")  # in a narrow terminal
 _CRASHES = "crashed_tasks"  # goes before them all where there are none, and stays where there are any
-_NAME_WIDTHS = (1000, 24, 16)  # names are written on one line, or broken between their parts
+_NAME_WIDTHS = (1000, 24, 18)  # names are written on one line, or broken between their parts
 
 
 def verdict_sentences(comparison: Comparison) -> list[str]:

@@ -92,7 +92,7 @@ ADMIT_ALL = Admission(
 
 MAX_RUNNING = Admission(
     name="max-running",
-    summary="at most so many jobs run at once",
+    summary="at most this many jobs run at once",
     admits=max_running,
     parameters=(Parameter("jobs", 10, "jobs that may run at once", low=1),),
     may_deadlock=True,

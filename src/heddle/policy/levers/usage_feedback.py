@@ -188,7 +188,7 @@ USAGE_FEEDBACK = Sizing(
             "who estimates: the ResourceManager, or the nodes, one to two reports later",
             choices=("master", "worker"),
         ),
-        Parameter("young_reports", 0, "for so many reports a container counts in full; not in the paper", low=0),
+        Parameter("young_reports", 0, "a container counts in full for this many reports; not in the paper", low=0),
         Parameter("forget", False, "take a container's smoothed use out when it ends; not in the paper"),
         Parameter(
             "target_failures",
