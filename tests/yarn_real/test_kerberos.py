@@ -20,7 +20,7 @@ from heddle.yarn.live.wire import YarnError
 from heddle.yarn.testbed.local.layout import HOST, Layout
 from yarn_steering.watching import wait_for
 
-from .conftest import NODE_MB, NODE_VCORES, free_port
+from .conftest import NODE_MB, NODE_VCORES, absent, free_port
 from .live import PATIENT_S, STARTS_S, WITHIN_S, steering, totals
 from .own_daemons import configured, set_in, start_rm
 
@@ -31,7 +31,7 @@ PROGRAMS = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit", "kdestroy")
 def program(name: str) -> str:
     found = shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")
     if found is None:
-        pytest.skip(f"needs {name}: apt install krb5-kdc krb5-admin-server krb5-user")
+        absent(f"needs {name}: apt install krb5-kdc krb5-admin-server krb5-user")
     return found
 
 
@@ -39,7 +39,7 @@ def program(name: str) -> str:
 def kdc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A KDC with a user and the service of a web server; its folder holds krb5.conf and a key table of each."""
     if importlib.util.find_spec("gssapi") is None:
-        pytest.skip('needs the extra: pip install -e ".[kerberos]"')
+        absent('needs the extra: pip install -e ".[kerberos]"')
     tools = {name: program(name) for name in PROGRAMS}
     port = free_port(2)
     (tmp_path / "krb5.conf").write_text(
