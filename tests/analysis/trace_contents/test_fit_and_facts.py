@@ -53,7 +53,7 @@ def test_the_suggested_cluster_is_loaded_to_eighty_percent() -> None:
 
 def test_what_is_missing_is_said() -> None:
     plain = trace_facts(build("w", [JobSpec("j", 0, [StageSpec("s", (1, 1), [TaskSpec(1)])])]))
-    assert any("usage feedback" in what for what in plain["missing"])
+    assert any("usage-feedback" in what for what in plain["missing"])
     assert any("am-share" in what for what in plain["missing"])
     rich = trace_facts(make_workload("mix", 0))
-    assert not any("usage feedback" in what or "am-share" in what or "queue" in what for what in rich["missing"])
+    assert not any("usage-feedback" in what or "am-share" in what or "queue" in what for what in rich["missing"])
