@@ -82,6 +82,7 @@ def test_runs_of_other_code_are_not_taken_over() -> None:
 _LOADED_BY_A_RUN = """
 import sys
 import heddle.experiments.sweep_run
+import heddle.policy.compile, heddle.sim.numba.compile, heddle.stock_yarn.outside  # where they are needed
 for name, module in list(sys.modules.items()):
     if name.startswith("heddle."):
         print(module.__file__)
