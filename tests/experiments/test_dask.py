@@ -68,6 +68,7 @@ def test_every_result_comes_once_and_errors_are_told_of_their_runs(engine: DaskE
 
 
 def test_both_workers_take_part_and_no_run_is_computed_here(engine: DaskEngine, tmp_path: Path) -> None:
+    engine._client.wait_for_workers(2, timeout=120)  # the second may still be starting
     assert "workers: 2" in engine.about
     found = {process for _, process in engine.run(process_that_met, [Meeting(str(tmp_path), processes=2)] * 20)}
     assert len(found) == 2
