@@ -23,7 +23,7 @@ from heddle.run_record import jobs_after, tables_before
 from heddle.sim.memory.queue_tree import QueueTree
 from heddle.sim.run import Ended, Rows
 
-_MOST_BEHIND: Final = 4  # pieces of the log; then the engine waits for the disk
+_MOST_BEHIND: Final = 4  # pieces of log and attempts, two of each; then the engine waits for the disk
 
 
 class LogStream:
@@ -68,7 +68,7 @@ class LogStream:
 
     def _hand_over(self, work: Callable[..., None], *rows: Rows) -> None:
         self._under_way.append(self._thread.submit(work, *rows))
-        self._wait(2 * _MOST_BEHIND)
+        self._wait(_MOST_BEHIND)
 
     def _wait(self, most: int) -> None:
         while len(self._under_way) > most:

@@ -6,9 +6,13 @@ which writers of Parquet try first, is more work and more bytes. Whatever reads 
 
 from __future__ import annotations
 
+from typing import Final
+
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+_IN_ORDER: Final = ("at_ms", "ended_at_ms")  # of these a part holds a stretch, so that its extremes tell readers enough
 
 
 def encoded(frame: pl.DataFrame) -> memoryview:
@@ -21,6 +25,7 @@ def encoded(frame: pl.DataFrame) -> memoryview:
         row_group_size=max(1, frame.height),
         compression="lz4",
         use_dictionary=[name for name in frame.columns if name not in numbers],
+        write_statistics=[name for name in _IN_ORDER if name in frame.columns],  # of all columns: a sixth of the time
         column_encoding=dict.fromkeys(numbers, "DELTA_BINARY_PACKED"),
     )
     return memoryview(file.getvalue())
