@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -73,7 +72,6 @@ def simulate(
     from heddle.analysis.measures.metrics import run_metrics
     from heddle.policy.parse import parse_policy
     from heddle.policy.present import present_policy
-    from heddle.record.files import write_record
     from heddle.run import check_executor, check_run
     from heddle.run import simulate as run_simulation
 
@@ -88,12 +86,10 @@ def simulate(
     check_run(loaded, on, seed)
     check_executor([chosen], loaded, on, executor)
     compile_s = compile_with_message([chosen], len(on.resources))
-    keep = record is not None or report is not None
-    run = run_simulation(loaded, on, chosen, seed=seed, record=keep, check=check, executor=executor)
-    started_by = ["heddle", *sys.argv[1:]]
-    run = replace(run, manifest=run.manifest | {"started_by": started_by, "compile_s": compile_s})
+    keep = record if record is not None else report is not None
+    told = {"started_by": ["heddle", *sys.argv[1:]], "compile_s": compile_s}
+    run = run_simulation(loaded, on, chosen, seed=seed, record=keep, check=check, executor=executor, told=told)
     if record is not None:
-        write_record(run, record)
         say(f"wrote the record {record}")
     if report is not None:
         _write_report(report, run, loaded, on)
