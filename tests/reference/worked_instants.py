@@ -1,8 +1,8 @@
 """Which instants there are, worked out by hand: in those, and in no others, what the nodes promise is added up.
 
-Two maps of 800 MB fit the large node (1000 MB) only; one runs for 10 s, the other waits for it. A reduce of 200 MB would
-have room anywhere. borg-default(0.5) promises half of what is allocated once more: T is 1400 at first, and 1800 after the
-first map's allocation. The two maps need 1600 of it, so that the reduce is asked for when T has been added up anew.
+Two maps of 800 MB fit the large node (1000 MB) only; one runs for 10 s, the other waits for it. A reduce of 200 MB
+would have room anywhere. borg-default(0.5) promises half of what is allocated once more: T is 1400 at first, and 1800
+after the first map's allocation. The maps need 1600 of it: the reduce is asked for when T has been added up anew.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def a_report_that_nobody_sees_is_none() -> Example:
 
 
 def nor_is_the_heartbeat_of_a_node_that_is_gone() -> Example:
-    # The large node heartbeats first: the map is allocated. Then the one that is gone would; then the small one, in whose
-    # instant the sum is renewed. The AM looks 1 ms later, and the next heartbeat is the large one's.
+    # The large node heartbeats first: the map is allocated. Then the one that is gone would; then the small one, in
+    # whose instant the sum is renewed. The AM looks 1 ms later, and the next heartbeat is the large one's.
     small, gone, large = (int(draw(SEED, STREAM_NODE_HEARTBEAT, n)) % 1000 for n in range(3))
     assert large < gone < small
     cluster = Cluster(
