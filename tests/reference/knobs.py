@@ -313,8 +313,7 @@ class Knobs:
                 turns.priority[job] = priority_of(ranks.index(key), len(ranks))
 
     def _wanted(self, node: Node) -> Vector:
-        predicted, held = self.sizing.prediction(self.world, node), self.world.allocated_node(node)
-        promised = [held[r] + node.spec.allowance[r] - predicted[r] for r in (MEMORY, VCORES)]
+        promised, held = self.sizing.promised(self.world, node), self.world.allocated_node(node)
         return tuple(max(promised[r] // WHOLE[r] * WHOLE[r], held[r]) for r in (MEMORY, VCORES))
 
     # Turning

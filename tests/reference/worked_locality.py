@@ -56,9 +56,22 @@ def nor_by_heartbeats() -> Example:
     return _waits_for_a_node_that_goes(5000 + int(draw(SEED, STREAM_NODE_HEARTBEAT, 1)) % 1000, 1000)
 
 
+def the_next_container_goes_near_the_last() -> Example:
+    # The first goes to n0, as all are free. 40 MB are left there: the second goes to n2, slow, but in its rack.
+    nodes = (
+        Node("n0", (100, 0), (100, 0), rack="a"),
+        Node("n1", (100, 0), (100, 0), rack="b"),
+        Node("n2", (100, 0), (100, 0), rack="a", speed_permille=500),
+    )
+    workload = build("near", [JobSpec("j", 0, [StageSpec("s", (60, 0), [TaskSpec(9000)] * 2)])])
+    spans: dict[int, list[Span]] = {0: [(0, 9000, FINISHED)], 1: [(0, 18_000, FINISHED)]}
+    return Example(workload, Cluster(nodes), Policy(placement=("near-last", {})), spans, 20_000)
+
+
 EXAMPLES = [
     a_head_that_refuses_all_nodes_blocks_an_ideal_pass,
     others_pass_it_by_if_the_order_does_not_block,
     nobody_waits_for_a_node_that_is_decommissioned,
     nor_by_heartbeats,
+    the_next_container_goes_near_the_last,
 ]
