@@ -306,6 +306,7 @@ class Simulator:
                 node.lost, node.loss_at, node.reserved_for, happened = True, None, None, True
                 node.faults += 1
                 self.lives.lose_node(node)
+                self.sizing.on_loss(node)
             if node.leaves_at == world.now:
                 node.leaving, node.leaves_at, node.reserved_for, happened = True, None, None, True
             background = world.background_level(node, world.now)
