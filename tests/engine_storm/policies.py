@@ -3,27 +3,59 @@
 from __future__ import annotations
 
 from golden.draws import Draws
+from golden.test_golden import NOT_IN_THE_REFERENCE
 from heddle.policy.lever import Lever, Parameter, Question
 from heddle.policy.parameter import literal
 from heddle.policy.presets import LEVERS
 
 AS_THEY_ARE = 500  # permille of parameters that keep their default
-NOT_IN_THE_REFERENCE = frozenset({"near-last", "network-aware"})
+
+ALL = frozenset(LEVERS)
+# By knobs, and with the bridge, the reference's levers see what nobody outside does: a job's number, what it will want,
+# how large tasks are that nobody has asked for. These look at nothing of it, if they count what is asked.
+_QUEUES = {"one-leaf", "capacity"}
+_ADMISSIONS = {"admit-all", "am-share", "max-running"}
+_SIZINGS = {"reservation", "usage-feedback", "borg-default", "n-sigma"}
+SEEN_ALIKE = {
+    "yarn-knobs": frozenset(
+        {"fair", "drf", "fifo", "smallest-first", "leaf-order", "fair-am-share", "shared", "small-pool", "most-free"}
+        | _QUEUES
+        | _ADMISSIONS
+        | _SIZINGS
+    ),
+    "bridge": frozenset(
+        {"smallest-first", "ffd-dp", "haste", "haste-a", "shared", "most-free"} | _QUEUES | _ADMISSIONS | _SIZINGS
+    ),
+}
+WHAT_IS_ASKED = frozenset({"demand"})  # parameters that say whether a lever counts it
 
 
-def random_policy(draws: Draws, left_out: frozenset[str]) -> str:
-    """One lever for each question, but for these."""
+def any_policy(draws: Draws) -> str:
+    return _policy(draws, ALL, frozenset())
+
+
+def policy_of_the_reference(draws: Draws, executor: str) -> str:
+    """Of those levers by which the engine and the reference must do the same."""
+    if executor == "native":
+        return _policy(draws, ALL - NOT_IN_THE_REFERENCE, frozenset())
+    return _policy(draws, SEEN_ALIKE[executor], WHAT_IS_ASKED)
+
+
+def _policy(draws: Draws, names: frozenset[str], fixed: frozenset[str]) -> str:
+    """One lever for each question."""
     named = []
     # The queues come first: the presets of their names bring an ordering and an admission along.
     for question in (Question.QUEUES, *(one for one in Question if one is not Question.QUEUES)):
-        levers = [lever for name, lever in LEVERS.items() if lever.question is question and name not in left_out]
-        named.append(_with_values(draws, draws.pick(*levers)))
+        levers = [lever for name, lever in LEVERS.items() if lever.question is question and name in names]
+        named.append(_with_values(draws, draws.pick(*levers), fixed))
     return "+".join(named)
 
 
-def _with_values(draws: Draws, lever: Lever) -> str:
+def _with_values(draws: Draws, lever: Lever, fixed: frozenset[str]) -> str:
     given = [
-        f"{parameter.name}={_value(draws, parameter)}" for parameter in lever.parameters if not draws.often(AS_THEY_ARE)
+        f"{parameter.name}={_value(draws, parameter)}"
+        for parameter in lever.parameters
+        if not draws.often(AS_THEY_ARE) and parameter.name not in fixed
     ]
     return f"{lever.name}({','.join(given)})" if given else lever.name
 

@@ -9,16 +9,19 @@ from golden.clusters import cluster
 from golden.draws import Draws
 from golden.runs import GoldenRun
 from golden.workloads import workload
-from heddle.model.cluster import Cluster, LabelShare
+from heddle.model.cluster import Cluster, LabelShare, Queue
 from heddle.model.errors import BadInput, RunRefused
 from heddle.policy.parse import parse_policy
 from heddle.run import check_executor
 
-from .policies import NOT_IN_THE_REFERENCE, random_policy
+from .policies import any_policy, policy_of_the_reference
 
 FIRST = 1 << 32  # apart from the numbers of the golden runs
 KINDS = (*golden.KINDS_A, *golden.KINDS_B, *golden.KINDS_KNOBS)
 FEATURES = sorted({word for kind in KINDS for word in kind.split()})
+EXECUTORS = ("native",) * 6 + ("yarn-knobs", "bridge")
+# Outside YARN a job has the number of its arrival, and who looks first does not know what ran before.
+NOT_SEEN_ALIKE = frozenset({"jobs-after-jobs", "begun", "executors"})
 TRIES = 50  # at a policy that can be run
 
 
@@ -26,28 +29,33 @@ def storm_run(number: int, *, knows_reference: bool) -> GoldenRun | None:
     """None: no policy that was drawn can be run on this cluster."""
     draws = Draws(FIRST + number)
     features = frozenset(word for word in FEATURES if draws.often(350))
-    # By knobs the reference sees what nobody outside does (what a job will want, its number, inner tasks); what the two
-    # have in common is compared by tests/golden and tests/property.
-    knobs = not knows_reference and draws.often(250)
-    machines = _nastier(draws, cluster(draws, features | ({"pool-leaves"} if knobs else frozenset())), features)
+    executor = draws.pick(*EXECUTORS)
+    outside = executor != "native"
+    if outside:  # which knows memory and vcores only, and sets the shares of pools
+        features = features - {"gpu"} | {"pool-leaves"}
+    if outside and knows_reference:
+        features -= NOT_SEEN_ALIKE
+    machines = cluster(draws, features)
+    # With the bridge, a node that is first seen while it leaves seems small.
+    leaving = executor != "bridge" or not knows_reference
+    machines = _nastier(draws, machines, features, leaving=leaving)
     jobs = workload(draws, features, machines)
-    executor = "yarn-knobs" if knobs else "native"
-    left_out = NOT_IN_THE_REFERENCE if knows_reference else frozenset()
     for _ in range(TRIES):
-        policy = random_policy(draws, left_out)
+        policy = policy_of_the_reference(draws, executor) if knows_reference else any_policy(draws)
         try:
             check_executor([parse_policy(policy)], jobs, machines, executor)
         except (BadInput, RunRefused):
             continue
-        until = golden.KNOBS_UNTIL_MS if knobs else golden.UNTIL_MS
+        until = golden.KNOBS_UNTIL_MS if outside else golden.UNTIL_MS
         return GoldenRun(number, features, policy, draws.between(0, 5), executor, until, jobs, machines)
     return None
 
 
-def _nastier(draws: Draws, machines: Cluster, features: frozenset[str]) -> Cluster:
-    """What came after the golden runs: nodes that are decommissioned, and queues' shares of labels."""
+def _nastier(draws: Draws, machines: Cluster, features: frozenset[str], *, leaving: bool) -> Cluster:
+    """What came after the golden runs: nodes that are decommissioned, queues' shares of labels, amounts in place of
+    shares, how many reduces give way at once, and how soon a bridge tells of a request."""
     nodes = tuple(
-        replace(node, decommission_at_ms=draws.between(1, 60_000)) if draws.often(100) else node
+        replace(node, decommission_at_ms=draws.between(1, 60_000)) if leaving and draws.often(100) else node
         for node in machines.nodes
     )
     queues = machines.queues
@@ -59,4 +67,21 @@ def _nastier(draws: Draws, machines: Cluster, features: frozenset[str]) -> Clust
             else queue
             for queue in queues
         )
-    return replace(machines, nodes=nodes, queues=queues)
+    if "pool-leaves" not in features and draws.often(200):
+        queues = tuple(_with_amounts(draws, queue, len(machines.resources)) for queue in queues)
+    return replace(
+        machines,
+        nodes=nodes,
+        queues=queues,
+        map_reduce=replace(machines.map_reduce, preemption_limit_permille=draws.pick(0, 500, 1000)),
+        observation=replace(machines.observation, latency_ms=draws.pick(1, 30, 400)),
+    )
+
+
+def _with_amounts(draws: Draws, queue: Queue, n_resources: int) -> Queue:
+    """The children of root all have amounts, those below them shares."""
+    if queue.name.count(".") != 1:
+        return queue
+    amount = (draws.pick(0, 700, 1024, 4096), draws.pick(0, 1000, 2500), 1)[:n_resources]
+    most = (draws.pick(1500, 4096, 9000), draws.pick(2500, 9000), 2)[:n_resources]
+    return replace(queue, guarantee=amount, maximum=most if draws.often(300) else ())

@@ -17,7 +17,7 @@ from heddle.record.run import Run
 from heddle.run_record import tables_of, totals
 from heddle.sim import codes
 from heddle.sim.run import Ended, run_engine
-from heddle.stock_yarn.outside import run_by_knobs
+from heddle.stock_yarn.outside import run_by_bridge, run_by_knobs
 
 from .runs import GoldenRun
 
@@ -40,7 +40,7 @@ STATUS = {
 
 
 def ended(run: GoldenRun) -> Ended:
-    execute = run_by_knobs if run.executor == "yarn-knobs" else run_engine
+    execute = {"native": run_engine, "yarn-knobs": run_by_knobs, "bridge": run_by_bridge}[run.executor]
     return execute(run.workload, run.cluster, parse_policy(run.policy), run.seed, True, run.until_ms)
 
 

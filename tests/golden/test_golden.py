@@ -21,7 +21,7 @@ from .runs import CLASS_A, CLASS_B, GoldenRun, golden_run
 
 AT_ONCE = 20  # runs in one test
 HOW_TO_LOOK = "python -m tests.golden.record --show NUMBER, here and at an older commit; compare the two with diff"
-NOT_IN_THE_REFERENCE = {"near-last", "network-aware"}
+NOT_IN_THE_REFERENCE = {"network-aware"}
 
 
 def _some(numbers: range) -> list[range]:
@@ -69,7 +69,7 @@ def reference_trace(run: GoldenRun, policy: Policy):  # type: ignore[no-untyped-
         run.seed,
         until_ms=run.until_ms,
         running=_running(run),
-        observation=Observation(seen.poll_ms, seen.lag_ms, seen.loss_permyriad),
+        observation=Observation(seen.poll_ms, seen.lag_ms, seen.loss_permyriad, seen.latency_ms),
         executor=run.executor,
     )
 

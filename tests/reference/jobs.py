@@ -169,6 +169,7 @@ class Lives:
         self.world.attempts.append(record)
         self.world.runs.append(run)
         if executor is None:
+            task.job.last_node = node
             self.world.changed()
         return run
 

@@ -172,6 +172,9 @@ class Knobs:
             if run not in here:
                 self.sizing.on_end(world, run)
                 self.done[run.task.stage] += self._ended_well(run)
+        for node in self.alive:
+            if node not in alive:
+                self.sizing.on_loss(node)
         report_ms = world.cluster.timing.usage_report_ms
         passed = 0 if self.last_tick is None or report_ms == 0 else now // report_ms - self.last_tick // report_ms
         still_there = [run for run in self.seen if run in here]
@@ -230,14 +233,16 @@ class Knobs:
 
     def _share_out(self, turns: Turns, live: list[Job]) -> None:
         world = self.world
+        whole = {r: world.total_sum[r] for r in world.counting if world.total_sum[r]}
         maxima = []
         for number, _ in enumerate(self.pools):
             limit = self.partition.limit(world, number)
             assert limit is not None
-            maxima.append(min(limit[r] * 1000 // world.total_sum[r] for r in world.counting if world.total_sum[r]))
+            maxima.append(min((limit[r] * 1000 // total for r, total in whole.items()), default=0))
         guarantees = [max(0, 1000 - sum(maxima[1:])), *maxima[1:]]
         maxima[0] = max(maxima[0], guarantees[0])
-        turns.queue_permille = dict(zip(self.pools, zip(guarantees, maxima, strict=True), strict=True))
+        if whole:
+            turns.queue_permille = dict(zip(self.pools, zip(guarantees, maxima, strict=True), strict=True))
         for job in (one for one in live if self.known.get(one)):
             wanted = [(stage.shape, self._wanted_now(stage) + self.done[stage]) for stage in self.known.get(job, [])]
             turns.leaf[job] = self.pools[self.partition.pool_for(world, wanted)]
@@ -313,8 +318,7 @@ class Knobs:
                 turns.priority[job] = priority_of(ranks.index(key), len(ranks))
 
     def _wanted(self, node: Node) -> Vector:
-        predicted, held = self.sizing.prediction(self.world, node), self.world.allocated_node(node)
-        promised = [held[r] + node.spec.allowance[r] - predicted[r] for r in (MEMORY, VCORES)]
+        promised, held = self.sizing.promised(self.world, node), self.world.allocated_node(node)
         return tuple(max(promised[r] // WHOLE[r] * WHOLE[r], held[r]) for r in (MEMORY, VCORES))
 
     # Turning
@@ -341,9 +345,10 @@ class Knobs:
             step = [abs(wanted[r] - self.sizes.posted.get(node, node.spec.allowance)[r]) for r in (MEMORY, VCORES)]
             if node.alive and (step[MEMORY] >= DEAD_BAND[MEMORY] or step[VCORES] >= DEAD_BAND[VCORES]):
                 self.sizes.posted[node] = wanted
-                self.promises.renew(again=True)
-        share_out(self.world)
-        return before != self._settings()
+        moved = before != self._settings()
+        if moved:
+            self.promises.add_up()
+        return moved
 
     def _settings(self) -> tuple[object, ...]:
         return (

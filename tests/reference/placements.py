@@ -81,6 +81,14 @@ class DelayLocality(Placement):
         ]
 
 
+class NearLast(MostFree):
+    def score(self, world: World, sizing: Sizing, stage: Stage, node: Node) -> int:
+        last = stage.job.last_node
+        if last is None:
+            return super().score(world, sizing, stage, node)
+        return 2 if node is last else int(node.spec.rack == last.spec.rack)
+
+
 def _racks(nodes: list[Node]) -> set[str]:
     return {node.spec.rack for node in nodes}
 
@@ -91,6 +99,7 @@ PLACEMENTS: dict[str, type[Placement]] = {
     "best-fit": BestFit,
     "random-node": RandomNode,
     "delay-locality": DelayLocality,
+    "near-last": NearLast,
 }
 
 

@@ -14,9 +14,9 @@ class Promises:
         self.last_at = -1  # when it was last done
         self.add_up()
 
-    def renew(self, *, again: bool = False) -> None:
-        """Phase 6: once in an instant, as soon as requests wait; once more if something changed in that phase."""
-        if (again or self.last_at < self.world.now) and self.world.anything_waits():
+    def renew(self) -> None:
+        """Phase 6: once in an instant, as soon as requests wait."""
+        if self.last_at < self.world.now and self.world.anything_waits():
             self.last_at = self.world.now
             self.add_up()
 

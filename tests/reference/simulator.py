@@ -130,14 +130,15 @@ class Simulator:
         last = -1
         while not all(job.ended for job in self.world.jobs):
             event, tick, look = self._next_event(), self._next_tick(last + 1), self._next_look()
-            times = [at for at in (event, tick, look) if at is not None]
+            report = self._next_report(last + 1)
+            times = [at for at in (event, tick, look, report) if at is not None]
             if not times or (event is None and look is None and min(times) > self.quiet_since + HOUR_MS):
                 raise StalledRunError(self._stall_reason())
             if until_ms is not None and min(times) > until_ms:
                 raise StalledRunError("until")
             self.world.now = last = min(times)
             allocations = self.world.allocations
-            self._instant(only_looks=last not in (event, tick))
+            self._instant(for_sure=last in (event, tick))
             if event == last or self.world.allocations > allocations:
                 self.quiet_since = last
 
@@ -157,19 +158,25 @@ class Simulator:
         return min((at for job in self.world.jobs for at in job.look_at), default=None)
 
     def _next_tick(self, at: int) -> int | None:
-        """The next round of preemption or, of a node that is alive, heartbeat or report, at or after an instant."""
+        """The next round of preemption or, of a node that is alive, heartbeat, at or after an instant."""
         every_ms = self.preemption.every_ms
         rounds = (every_ms, self.lives.partition.every_ms, self.offers.admission.every_ms)
         ticks = [max(every, at + -at % every) for every in rounds if every > 0]
-        for node in self.world.nodes:
-            for interval, stream in ((self.heartbeat_ms, STREAM_NODE_HEARTBEAT), (self.report_ms, STREAM_USAGE_REPORT)):
-                if interval > 0 and node.alive:
-                    phase = draw(self.world.seed, stream, node.number) % interval
-                    ticks.append(at + (phase - at) % interval)
+        ticks += self._turns(at, self.heartbeat_ms, STREAM_NODE_HEARTBEAT)
         ticks += [at] if self.tells_of_ends and self.world.untold else []
-        ticks += [] if self.knobs else [seen_at for seen_at, _ in self.reports.on_their_way]
         ticks += [self.knobs.next_at(at)] if self.knobs else []
         return min(ticks, default=None)
+
+    def _next_report(self, at: int) -> int | None:
+        """When a report is next made or on time to be seen."""
+        times = self._turns(at, self.report_ms, STREAM_USAGE_REPORT)
+        times += [] if self.knobs else [seen_at for seen_at, _ in self.reports.on_their_way]
+        return min(times, default=None)
+
+    def _turns(self, at: int, interval: int, stream: int) -> list[int]:
+        """The next of each node that is alive."""
+        alive = [node.number for node in self.world.nodes if node.alive and interval > 0]
+        return [at + (draw(self.world.seed, stream, number) % interval - at) % interval for number in alive]
 
     def _ticks_now(self, node: Node, interval: int, stream: int) -> bool:
         phase = draw(self.world.seed, stream, node.number) % interval if interval > 0 else 0
@@ -197,11 +204,12 @@ class Simulator:
 
     # One instant
 
-    def _instant(self, *, only_looks: bool) -> None:
-        """`only_looks`: nothing else is due, so that without one that does anything it does not take place."""
-        self._phases(first=True, only_looks=only_looks)
+    def _instant(self, *, for_sure: bool) -> None:
+        """`for_sure`: else only looks and reports are due, and it takes place if a look does anything or a report is
+        seen."""
+        self._phases(first=True, for_sure=for_sure)
         while not all(job.ended for job in self.world.jobs) and self._has_more_now():
-            self._phases(first=False, only_looks=False)
+            self._phases(first=False, for_sure=True)
         for run in self.world.runs:
             run.memory_before = physics.use(self.world, run)[MEMORY]
 
@@ -209,13 +217,13 @@ class Simulator:
         event = self._next_event()
         return event is not None and event <= self.world.now
 
-    def _phases(self, *, first: bool, only_looks: bool) -> None:
+    def _phases(self, *, first: bool, for_sure: bool) -> None:
         """One round of the phases. Heartbeats and reports belong to the first round of an instant."""
         self.world.late = not first
         happened = [self._containers(), self._nodes(), first and self._reports(), self._arrivals()]
         self.world.late = True
         happened += [self._asks(), first and self.early_stages.looks()]
-        if only_looks and not any(happened):
+        if not for_sure and not any(happened):
             return
         promised = self.world.total_sum, dict(self.world.total_of)
         self.promises.renew()
@@ -298,6 +306,7 @@ class Simulator:
                 node.lost, node.loss_at, node.reserved_for, happened = True, None, None, True
                 node.faults += 1
                 self.lives.lose_node(node)
+                self.sizing.on_loss(node)
             if node.leaves_at == world.now:
                 node.leaving, node.leaves_at, node.reserved_for, happened = True, None, None, True
             background = world.background_level(node, world.now)

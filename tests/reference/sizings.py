@@ -31,6 +31,9 @@ class Sizing:
     def on_report(self, world: World, node: Node) -> None:
         """Called when the node has just reported (its number of reports already counts this one)."""
 
+    def on_loss(self, node: Node) -> None:
+        """Called when the node is seen to be lost."""
+
     def total(self, world: World, node: Node) -> Vector:
         allocated, promised = world.allocated_node(node), self.promised(world, node)
         total = []
@@ -81,8 +84,9 @@ class UsageFeedback(Sizing):
         self.young, self.forget = young_reports, bool(forget)
         self.states: dict[tuple[Node, int], tuple[int, int, int]] = {}  # (E0, U, k) of a node's resource
         self.smoothed: dict[tuple[Run, int], tuple[int, int, int]] = {}  # the same of a container's
-        self.said: dict[Node, list[tuple[int, Vector]]] = {}  # of each report: losses of the node so far, available
-        self.given: dict[Node, list[tuple[int, Vector]]] = {}  # of each allocation: reports of the node so far, shape
+        # Since the node was last lost: of each report what was available; of each allocation the reports so far, shape.
+        self.said: dict[Node, list[Vector]] = {}
+        self.given: dict[Node, list[tuple[int, Vector]]] = {}
 
     def power(self, world: World, node: Node, k: int) -> int:
         interval = world.cluster.timing.usage_report_ms
@@ -125,13 +129,16 @@ class UsageFeedback(Sizing):
         if not self.by_worker:
             return add(allocated, self._available(world, node))
         said = self.said.get(node, [])
-        if len(said) < 2 or said[-2][0] != node.faults:
+        if len(said) < 2:
             return tuple(node.spec.allowance)
         since = [shape for reports, shape in self.given.get(node, []) if reports >= len(said) - 1]
         return tuple(
-            a + s - sum(shape[r] for shape in since)
-            for r, (a, s) in enumerate(zip(allocated, said[-2][1], strict=True))
+            a + s - sum(shape[r] for shape in since) for r, (a, s) in enumerate(zip(allocated, said[-2], strict=True))
         )
+
+    def on_loss(self, node: Node) -> None:
+        self.said.pop(node, None)
+        self.given.pop(node, None)
 
     def on_allocation(self, world: World, run: Run) -> None:
         self.given.setdefault(run.node, []).append((len(self.said.get(run.node, [])), run.task.stage.shape))
@@ -193,7 +200,7 @@ class UsageFeedback(Sizing):
                 self._charge(world, run)
             if self.forget:
                 self._smooth(world, run)
-        self.said.setdefault(node, []).append((node.faults, self._available(world, node)))
+        self.said.setdefault(node, []).append(self._available(world, node))
 
     def _own(self, world: World, run: Run, r: int) -> int:
         """The container's smoothed use."""

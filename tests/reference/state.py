@@ -117,6 +117,7 @@ class Job:
     begun: bool = False  # its AM is ready, or it has none and has arrived
     began_before: bool = False  # now, or before its AM was lost
     look_at: set[int] = field(default_factory=set)  # when its AM looks at its early stages
+    last_node: Node | None = None  # of the container that it was given last
     pool: int = 0
     outcome: JobOutcome = JobOutcome.UNFINISHED
     ended_at: int | None = None

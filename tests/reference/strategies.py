@@ -488,6 +488,7 @@ PLACEMENTS: tuple[Lever, ...] = (
     ("best-fit", {}),
     ("random-node", {}),
     ("delay-locality", {"wait_s": 2}),
+    ("near-last", {}),
 )
 
 

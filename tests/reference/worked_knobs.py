@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heddle.model.cluster import Cluster, Node, Queue
+from heddle.model.cluster import Cluster, Node, Queue, Timing
 from heddle.model.reasons import Outcome
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 
@@ -157,7 +157,42 @@ def a_posted_size_moves_a_leafs_maximum() -> Example:
     return replace(example(jobs, policy, spans, *queues), until_ms=61_000)
 
 
+def the_prototypes_headroom_is_posted() -> Example:
+    # 1 s: the report says that `a` uses its 700, and then its allocation is heard of: 1400 are expected. The hardware
+    # has 2000, and containers use 700 of the 1000: 300 are left, the total stays 1000, and `b` has room. (With
+    # 1000 - 1400 available, the 700 that are held would be posted.)
+    later = JobSpec("b", 1500, [StageSpec("s", (300, 0), [TaskSpec(1000)])])
+    policy = Policy(sizing=("usage-feedback", {"damping": 1, "headroom": "prototype"}))
+    return example([job("a", 700, 60), later], policy, {1: [(1500, 2500, FINISHED)]})
+
+
+def a_posted_size_counts_though_nobody_waits() -> Example:
+    # The AM takes 600 MB of the large node. 1 s: half of that counts, and 1300 are posted: 1700 in all, though nothing
+    # is asked for until the AM is ready. 3 s: 1100 are left, 700 for the map, 400 for the reduce. With the 1400 of
+    # before it would be 100, and the reduce be asked for when no map waits, 1 ms later.
+    stages = [
+        StageSpec("map", (700, 0), [TaskSpec(10_000)]),
+        StageSpec("reduce", (200, 0), [TaskSpec(5000)], after=("map",), slow_start_permille=0),
+    ]
+    nodes = Node("large", (1000, 0), (1000, 0)), Node("small", (400, 0), (400, 0))
+    cluster = Cluster(nodes, timing=Timing(am_start_ms=3000))
+    policy = Policy(sizing=("borg-default", {"fraction": 0.5}))
+    workload = build("posted", [JobSpec("mr", 0, stages, am=(600, 0))])
+    return Example(workload, cluster, policy, {2: [(3000, None, None)]}, 4000, executor="yarn-knobs")
+
+
+def shares_of_nothing_stay_as_they_are() -> Example:
+    # From 0.5 s on the only node takes nothing more, and what it holds needs nothing: ticks see a cluster of 0 MB.
+    cluster = Cluster((Node("n0", (1000, 0), (1000, 0), decommission_at_ms=500),), queues=(Queue("root"), *POOLS))
+    policy = Policy(partition=("small-pool", {"share": 0.3, "theta": 0.3}))
+    spans: Spans = {0: [(0, 10_000, FINISHED)]}
+    return Example(build("nothing", [job("a", 0, 10)]), cluster, policy, spans, 20_000, executor="yarn-knobs")
+
+
 EXAMPLES = [
+    the_prototypes_headroom_is_posted,
+    a_posted_size_counts_though_nobody_waits,
+    shares_of_nothing_stay_as_they_are,
     a_node_is_resized_at_ticks,
     a_knob_turns_late,
     the_policy_may_look_less_often,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from heddle.model.cluster import Cluster, Node
+from heddle.model.cluster import Cluster, Node, Timing
+from heddle.model.draw import STREAM_NODE_HEARTBEAT, draw
 from heddle.model.reasons import Outcome
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 
 from .trace import Policy
-from .worked_example import Example, Span
+from .worked_example import SEED, Example, Span
 
 FINISHED = Outcome.FINISHED
 DELAY = ("delay-locality", {"wait_s": 2})
@@ -38,4 +39,39 @@ def others_pass_it_by_if_the_order_does_not_block() -> Example:
     return Example(build("passes", jobs), _cluster(), policy, spans, 20_000)
 
 
-EXAMPLES = [a_head_that_refuses_all_nodes_blocks_an_ideal_pass, others_pass_it_by_if_the_order_does_not_block]
+def _waits_for_a_node_that_goes(starts_at_ms: int, heartbeat_ms: int) -> Example:
+    # b would wait 60 s for n0, where a runs. But n0 is decommissioned at 5 s: nobody is near any more.
+    nodes = (Node("n0", (100, 0), (100, 0), decommission_at_ms=5000), Node("n1", (100, 0), (100, 0)))
+    spans: dict[int, list[Span]] = {1: [(starts_at_ms, starts_at_ms + 9000, FINISHED)]}
+    cluster = Cluster(nodes, timing=Timing(node_heartbeat_ms=heartbeat_ms))
+    policy = Policy(placement=("delay-locality", {"wait_s": 60}))
+    return Example(build("goes", _jobs()[:2]), cluster, policy, spans, 20_000)
+
+
+def nobody_waits_for_a_node_that_is_decommissioned() -> Example:
+    return _waits_for_a_node_that_goes(5000, 0)
+
+
+def nor_by_heartbeats() -> Example:
+    return _waits_for_a_node_that_goes(5000 + int(draw(SEED, STREAM_NODE_HEARTBEAT, 1)) % 1000, 1000)
+
+
+def the_next_container_goes_near_the_last() -> Example:
+    # The first goes to n0, as all are free. 40 MB are left there: the second goes to n2, slow, but in its rack.
+    nodes = (
+        Node("n0", (100, 0), (100, 0), rack="a"),
+        Node("n1", (100, 0), (100, 0), rack="b"),
+        Node("n2", (100, 0), (100, 0), rack="a", speed_permille=500),
+    )
+    workload = build("near", [JobSpec("j", 0, [StageSpec("s", (60, 0), [TaskSpec(9000)] * 2)])])
+    spans: dict[int, list[Span]] = {0: [(0, 9000, FINISHED)], 1: [(0, 18_000, FINISHED)]}
+    return Example(workload, Cluster(nodes), Policy(placement=("near-last", {})), spans, 20_000)
+
+
+EXAMPLES = [
+    a_head_that_refuses_all_nodes_blocks_an_ideal_pass,
+    others_pass_it_by_if_the_order_does_not_block,
+    nobody_waits_for_a_node_that_is_decommissioned,
+    nor_by_heartbeats,
+    the_next_container_goes_near_the_last,
+]

@@ -9,8 +9,10 @@ import pytest
 
 from engine_trace import engine_trace
 from heddle.model import cluster as model
+from reference import worked_instants, worked_observation
 from reference.worked_example import SEED, Example
-from reference.worked_observation import EXAMPLES
+
+EXAMPLES = [*worked_instants.EXAMPLES, *worked_observation.EXAMPLES]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda make: make.__name__)

@@ -138,7 +138,8 @@ def advance(sim, until_ms):
                 if control["idle"][0] == ONLY_LOOKS:
                     control["phase"][0] = NEXT
                     continue
-            look_at_promises(sim, now)
+            polled = round_is_due(sim, now) or tick_is_due(sim, now) or control["look_at_ms"][0] <= now
+            look_at_promises(sim, now, polled)
             if round_is_due(sim, now):
                 short = short_of_memory(sim)
                 if short != 0:

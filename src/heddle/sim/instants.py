@@ -78,13 +78,17 @@ def next_instant(sim, until_ms):
             idle = ONLY_REPORTS
         at = min(at, submitted)
     if control["n_untold"][0] > 0:
-        at = now + 1
+        idle, at = 0, now + 1
     if control["waiting"][0] > 0:
         if setting["node_heartbeat_ms"][0] > 0:
-            at = min(at, next_heartbeat(sim, now))
+            heartbeat = next_heartbeat(sim, now)
+            if heartbeat <= at:
+                idle, at = 0, heartbeat
             if setting["has_early"][0] and setting["shares_out"][0] and setting["reports_matter"][0]:
                 # AMs look when what the nodes may promise has changed, which is at reports.
-                at = min(at, max(now + 1, control["next_report_ms"][0]))
+                reported = max(now + 1, control["next_report_ms"][0])
+                if reported < at:
+                    idle, at = ONLY_REPORTS, reported
         elif setting["reports_matter"][0]:
             other = min(at, looks)
             if other < FOREVER:

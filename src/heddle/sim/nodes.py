@@ -24,7 +24,7 @@ from heddle.sim.containers.physics import touch
 from heddle.sim.log import note
 from heddle.sim.network.links import change_links_of_node
 from heddle.sim.numba.units import unit
-from heddle.sim.scheduling.events import tell_levers
+from heddle.sim.scheduling.events import look_again, tell_levers
 from heddle.sim.scheduling.observation import miss_reports
 from heddle.sim.scheduling.promises import count_node, shrink_leaving
 from heddle.sim.scheduling.reports import mark_gained, node_changed, reports_until, resize, settle_reports
@@ -103,6 +103,8 @@ def node_event(sim, kind, n, now):
         if level + 1 < sim.level_first[n + 1]:
             timer_push(sim, sim.level[level + 1, 0], TIMER_BACKGROUND, n)
         touch(sim, n)
+    if sim.setting["has_vetoes"][0] and kind != TIMER_BACKGROUND:
+        look_again(sim)  # a veto may have been for the sake of this node
     if sim.setting["network"][0] and kind in (TIMER_NODE_LOSS, TIMER_NODE_RETURN):
         change_links_of_node(sim, n)
     if sim.setting["sizing_changes"][0]:

@@ -48,11 +48,16 @@ def next_heartbeat(sim, now):
     phases = sim.node_run["heartbeat_phase_ms"]
     _forget_stale_offers(control)
     if control["n_fresh"][0] < sim.shown.node.shape[0] or sim.setting["sizing_changes"][0]:
-        past = now % interval
-        i = sim.heartbeat_first[past + 1]
-        if i == sim.heartbeat_order.shape[0]:
-            return now - past + interval + phases[sim.heartbeat_order[0]]
-        return now - past + phases[sim.heartbeat_order[i]]
+        turn_ms = now - now % interval
+        i = sim.heartbeat_first[now % interval + 1]
+        for _ in range(sim.heartbeat_order.shape[0]):
+            if i == sim.heartbeat_order.shape[0]:
+                turn_ms, i = turn_ms + interval, 0
+            # Where totals move, an instant without a heartbeat would be one more in which they are added up.
+            if sim.shown.node["alive"][sim.heartbeat_order[i]] or sim.setting["sizing_changes"][0] == 0:
+                return turn_ms + phases[sim.heartbeat_order[i]]
+            i += 1
+        return FOREVER
     return _next_gained(sim, now)
 
 

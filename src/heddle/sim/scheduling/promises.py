@@ -6,7 +6,7 @@ The sum over the nodes that are alive is kept as they change; queues are told on
 from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
-from heddle.sim.codes import LEAVING, LEFT, LOG_RESIZED
+from heddle.sim.codes import LEAVING, LEFT, LOG_RESIZED, ONLY_REPORTS
 from heddle.sim.log import note
 from heddle.sim.memory.queue_tree import SHARE
 from heddle.sim.numba.units import unit
@@ -125,14 +125,18 @@ def share_out(sim):
 
 
 @inlined
-def look_at_promises(sim, now):
-    """Once an instant, if anybody waits: all nodes have told what they use, and queues know what they share."""
+def look_at_promises(sim, now, polled):
+    """Once an instant, if anybody waits: all nodes have told what they use, and queues know what they share.
+
+    polled: whether this is an instant even if no report is seen in it."""
     control = sim.control
     if control["waiting"][0] == 0 or control["promised_at_ms"][0] == now or sim.setting["shares_out"][0] == 0:
         return
-    control["promised_at_ms"][0] = now
     if sim.setting["reports_matter"][0]:
         catch_up_reports(sim, now)
+    if control["idle"][0] == ONLY_REPORTS and not polled:
+        return
+    control["promised_at_ms"][0] = now
     if sim.setting["sizes_with_time"][0]:
         for n in range(sim.shown.node.shape[0]):
             if sim.shown.node["alive"][n]:

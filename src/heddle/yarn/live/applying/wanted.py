@@ -104,6 +104,14 @@ def _settings(shares: Mapping[str, tuple[int, int]], am_shares: Mapping[str, int
     return dict(wanted)
 
 
+def _shares(limits: list[list[int]], whole: Mapping[int, int]) -> dict[str, tuple[int, int]]:
+    """Guarantee and maximum of each pool's leaf, permille of what there is."""
+    maxima = [min(limit[r] * MILLI // total for r, total in whole.items()) for limit in limits]
+    guarantees = [max(0, MILLI - sum(maxima[1:])), *maxima[1:]]
+    maxima[0] = max(maxima[0], guarantees[0])  # both are rounded down, and YARN wants no maximum below its guarantee
+    return {pool_leaf(pool): share for pool, share in enumerate(zip(guarantees, maxima, strict=True))}
+
+
 def _pools(plan: Plan, live: LiveView) -> tuple[dict[str, str], dict[str, tuple[int, int]]]:
     if plan.pool_limits is None or plan.job_pools is None or len(plan.pool_limits) < 2:
         return {}, {}
@@ -113,10 +121,7 @@ def _pools(plan: Plan, live: LiveView) -> tuple[dict[str, str], dict[str, tuple[
         for r, (total, counts) in enumerate(zip(clock["total"][0].tolist(), clock["counts"][0].tolist(), strict=True))
         if counts and total > 0
     }
-    maxima = [min(limit[r] * MILLI // total for r, total in whole.items()) for limit in plan.pool_limits.tolist()]
-    guarantees = [max(0, MILLI - sum(maxima[1:])), *maxima[1:]]
-    maxima[0] = max(maxima[0], guarantees[0])  # both are rounded down, and YARN wants no maximum below its guarantee
-    shares = {pool_leaf(pool): share for pool, share in enumerate(zip(guarantees, maxima, strict=True))}
+    shares = _shares(plan.pool_limits.tolist(), whole) if whole else {}  # of nothing there are no shares
     # Until its AM has asked for anything nobody knows how large a job is: where it was submitted is as good as any.
     asked = (live.view.job_spec["n_stages"] > live.view.job_spec["has_am"]).tolist()
     return {app: pool_leaf(plan.job_pools[job]) for app, job in live.job_row.items() if asked[job]}, shares
