@@ -53,13 +53,27 @@ def simulate(
     the run can be right, from its complete log. BadInput: the workload does not fit the cluster; RunRefused: this
     cannot be simulated; CheckFailed: the run broke a rule.
     """
-    began = time.perf_counter()
     chosen = parse_policy(policy) if isinstance(policy, str) else policy
-    check_run(workload, cluster, seed)
     check_executor([chosen], workload, cluster, executor)
+    return simulate_by(_executing(executor), workload, cluster, chosen, seed, record, check, executor)
+
+
+def simulate_by(
+    execute: Callable[..., Ended],
+    workload: Workload,
+    cluster: Cluster,
+    chosen: Policy,
+    seed: int,
+    record: bool,
+    check: bool,
+    executor: Executor,
+) -> Run:
+    """The same; `execute` runs the engine: (workload, cluster, policy, seed, whether it keeps a log)."""
+    began = time.perf_counter()
+    check_run(workload, cluster, seed)
     aligned = in_resources_of(workload, cluster)
     compile_s = prepare_engine([chosen], len(cluster.resources))
-    ended = _executing(executor)(aligned, cluster, chosen, seed, record or check)
+    ended = execute(aligned, cluster, chosen, seed, record or check)
     if ended.status not in (codes.FINISHED, codes.STALLED, codes.LIVELOCK):
         raise RuntimeError(f"the engine stopped with status {ended.status}, which is a defect of heddle")
     finished = ended.status == codes.FINISHED
