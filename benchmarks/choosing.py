@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
 
 from heddle.analysis.certainty.student import t_interval
 from heddle.analysis.measures.metrics import run_metrics
@@ -17,13 +17,13 @@ from heddle.policy.parse import parse_policy
 from heddle.record.run import Run
 from heddle.run import simulate
 from heddle.traces.catalogue import make_workload, suggested_cluster
-from heddle.twin.choosing import Choice, Rule, usual_candidates
+from heddle.twin.choosing import Rule, usual_candidates
 from heddle.twin.simulated_choice import simulate_choosing
 
 WORKLOAD: Final = "phases"
 CHOOSING: Final = "choosing"
 HINDSIGHT: Final = "best of each seed"
-Row = tuple[dict[str, float], dict[str, int], list[Choice], float]
+Row = tuple[dict[str, float], dict[str, int], list[dict[str, Any]], float]
 
 
 def main() -> None:
@@ -48,16 +48,19 @@ def one_seed(seed: int, workload: str, policies: Sequence[str]) -> Row:
     jobs, cluster = make_workload(workload, seed), suggested_cluster(workload)
     runs: dict[str, Run] = {name: simulate(jobs, cluster, name, seed=seed, executor="yarn-knobs") for name in policies}
     began = time.process_time()
-    runs[CHOOSING], choices = simulate_choosing(
-        jobs, cluster, [parse_policy(name) for name in policies], Rule(), seed=seed
-    )
+    runs[CHOOSING] = simulate_choosing(jobs, cluster, [parse_policy(name) for name in policies], Rule(), seed=seed)
     took_s = time.process_time() - began
     metrics = {name: run_metrics(run) for name, run in runs.items()}
     unfinished = [name for name, one in metrics.items() if one["outcome"] != "finished" or one["failed_jobs"]]
     if unfinished:
         print(f"seed {seed}: not every job finished under {', '.join(unfinished)}")
     means = {name: one["jct_s"]["mean"] for name, one in metrics.items()}
-    return means, {name: one["crashed_tasks"] for name, one in metrics.items()}, choices, took_s
+    return (
+        means,
+        {name: one["crashed_tasks"] for name, one in metrics.items()},
+        runs[CHOOSING].manifest["choices"],
+        took_s,
+    )
 
 
 def show(rows: Sequence[Row], policies: Sequence[str]) -> None:
@@ -65,20 +68,19 @@ def show(rows: Sequence[Row], policies: Sequence[str]) -> None:
     means[HINDSIGHT] = [min(row[0][name] for name in policies) for row in rows]
     print(f"{'mean completion of jobs, s':74}{'mean':>7}{'crashed':>9}  choosing takes, % (95 %)")
     for name, values in means.items():
-        crashed = fmean(row[1].get(name, 0) for row in rows)
-        print(
-            f"{name:74}{fmean(values):7.1f}{crashed:9.1f}  {against(means[CHOOSING], values) if name != CHOOSING else ''}"
-        )
+        crashed = f"{fmean(row[1][name] for row in rows):9.1f}" if name != HINDSIGHT else f"{'':9}"
+        longer = against(means[CHOOSING], values) if name != CHOOSING else ""
+        print(f"{name:74}{fmean(values):7.1f}{crashed}  {longer}")
     best = min(policies, key=lambda name: fmean(means[name]))
-    changes = [sum(choice.changes for choice in row[2]) for row in rows]
-    told = [choice for row in rows for choice in row[2] if choice.prospects]
+    changes = [sum(choice["chosen"] != choice["in_force"] for choice in row[2]) for row in rows]
+    told = [choice for row in rows for choice in row[2] if choice["prospects"]]
     print(f"the best fixed one over all seeds: {best}")
-    print(
-        f"changes in a run: {fmean(changes):.1f} on average, {max(changes)} at most, in {len(told)} cycles with rollouts"
-    )
+    print(f"changes in a run: {fmean(changes):.1f} on average, {max(changes)} at most")
+    print(f"cycles with rollouts: {len(told)}")
     print(f"CPU seconds of a run that chooses: {fmean(row[3] for row in rows):.1f}")
-    off = [abs(choice.predicted - choice.came) / choice.came for choice in told if choice.predicted and choice.came]
-    print(f"applications there were, predicted against come: off by {100 * fmean(off):.0f} % on average")
+    off = [abs(choice["predicted"] - choice["came"]) for choice in told]
+    there = [choice["came"] for choice in told]
+    print(f"applications there were: {fmean(there):.1f} on average; predicted off by {fmean(off):.1f}")
 
 
 def against(values: Sequence[float], others: Sequence[float]) -> str:

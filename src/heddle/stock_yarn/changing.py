@@ -55,10 +55,8 @@ def common_stock(policies: Sequence[Policy]) -> Policy:
     first, *others = (stock_policy(policy) for policy in policies)
     for policy, stock in zip(policies[1:], others, strict=True):
         if stock.levers != first.levers:
-            raise BadInput.of(
-                "--candidate",
-                f"{policy.name} needs another scheduler than {policies[0].name}, and YARN's cannot change while it runs",
-            )
+            why = f"needs another scheduler than {policies[0].name}, and YARN's cannot change while it runs"
+            raise BadInput.of("--candidate", f"{policy.name} {why}")
     return first
 
 

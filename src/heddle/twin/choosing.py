@@ -11,6 +11,13 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any, Final
 
+from heddle.model.cluster import Cluster
+from heddle.model.errors import RunRefused
+from heddle.model.workload import Workload
+from heddle.policy.parse import parse_policy
+from heddle.policy.policy import Policy
+from heddle.stock_yarn.changing import common_stock
+from heddle.stock_yarn.outside import refuse_without_knobs
 from heddle.twin.futures import Futures
 from heddle.twin.known import Snapshot
 from heddle.twin.rollouts import Candidate, Rolled, gains, roll_out, surely
@@ -31,8 +38,32 @@ BETTER: Final = "better"
 
 
 def usual_candidates(queues: str) -> list[str]:
-    """`queues`: the part of the present policy that YARN has itself, as `capacity`."""
+    """`queues`: YARN's own scheduler."""
     return [f"{queues}+{levers}" if levers else queues for levers in CANDIDATES]
+
+
+def policies_to_choose(
+    present: Policy, named: Sequence[str] | None, workload: Workload, cluster: Cluster
+) -> tuple[list[Policy], dict[str, str]]:
+    """The present policy and the others; and why some of the usual ones cannot be brought about by knobs here.
+
+    RunRefused if that is so of the present one, or of one that somebody has named.
+    """
+    refuse_without_knobs(present, workload, cluster)
+    found, refused = {present.name: present}, {}
+    usual = usual_candidates(present.queues.name if present.queues.by_queue else "capacity")
+    for name in usual if named is None else named:
+        policy = parse_policy(name)
+        try:
+            refuse_without_knobs(policy, workload, cluster)
+        except RunRefused as error:
+            if named is not None:
+                raise
+            refused[name] = str(error)
+            continue
+        found.setdefault(policy.name, policy)
+    common_stock(list(found.values()))
+    return list(found.values()), refused
 
 
 @dataclass(frozen=True)

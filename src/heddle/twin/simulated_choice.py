@@ -38,15 +38,23 @@ class _Beside:
             capacity, lambda job: (kind_of(workload.job_name(job)), workload.users[workload.jobs["user"][job]])
         )
         self._has_use = workload.has_use
+        self._use_ms, self._choice_ms = 0, choosing.rule.every_ms  # when it is time next
 
-    def __call__(self, look: Look, sim: Sim) -> int:
-        choosing = self._choosing
-        if self._has_use and look.at_ms % USE_EVERY_MS == 0:
-            self._use.look(look)
-        if look.at_ms and look.at_ms % choosing.rule.every_ms == 0 and choosing.may_change(look.at_ms):
-            policy = choosing.candidates[choosing.in_force].name
-            choosing.choose(self._use.told(self._under_way.at(sim, policy)), look.at_ms)
+    def __call__(self, snapshot: Look, sim: Sim) -> int:
+        choosing, now = self._choosing, snapshot.at_ms
+        if self._has_use and now >= self._use_ms:
+            self._use_ms = _next(now, USE_EVERY_MS)
+            self._use.look(snapshot)
+        if now >= self._choice_ms:
+            self._choice_ms = _next(now, choosing.rule.every_ms)
+            if choosing.may_change(now):
+                policy = choosing.candidates[choosing.in_force].name
+                choosing.choose(self._use.told(self._under_way.at(sim, policy)), now)
         return choosing.in_force
+
+
+def _next(now_ms: int, every_ms: int) -> int:
+    return now_ms - now_ms % every_ms + every_ms
 
 
 def simulate_choosing(
@@ -58,8 +66,8 @@ def simulate_choosing(
     seed: int = 0,
     record: bool = False,
     check: bool = False,
-) -> tuple[Run, list[Choice]]:
-    """One run that begins under the first of these policies, by knobs; and what was chosen, with what came of it.
+) -> Run:
+    """One run that begins under the first of these policies, by knobs; its manifest has what was chosen and what came.
 
     Raises as simulate() does; BadInput also if YARN would need another scheduler for one of them.
     """
@@ -75,7 +83,7 @@ def simulate_choosing(
 
     run = simulate_by(execute, workload, cluster, policies[0], seed, record, check, "yarn-knobs")
     choices = [replace(one, came=came_of(run, one)) if one.prospects else one for one in choosing.choices]
-    return replace(run, manifest=run.manifest | {"choices": [one.as_json() for one in choices]}), choices
+    return replace(run, manifest=run.manifest | {"choices": [one.as_json() for one in choices]})
 
 
 def came_of(run: Run, choice: Choice) -> float:

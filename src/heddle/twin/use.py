@@ -19,7 +19,7 @@ from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.twin.known import Application, Snapshot
 from heddle.yarn.live.snapshot import Snapshot as Look
 
-FEW: Final = 20.0  # looks at a single container that count as much as what all use together
+FEW: Final = 5.0  # looks at a single container that count as much as what all use together
 MOST: Final = 2.0  # of its reservation: CPU can be more than was reserved
 
 Key = tuple[Any, ...]  # the job's name and user, whether it is an AM, and its size

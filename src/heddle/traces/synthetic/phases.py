@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Final
 
 import numpy as np
@@ -82,8 +82,8 @@ def _tight(random: np.random.Generator, from_ms: int, span_ms: int, load: float)
         yield _job(f"train-{number}", at_ms, demand, tasks, "emil")
 
 
-def _arrivals(random: np.random.Generator, from_ms: int, span_ms: int, n_jobs: float) -> Iterable[int]:
-    return (from_ms + poisson_at_ms(random, max(1, round(n_jobs)), span_ms)).tolist()
+def _arrivals(random: np.random.Generator, from_ms: int, span_ms: int, n_jobs: float) -> Iterator[int]:
+    return (from_ms + int(at_ms) for at_ms in poisson_at_ms(random, max(1, round(n_jobs)), span_ms))
 
 
 def _job(
@@ -109,9 +109,8 @@ def _filling(memory_mb: int, vcores_milli: int) -> Profile:
 def cluster() -> Cluster:
     """Four nodes with YARN's heartbeats and the leaves of DRESS's pools; AMs may hold three quarters of a leaf."""
     nodes = tuple(Node(f"node-{number}", CAPACITY, ALLOWANCE) for number in range(NODES))
-    leaves = (Queue("root.default"), Queue("root.pool-0", 500), Queue("root.pool-1", 500))
-    queues = (Queue("root"), *leaves)
+    shares = {"root": 1000, "root.default": 1000, "root.pool-0": 500, "root.pool-1": 500}
     queues = tuple(
-        Queue(one.name, one.guarantee_permille, am_share_permille=750, user_limit_factor_milli=10_000) for one in queues
+        Queue(name, share, am_share_permille=750, user_limit_factor_milli=10_000) for name, share in shares.items()
     )
     return Cluster(nodes=nodes, timing=YARN, queues=queues, name="phases")
