@@ -9,20 +9,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heddle.model.cluster import Cluster
+from heddle.model.cluster import Cluster, Faults
 from heddle.model.errors import BadInput
 from heddle.model.resources import MEMORY
-from heddle.model.workload import Workload
+from heddle.model.workload import TASKS, Workload
 from heddle.policy.parse import parse_policy
 from heddle.record.run import Run
 from heddle.sim.memory.tables import Sim
 from heddle.stock_yarn.changing import common_stock, not_spoken_of, run_changing
 from heddle.stock_yarn.levers import posted
 from heddle.traces.catalogue import make_workload, suggested_cluster
-from heddle.twin.choosing import Rule, policies_to_choose
+from heddle.traces.clusters import uniform_cluster
+from heddle.twin.choosing import Choosing, Rule, policies_to_choose
+from heddle.twin.known import Application, Snapshot, Stage
+from heddle.twin.rollouts import Candidate
 from heddle.twin.simulated_choice import simulate_choosing
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, Standing
-from heddle.yarn.live.snapshot import Snapshot
+from heddle.yarn.live.snapshot import Snapshot as Look
 
 PHASES = "phases(phase_s=60)"
 QUICK = Rule(every_ms=15_000, horizon_ms=60_000, rollouts=5, rest_ms=45_000)
@@ -87,7 +90,7 @@ class Scripted:
         self.am_shares: dict[int, list[int]] = {}
         self.leaves: dict[int, set[int]] = {}
 
-    def __call__(self, snapshot: Snapshot, sim: Sim) -> int:
+    def __call__(self, snapshot: Look, sim: Sim) -> int:
         now = snapshot.at_ms
         self.sizes[now] = posted(sim)[:, MEMORY].tolist()
         self.am_shares[now] = sim.shown.queue["am_share_permille"].tolist()
@@ -146,3 +149,21 @@ def test_the_usual_candidates_begin_with_the_present_policy(phases: tuple[Worklo
     assert policies[0] is present
     assert not refused
     assert len({policy.name for policy in policies}) == len(policies) == 5
+
+
+def test_lost_nodes_do_not_stop_it(phases: tuple[Workload, Cluster]) -> None:
+    workload, cluster = phases
+    shaky = replace(cluster, faults=Faults(node_mtbf_s=150, node_repair_s=60))
+    run = simulate_choosing(workload, shaky, [parse_policy(name) for name in NAMES], QUICK, seed=1, record=True)
+    assert run.events is not None
+    assert (run.events["kind"] == "node_lost").any()
+    assert any(one["prospects"] for one in run.manifest["choices"])
+
+
+def test_a_cluster_that_has_no_room_left_is_a_reason_not_to_change() -> None:
+    work = Stage("work", TASKS, (4096, 1000), finished_ms=(1000,), left=1)
+    waiting = Application("a", "a", "root.default", "u", -5000, stages=(work,))
+    choosing = Choosing([Candidate.of(name, "yarn-knobs") for name in NAMES[:2]], QUICK)
+    choice = choosing.choose(Snapshot(uniform_cluster(1, 2048, 4), NAMES[0], 5000, (waiting,)), 15_000)
+    assert not choice.changes
+    assert "4096" in choice.why

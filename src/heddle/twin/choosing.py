@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from heddle.model.cluster import Cluster
-from heddle.model.errors import RunRefused
+from heddle.model.errors import BadInput, RunRefused
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
@@ -163,7 +163,10 @@ class Choosing:
         if futures.is_blind:
             return replace(as_it_is, why=NOTHING_FINISHED)
         others = [one for one in self.candidates if one is not present]
-        rolled = roll_out(futures, snapshot.cluster, [present, *others], rule.horizon_ms, rule.rollouts, seconds)
+        try:
+            rolled = roll_out(futures, snapshot.cluster, [present, *others], rule.horizon_ms, rule.rollouts, seconds)
+        except (BadInput, RunRefused) as error:  # nodes are lost, and what waits fits on no other
+            return replace(as_it_is, why=str(error))
         prospects = tuple(_prospect(one, rolled[0]) for one in rolled)
         shown = [one for one in prospects[1:] if one.is_shown]
         best = max(shown, key=lambda one: one.gain, default=None)

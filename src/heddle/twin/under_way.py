@@ -5,6 +5,8 @@ Attempts that failed are left out, as they are from what durations are drawn fro
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from heddle.model.cluster import Cluster
@@ -24,7 +26,7 @@ class UnderWay:
         self._stage = np.repeat(np.arange(len(stages), dtype=np.int32), stages["n_tasks"])
 
     def at(self, sim: Sim, policy: str) -> Snapshot:
-        """What is known now."""
+        """What is known now. Nodes that are lost are taken to stay away."""
         now = int(sim.shown.clock["now_ms"][0])
         workload, state = self._workload, sim.shown.job["state"]
         came = np.flatnonzero(state != JOB_AWAY).tolist()
@@ -41,7 +43,10 @@ class UnderWay:
         ]
         arrived = sim.shown.job["arrived_at_ms"].tolist()
         lives = Lives(policy, jobs, {job: arrived[job] for job in came}, self._attempts(sim))
-        return Cut(lives, workload, self._cluster).at(now)
+        known = Cut(lives, workload, self._cluster).at(now)
+        there = (sim.shown.node["alive"] != 0) | (sim.shown.node["n_containers"] > 0)
+        nodes = tuple(node for node, is_there in zip(known.cluster.nodes, there.tolist(), strict=True) if is_there)
+        return replace(known, cluster=replace(known.cluster, nodes=nodes))
 
     def _attempts(self, sim: Sim) -> dict[str, np.ndarray]:
         """Of each task that is done its last attempt, and of each that holds a container that one."""
