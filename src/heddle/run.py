@@ -11,6 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+import polars as pl
+
 from heddle.analysis.soundness.happenings import in_order
 from heddle.analysis.soundness.invariants import broken_invariants, sums_left
 from heddle.model.cluster import Cluster
@@ -61,34 +63,53 @@ def simulate(
     `told`: what whoever starts the run knows better for the manifest. BadInput: the workload does not fit the cluster,
     or the record cannot be written; RunRefused: this cannot be simulated; CheckFailed: the run broke a rule.
     """
-    began = time.perf_counter()
     chosen = parse_policy(policy) if isinstance(policy, str) else policy
-    check_run(workload, cluster, seed)
     check_executor([chosen], workload, cluster, executor)
+    return simulate_by(_executing(executor), workload, cluster, chosen, seed, record, check, executor, told or {})
+
+
+def simulate_by(
+    execute: Callable[..., Ended],
+    workload: Workload,
+    cluster: Cluster,
+    chosen: Policy,
+    seed: int,
+    record: bool | Path,
+    check: bool,
+    executor: Executor,
+    told: Mapping[str, Any],
+    told_after: Callable[[pl.DataFrame], Mapping[str, Any]] = lambda jobs: {},
+) -> Run:
+    """The same; `execute` runs the engine: (workload, cluster, policy, seed, whether it keeps a log, keeper=).
+
+    `told_after`: what the table of jobs, once all is over, tells for the manifest.
+    """
+    began = time.perf_counter()
+    check_run(workload, cluster, seed)
     aligned = in_resources_of(workload, cluster)
     compile_s = prepare_engine([chosen], len(cluster.resources))
-    known = _known_before(workload, cluster, chosen, seed, executor) | {"compile_s": compile_s} | dict(told or {})
+    known = _known_before(workload, cluster, chosen, seed, executor) | {"compile_s": compile_s} | dict(told)
     known |= {"complete_attempts": record is not False, "use_known": aligned.has_use}
-    execute = partial(_executing(executor), aligned, cluster, chosen, seed)
+    run = partial(execute, aligned, cluster, chosen, seed)
 
-    def known_after(ended: Ended) -> dict[str, Any]:
+    def known_after(ended: Ended, jobs: pl.DataFrame) -> dict[str, Any]:
         took = {"wall_s": time.perf_counter() - began, "peak_rss_mb": peak_rss_mb()}
-        return known | _known_after(ended, aligned, cluster) | took
+        return known | _known_after(ended, aligned, cluster) | took | dict(told_after(jobs))
 
     if isinstance(record, Path):
         with record_folder(record, known) as folder, LogStream(folder, aligned, cluster) as stream:
-            ended = execute(True, keeper=None if check else stream)
+            ended = run(True, keeper=None if check else stream)
             _verify(ended, aligned, cluster, check)
             ended.hand_over(stream)
             short = stream.finish(ended)
-            manifest = known_after(ended)
+            manifest = known_after(ended, short["jobs"])
             folder.finish(manifest)
         attempts, events = (scan_table(record, name) for name in ("attempts", "events"))
         return Run(manifest=manifest, attempts=attempts, events=events, **short)
-    ended = execute(record or check)
+    ended = run(record or check)
     _verify(ended, aligned, cluster, check)
     found = tables_of(ended, aligned, cluster, record=record)
-    return Run(manifest=known_after(ended), **found)
+    return Run(manifest=known_after(ended, found["jobs"]), **found)
 
 
 def _verify(ended: Ended, workload: Workload, cluster: Cluster, check: bool) -> None:

@@ -92,7 +92,7 @@ def test_one_policy_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
 def test_workloads_are_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["workload", "list", "--json"]) == 0
     names = {one["name"] for one in json.loads(capsys.readouterr().out)["workloads"]}
-    assert {"mix", "burst", "am-storm", "over-reserved-day", "network-dags"} <= names
+    assert {"mix", "burst", "am-storm", "over-reserved-day", "network-dags", "phases"} <= names
     assert run(["workload", "show", "burst(jobs=7)", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["jobs"] == 7
     assert run(["workload", "show", "burst"]) == 0

@@ -83,6 +83,13 @@ def test_a_run_that_stalls_has_a_document_too(capsys: pytest.CaptureFixture[str]
     document(capsys, "doctor")
 
 
+def test_a_run_that_chooses_says_what_it_chose(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--choose", "--candidate", "capacity+usage-feedback(young_reports=2)", "--horizon", "1m")
+    found = document(capsys, "simulate", "phases(phase_s=45)", "--policy", "capacity", *options)
+    assert found["executor"] == "yarn-knobs"
+    assert [one["chosen"] for one in found["choices"]][-1] != "capacity"
+
+
 def test_every_command_with_json_has_a_schema() -> None:
     with_json = {
         name.removeprefix("heddle ")

@@ -129,3 +129,31 @@ def test_how_a_file_had_to_be_read_is_said_once(tmp_path: Path, capsys: pytest.C
     assert f"note: {path} is separated by semicolons" in capsys.readouterr().err
     assert run(["simulate", kept, "-c", "1x8GBx4", "-p", "fifo"]) == 0
     assert "separated" not in capsys.readouterr().err
+
+
+def test_choosing_shows_its_changes(capsys: pytest.CaptureFixture[str]) -> None:
+    candidate = "capacity+usage-feedback(young_reports=2)"
+    options = ["--choose", "--candidate", candidate, "--horizon", "1m", "--check"]
+    assert run(["simulate", "phases(phase_s=45)", "--policy", "capacity", *options]) == 0
+    shown = capsys.readouterr()
+    assert "changes of policy" in shown.out
+    assert "usage-feedback" in shown.out
+    assert "every invariant holds" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--candidate", "fifo"], "add --choose"),
+        (["--every", "30s"], "add --choose"),
+        (["--choose", "--executor", "native"], "needs yarn-knobs"),
+        (["--choose", "--every", "often"], "no length of time"),
+        (["--choose", "--policy", "capacity", "--candidate", "fair"], "another scheduler"),
+        (["--choose", "--policy", "capacity", "--candidate", "capacity+haste"], "haste"),
+    ],
+)
+def test_what_cannot_be_chosen_is_said(
+    tasks: str, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["simulate", tasks, "--cluster", "1x2048x2", *options]) == 2
+    assert message in capsys.readouterr().err

@@ -216,3 +216,20 @@ def test_negative_seed_is_bad_input() -> None:
 def test_is_built_in() -> None:
     assert is_built_in("mix(jobs=3)")
     assert not is_built_in("mix.csv")
+
+
+def test_phases_follow_one_another_and_differ_in_what_they_use() -> None:
+    workload = make_workload("phases(phase_s=100)", 1)
+    phase = {"etl": 0, "hourly": 1, "report": 2, "query": 2, "train": 3}
+    share: dict[str, list[float]] = {}
+    for job in range(workload.n_jobs):
+        name = workload.job_name(job).partition("-")[0]
+        assert phase[name] * 100_000 <= workload.jobs["submit_at_ms"][job] < (phase[name] + 1) * 100_000
+        stage = int(workload.jobs["first_stage"][job]) + 1
+        last = np.flatnonzero(workload.segments["last"])
+        task = workload.tasks[int(workload.stages["first_task"][stage])]
+        peak = workload.segments["use"][last[np.searchsorted(last, task["first_segment"])], 0]
+        share.setdefault(name, []).append(peak / workload.shapes[workload.stages["shape"][stage], 0])
+    assert max(share["etl"]) < 0.4
+    assert min(share["train"]) > 0.9
+    assert {queue.name for queue in suggested_cluster("phases").queues} >= {"root.pool-0", "root.pool-1"}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from heddle.cli.choosing import Candidates, Choose, Every, Horizon, choices_table, rule_of, told_policies
 from heddle.cli.completion import policy_names
 from heddle.cli.inputs import (
     ClusterOption,
@@ -49,12 +50,17 @@ def simulate(
     report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Verify afterwards that the run can be right.")] = False,
     executor: Annotated[
-        Literal["native", "yarn-knobs", "bridge"],
+        Literal["native", "yarn-knobs", "bridge"] | None,
         typer.Option(
             help="Who decides about containers. native: the policy. yarn-knobs: a stock YARN whose knobs the policy "
-            "turns. bridge: the same, with the bridge in its ResourceManager."
+            "turns. bridge: the same, with the bridge in its ResourceManager [default: native; with --choose "
+            "yarn-knobs]."
         ),
-    ] = "native",
+    ] = None,
+    choose: Choose = False,
+    candidate: Candidates = None,
+    every: Every = None,
+    horizon: Horizon = None,
     lever_timeout: LeverTimeout = 60,
     json: Json = False,
 ) -> int:
@@ -68,6 +74,7 @@ def simulate(
       heddle simulate tasks.csv --policy "fair+n-sigma(n=3)" --cluster 20x65536x24 --seed 7
       heddle simulate am-storm --policy "fifo+am-share(percent=0.3)" --check
       heddle simulate mix --policy ./mine.py:shortest_first --record my-run --report my-run.html
+      heddle simulate phases --policy capacity --choose
     """
     from heddle.analysis.measures.metrics import run_metrics
     from heddle.policy.parse import parse_policy
@@ -76,28 +83,38 @@ def simulate(
     from heddle.run import simulate as run_simulation
 
     limit_levers(lever_timeout)
+    rule = rule_of(choose, executor, candidate, every, horizon)
     named, loaded, on = read_all(
         lambda: None if policy is None else parse_policy(policy),
         lambda: workload_for(workload, seed),
         lambda: cluster_for(workload, cluster),
     )
     chosen = named or present_policy(on) or parse_policy("fifo")
-    warn_of_unknown_use(loaded, [chosen])
     check_run(loaded, on, seed)
-    check_executor([chosen], loaded, on, executor)
-    compile_s = compile_with_message([chosen], len(on.resources))
+    policies = [chosen] if rule is None else told_policies(chosen, candidate, loaded, on)
+    warn_of_unknown_use(loaded, policies)
+    if rule is None:
+        check_executor([chosen], loaded, on, executor or "native")
+    compile_s = compile_with_message(policies, len(on.resources))
     keep = record if record is not None else report is not None
     told = {"started_by": ["heddle", *sys.argv[1:]], "compile_s": compile_s}
-    run = run_simulation(loaded, on, chosen, seed=seed, record=keep, check=check, executor=executor, told=told)
+    if rule is None:
+        by = executor or "native"
+        run = run_simulation(loaded, on, chosen, seed=seed, record=keep, check=check, executor=by, told=told)
+    else:
+        from heddle.twin.simulated_choice import simulate_choosing
+
+        run = simulate_choosing(loaded, on, policies, rule, seed=seed, record=keep, check=check, told=told)
     if record is not None:
         say(f"wrote the record {record}")
     if report is not None:
         _write_report(report, run, loaded, on)
     metrics = run_metrics(run)
+    choices = run.manifest.get("choices")
     if json:
-        print_json(metrics)
+        print_json(metrics if choices is None else metrics | {"choices": choices})
     else:
-        print_tables([_table(metrics)])
+        print_tables([_table(metrics), *([] if choices is None else [choices_table(choices)])])
         if check:
             say("check: every invariant holds")
     return DONE if metrics["outcome"] == "finished" else FAILED

@@ -80,6 +80,12 @@ MANIFEST: Final = (
     ManifestField("outcome", "text", "one of " + ", ".join(RUN_OUTCOMES), lambda value: value in RUN_OUTCOMES),
     ManifestField("reason", "text or null", "why it stalled; of a partial record, how far the run is known",
                   lambda value: value is None or _text(value)),
+    ManifestField("choices", "list of objects",
+                  "of a run that chose its policy (`--choose`), each cycle: `at_ms`, `in_force`, `chosen`, `why`, "
+                  "`prospects` (of each policy the applications that there would be on average until `horizon_ms` "
+                  "later, and how many fewer than under the one in force), `predicted` of these for the chosen one, "
+                  "`came`: how many there were; may be missing",
+                  _list_of(lambda value: isinstance(value, dict)), optional=True),
     ManifestField("wall_s", "number or null", "time that the whole run took on the machine", _amount),
     ManifestField("simulate_s", "number or null", "of this, simulating", _amount),
     ManifestField("compile_s", "number or null", "of this, compiling", _amount),

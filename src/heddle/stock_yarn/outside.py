@@ -10,7 +10,6 @@ import numpy.typing as npt
 from heddle.model.cluster import Cluster, Observation
 from heddle.model.draw import STREAM_OBSERVATION, draw
 from heddle.model.errors import RunRefused
-from heddle.model.plan import Plan
 from heddle.model.workload import PERMYRIAD, Workload
 from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
@@ -20,7 +19,8 @@ from heddle.sim.loading import Engine
 from heddle.sim.memory.queue_tree import QueueTree
 from heddle.sim.run import Ended, Keeper, run_engine
 from heddle.stock_yarn.levers import posted, stock_policy
-from heddle.stock_yarn.sight import Sight, node_number
+from heddle.stock_yarn.mind import Mind
+from heddle.stock_yarn.sight import Sight
 from heddle.stock_yarn.tabled import TABLED, TABLED_BY_KEY
 from heddle.stock_yarn.tabling import Named, SimulatedBridge
 from heddle.stock_yarn.turning import SimulatedKnobs
@@ -28,13 +28,11 @@ from heddle.yarn.live.applying.applier import Applier
 from heddle.yarn.live.applying.ownership import Ownership
 from heddle.yarn.live.applying.seen import Seen
 from heddle.yarn.live.applying.standing import Standing
-from heddle.yarn.live.applying.wanted import WHOLE, from_outside, has_opinion, pool_leaves, wanted_by, without_knob
-from heddle.yarn.live.decider import Decider
-from heddle.yarn.live.levers import LiveLevers, unfit
+from heddle.yarn.live.applying.wanted import from_outside, has_opinion, pool_leaves, without_knob
+from heddle.yarn.live.levers import unfit
 from heddle.yarn.live.live_memory import N_RESOURCES
-from heddle.yarn.live.live_view import LiveView
+from heddle.yarn.live.snapshot import Snapshot
 from heddle.yarn.live.steering.bridging import SMALLEST_GAP_S
-from heddle.yarn.live.things_seen import NodeSeen, Size
 
 DEFAULT_POLL_MS: Final = 1000
 SMALLEST_GAP_MS: Final = round(1000 * SMALLEST_GAP_S)
@@ -85,10 +83,13 @@ def _run(
 ) -> Ended:
     outside = None
     if any(has_opinion(lever) for lever in policy.levers):
-        outside = OutsidePolicy(workload, cluster, policy, stock, seed, bridge)
-    # Observation is how the policy sees the cluster: YARN itself needs no reports. Sizes are as posted, to the MB.
-    stock_cluster = replace(cluster, observation=Observation(), increment=(1,) * len(cluster.resources))
-    return run_engine(workload, stock_cluster, stock, seed, logging, until_ms, outside, keeper)
+        outside = OutsidePolicy(workload, cluster, policy, stock, seed, bridge, pool_leaves(policy))
+    return run_engine(workload, stock_cluster(cluster), stock, seed, logging, until_ms, outside, keeper)
+
+
+def stock_cluster(cluster: Cluster) -> Cluster:
+    """Observation is how the policy sees the cluster: YARN itself needs no reports. Sizes are as posted, to the MB."""
+    return replace(cluster, observation=Observation(), increment=(1,) * len(cluster.resources))
 
 
 def refuse_without_knobs(policy: Policy, workload: Workload, cluster: Cluster, bridge: bool = False) -> None:
@@ -122,35 +123,27 @@ class OutsidePolicy:
     """
 
     def __init__(
-        self, workload: Workload, cluster: Cluster, policy: Policy, stock: Policy, seed: int, bridge: bool
+        self,
+        workload: Workload,
+        cluster: Cluster,
+        policy: Policy,
+        stock: Policy,
+        seed: int,
+        bridge: bool,
+        moves_to: tuple[str, ...],
     ) -> None:
         """`stock`: what decides inside. Whoever calls has seen to it that the policy is not refused."""
         queues = QueueTree.of(cluster, workload)
-        nodes = cluster.nodes
-        self.moves_to = pool_leaves(policy)
+        self.moves_to = moves_to
         self._seed, self._observation = seed, cluster.observation
         self._poll_ms = cluster.observation.poll_ms or DEFAULT_POLL_MS
         self._sight = Sight(workload, cluster, queues, self.moves_to, posted)
         self._knobs = SimulatedKnobs(queues, stock.queues)
         # Without guards: those are for a cluster in which a person, a fault or a hanging node may get in the way.
         self._applier = Applier(self._knobs, Ownership(), guards=())
-
-        def capacity_of(seen: NodeSeen) -> Size:
-            memory, vcores, *_ = nodes[node_number(seen.id)].capacity
-            return memory, vcores
-
-        live = LiveView(
-            capacity_of,
-            report_ms=cluster.timing.usage_report_ms,
-            n_pools=policy.partition.n_pools,
-            calculator=policy.calculator(cluster.calculator),
-            counts_labels=stock.queues.by_label,
-        )
-        asked = from_outside(policy)
-        self._bridge = SimulatedBridge(asked, self._poll_ms) if bridge else None
+        self._mind = Mind(cluster, policy, stock, bridge)
+        self._bridge = SimulatedBridge(from_outside(policy), self._poll_ms) if bridge else None
         self.hears_in_ms = cluster.observation.latency_ms if bridge else 0
-        levers = LiveLevers(asked, WHOLE, per_request=bridge)
-        self._decider = Decider(levers, live, cluster.timing.usage_report_ms)
         self._due: list[tuple[int, Standing, Named | None]] = []  # (when it takes effect, what)
         self._looked_at_ms = -SMALLEST_GAP_MS
 
@@ -162,26 +155,22 @@ class OutsidePolicy:
         if in_turn or self._hears_at(control) <= now:
             self._looked_at_ms, control["hears_at_ms"] = now, FOREVER
             engine.report(handle)
-            _, plan = self._decider.decide(self._sight.snapshot(handle))
-            table = self._bridge.name(plan, self._decider.live, handle.sim) if self._bridge else None
-            self._due.append((now + self._observation.lag_ms, self._wanted(plan), table))
+            wanted, table = self._decide(self._sight.snapshot(handle), engine, handle)
+            self._due.append((now + self._observation.lag_ms, wanted, table))
             self._take_effect(now, engine, handle)
         next_tick = now - now % self._poll_ms + self._poll_ms
         let_go = self._bridge.let_go(handle.sim, now) if self._bridge else FOREVER
         control["look_at_ms"] = min([next_tick, self._hears_at(control), let_go, *(at for at, *_ in self._due)])
         return self._knobs.log(now)
 
+    def _decide(self, snapshot: Snapshot, engine: Engine, handle: SimHandle) -> tuple[Standing, Named | None]:
+        plan = self._mind.decide(snapshot)
+        table = self._bridge.name(plan, self._mind.live, handle.sim) if self._bridge else None
+        return self._mind.wanted(plan), table
+
     def _hears_at(self, control: npt.NDArray[Any]) -> int:
         """When it looks because requests have come."""
         return max(int(control["hears_at_ms"][0]), self._looked_at_ms + SMALLEST_GAP_MS)
-
-    def _wanted(self, plan: Plan) -> Standing:
-        """Sizes only of nodes that are there: one that returns before this takes effect has a size of its own again."""
-        live = self._decider.live
-        wanted, alive = wanted_by(plan, live, self._bridge is not None), live.view.node["alive"].tolist()
-        if all(alive):
-            return wanted
-        return replace(wanted, sizes={name: size for name, size in wanted.sizes.items() if alive[live.node_row[name]]})
 
     def _fails(self, tick: int) -> bool:
         if not self._observation.loss_permyriad:

@@ -1,4 +1,4 @@
-"""A record cut at an instant: what somebody could have known then, and nothing of what came later.
+"""A run cut at an instant: what somebody could have known then, and nothing of what came later.
 
 From the record come containers, with their ends as far as they had ended; from its workload how stages depend on one
 another and how many tasks they have, which an AM tells once it runs. Durations are never read from the workload.
@@ -6,9 +6,9 @@ another and how many tasks they have, which an AM tells once it runs. Durations 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,38 +22,30 @@ from heddle.record.run import Run
 from heddle.run import Executor
 from heddle.twin.known import Application, Running, Snapshot, Stage
 
-_NEVER = np.iinfo(np.int64).max
+NEVER: Final = np.iinfo(np.int64).max
+ATTEMPT: Final = ("job", "stage", "kind", "node", "allocated_at_ms", "started_at_ms", "ended_at_ms", "outcome")
 Column = npt.NDArray[Any]
 
 
-class Cutting:
-    """A simulated run that can be cut at any instant."""
+@dataclass(frozen=True)
+class Lives:
+    """What is told of a run: jobs that came, and attempts as columns (NEVER: not yet)."""
 
-    def __init__(self, run: Run, workload: Workload, cluster: Cluster) -> None:
-        if not run.manifest["complete_attempts"] or run.events is None:
-            raise BadInput.of("record", "does not hold every attempt and event: simulate with --record")
-        self._run, self._workload = run, workload
+    policy: str
+    jobs: Sequence[Mapping[str, Any]]  # job, name, queue, user, ended_at_ms
+    arrived_ms: Mapping[int, int]
+    attempts: Mapping[str, Column]
+
+
+class Cut:
+    """A simulated run, over or under way, as somebody outside knows it."""
+
+    def __init__(self, lives: Lives, workload: Workload, cluster: Cluster) -> None:
+        self._lives, self._workload, self._of = lives, workload, lives.attempts
+        self._arrived_ms = lives.arrived_ms
         # Nobody knows of faults to come, or of the load that others will bring.
         nodes = tuple(replace(node, background=(), decommission_at_ms=-1) for node in cluster.nodes)
         self._cluster = replace(cluster, nodes=nodes, faults=Faults())
-        self._last_ms = int(run.events["at_ms"].to_numpy().max(initial=0))
-        came = run.events.filter(pl.col("kind") == "job_arrived")
-        self._arrived_ms = dict(zip(came["job"].to_list(), came["at_ms"].to_list(), strict=True))
-        self.ended_ms = {str(job): ended for job, ended in run.jobs.select("job", "ended_at_ms").iter_rows()}
-        attempts = run.attempts
-        self._of: dict[str, Column] = {
-            name: attempts[name].fill_null(_NEVER).to_numpy()
-            for name in ("job", "stage", "kind", "node", "allocated_at_ms", "started_at_ms", "ended_at_ms", "outcome")
-        }
-
-    @property
-    def executor(self) -> Executor:
-        return cast(Executor, self._run.manifest["executor"])
-
-    @property
-    def last_ms(self) -> int:
-        """When the last thing happened: a job ended or, in a run that stalled, somebody began to wait."""
-        return self._last_ms
 
     def at(self, at_ms: int) -> Snapshot:
         """What was known then."""
@@ -62,13 +54,12 @@ class Cutting:
         runs = of["ended_at_ms"][here] > at_ms
         finished = here[~runs & (of["outcome"][here] == int(Outcome.FINISHED))]
         done, held = _by_stage(finished, of["stage"]), _by_stage(here[runs], of["stage"])
-        jobs = self._run.jobs
         apps = [
             self._application(row, at_ms, done, held)
-            for row in jobs.iter_rows(named=True)
-            if self._arrived_ms.get(row["job"], _NEVER) <= at_ms
+            for row in self._lives.jobs
+            if self._arrived_ms.get(row["job"], NEVER) <= at_ms
         ]
-        return Snapshot(self._cluster, self._run.manifest["policy"], at_ms, tuple(apps))
+        return Snapshot(self._cluster, self._lives.policy, at_ms, tuple(apps))
 
     def _application(
         self, row: Mapping[str, Any], at_ms: int, done: Mapping[int, Column], held: Mapping[int, Column]
@@ -148,6 +139,31 @@ class Cutting:
 
     def _demand(self, number: int) -> tuple[int, ...]:
         return tuple(self._workload.shapes[self._workload.stages["shape"][number]].tolist())
+
+
+class Cutting(Cut):
+    """A recorded run that can be cut at any instant."""
+
+    def __init__(self, run: Run, workload: Workload, cluster: Cluster) -> None:
+        if not run.manifest["complete_attempts"] or run.events is None:
+            raise BadInput.of("record", "does not hold every attempt and event: simulate with --record")
+        self._run = run
+        self._last_ms = int(run.events["at_ms"].to_numpy().max(initial=0))
+        came = run.events.filter(pl.col("kind") == "job_arrived")
+        arrived_ms = dict(zip(came["job"].to_list(), came["at_ms"].to_list(), strict=True))
+        self.ended_ms = {str(job): ended for job, ended in run.jobs.select("job", "ended_at_ms").iter_rows()}
+        attempts = {name: run.attempts[name].fill_null(NEVER).to_numpy() for name in ATTEMPT}
+        jobs = list(run.jobs.iter_rows(named=True))
+        super().__init__(Lives(run.manifest["policy"], jobs, arrived_ms, attempts), workload, cluster)
+
+    @property
+    def executor(self) -> Executor:
+        return cast(Executor, self._run.manifest["executor"])
+
+    @property
+    def last_ms(self) -> int:
+        """When the last thing happened: a job ended or, in a run that stalled, somebody began to wait."""
+        return self._last_ms
 
 
 def _by_stage(rows: Column, stage: Column) -> dict[int, Column]:

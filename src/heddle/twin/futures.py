@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from heddle.experiments.rearrange import rearranged
 from heddle.model.workload import INNER, NOT_RUNNING, Workload
-from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
 from heddle.twin.arrivals import arrivals
 from heddle.twin.durations import CLUSTER, NAME, QUEUE, Past, predict
 from heddle.twin.known import WORKING, Application, Snapshot, Stage
@@ -25,7 +25,6 @@ from heddle.twin.known import WORKING, Application, Snapshot, Stage
 MOST_TEMPLATES: Final = 400  # applications of the past that others may be like, the latest
 MOST_TEMPLATE_TASKS: Final = 200_000
 
-_UNDRAWN: Final = TaskSpec(0)
 Numbers = npt.NDArray[np.int64]
 
 
@@ -127,7 +126,7 @@ class Futures:
                 running += [(job, offset, self._nodes[one.node], one.worked_ms) for one in stage.running]
             stages.append(_spec(place, stage, counts))
         self.basis.append("" if not app.counted or "" in bases else _weakest(bases))
-        return JobSpec(app.id, 0, stages, am=app.master, queue=app.queue, user=app.user, priority=app.priority)
+        return _job(app, stages)
 
     def _template_spec(self, app: Application, drawn: _Drawn) -> JobSpec:
         drawn.skip(app)
@@ -137,7 +136,7 @@ class Futures:
             if counts[place]:
                 drawn.add(app, stage, self._past, whole=True)
                 stages.append(_spec(place, stage, counts))
-        return JobSpec(app.id, 0, stages, am=app.master, queue=app.queue, user=app.user, priority=app.priority)
+        return _job(app, stages)
 
 
 class _Drawn:
@@ -174,13 +173,20 @@ class _Drawn:
         return np.rint(np.concatenate(self._pieces, axis=1)).astype(np.int64)
 
 
+def _job(app: Application, stages: Sequence[StageSpec]) -> JobSpec:
+    return JobSpec(
+        app.id, 0, stages, am=app.master, am_use=app.master_use, queue=app.queue, user=app.user, priority=app.priority
+    )
+
+
 def _spec(place: int, stage: Stage, counts: Mapping[int, int]) -> StageSpec:
     """`counts`: how many tasks each stage of its application has."""
     # What has begun does not wait for what its application says comes before it.
     begun = stage.running and stage.slow_start_permille < 0
     after = tuple(str(one) for one in stage.after if counts[one]) if not begun else ()
+    undrawn = TaskSpec(0, None if stage.use is None else constant(*stage.use))
     return StageSpec(
-        str(place), stage.demand, [_UNDRAWN] * counts[place], after=after, kind=stage.kind, slots=stage.slots,
+        str(place), stage.demand, [undrawn] * counts[place], after=after, kind=stage.kind, slots=stage.slots,
         slow_start_permille=stage.slow_start_permille, idle_timeout_ms=stage.idle_timeout_ms, label=stage.label,
     )  # fmt: skip
 

@@ -24,7 +24,10 @@ class Running:
 
 @dataclass(frozen=True)
 class Stage:
-    """`finished_ms`: how long each finished task took; `left`: tasks that are asked for, or still to come."""
+    """`finished_ms`: how long each finished task took; `left`: tasks that are asked for, or still to come.
+
+    `use`: what one of its containers is thought to use of each resource; None: nobody has observed use.
+    """
 
     name: str
     kind: int
@@ -37,6 +40,7 @@ class Stage:
     slots: int = 1
     idle_timeout_ms: int = 0
     label: str = ""
+    use: tuple[int, ...] | None = None
 
     @property
     def n_tasks(self) -> int:
@@ -51,7 +55,8 @@ class Stage:
 class Application:
     """`stages`: as far as anybody tells; `counted`: whether they tell how many tasks are still to come.
 
-    `master`: the AM's size, None where it has none; `master_runs`: None while it waits to start.
+    `master`: the AM's size, None where it has none; `master_runs`: None while it waits to start; `master_use`: as that
+    of stages.
     """
 
     id: str
@@ -62,6 +67,7 @@ class Application:
     ended_at_ms: int | None = None
     master: tuple[int, ...] | None = None
     master_runs: Running | None = None
+    master_use: tuple[int, ...] | None = None
     stages: tuple[Stage, ...] = ()
     counted: bool = True
     priority: int = 0

@@ -56,11 +56,10 @@ class Rolled:
     ends: list[Ends] = field(default_factory=list)
     stuck: list[Stuck | None] = field(default_factory=list)  # in an AM deadlock
     held: list[Ends] = field(default_factory=list)  # memory that containers hold of each node at the horizon
+    # How many applications there are until the horizon, on average over time, those that come included: what a policy
+    # is judged by. With the same arrivals it is proportional to how long applications take (Little's law).
+    present: list[float] = field(default_factory=list)
     dropped: bool = False
-
-    def cost(self, horizon_ms: int) -> list[float]:
-        """Of each future: the mean time until an application ends, none longer than the horizon."""
-        return [float(np.nanmean(np.minimum(ends, horizon_ms))) for ends in self.ends]
 
 
 def roll_out(
@@ -86,8 +85,9 @@ def roll_out(
             one.ends.append(came.ends)
             one.stuck.append(came.stuck)
             one.held.append(came.held)
+            one.present.append(came.present)
         if draw + 1 >= FIRST:
-            _drop_losers(rolled, horizon_ms)
+            _drop_losers(rolled)
     return rolled
 
 
@@ -106,6 +106,7 @@ class Came(NamedTuple):
     ends: Ends
     stuck: Stuck | None
     held: Ends
+    present: float
 
 
 def run_future(future: Future, cluster: Cluster, candidate: Candidate, horizon_ms: int, seed: int) -> Came:
@@ -114,16 +115,26 @@ def run_future(future: Future, cluster: Cluster, candidate: Candidate, horizon_m
     state, at_ms = ended.sim.shown.job["state"], ended.sim.job_run["ended_at_ms"]
     found = np.where((state == JOB_FINISHED) & (at_ms <= horizon_ms), at_ms.astype(float), np.inf)
     ends = np.array([found[job] if job >= 0 else np.nan for job in future.job_of])
-    return Came(ends, stuck_in(ended), ended.sim.shown.node["allocated"][:, MEMORY].astype(float))
+    held = ended.sim.shown.node["allocated"][:, MEMORY].astype(float)
+    there_ms = np.minimum(found, horizon_ms) - np.minimum(future.workload.jobs["submit_at_ms"], horizon_ms)
+    return Came(ends, stuck_in(ended), held, float(there_ms.sum()) / horizon_ms)
 
 
-def _drop_losers(rolled: Sequence[Rolled], horizon_ms: int) -> None:
+def gains(one: Rolled, other: Rolled) -> list[float]:
+    """In each future that both were rolled out in: how many applications fewer there are under the second."""
+    n = min(len(one.present), len(other.present))
+    return [a - b for a, b in zip(one.present[:n], other.present[:n], strict=True)]
+
+
+def surely(some: Sequence[float]) -> tuple[float, float] | None:
+    """The interval of a mean over futures; None: too few to tell."""
+    return t_interval(some, _CONFIDENCE) if len(some) >= FIRST else None
+
+
+def _drop_losers(rolled: Sequence[Rolled]) -> None:
     """The first is the present policy, and is never dropped."""
     going = [one for one in rolled if not one.dropped]
-    costs = {id(one): one.cost(horizon_ms) for one in going}
-    best = min(going, key=lambda one: fmean(costs[id(one)]))
+    best = min(going, key=lambda one: fmean(one.present))
     for one in going[1:]:
-        n = min(len(costs[id(one)]), len(costs[id(best)]))
-        worse = [a - b for a, b in zip(costs[id(one)][:n], costs[id(best)][:n], strict=True)]
-        interval = t_interval(worse, _CONFIDENCE) if n >= FIRST else None
-        one.dropped = one is not best and interval is not None and interval[0] > 0
+        worse = surely(gains(one, best))
+        one.dropped = one is not best and worse is not None and worse[0] > 0
