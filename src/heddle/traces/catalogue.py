@@ -23,6 +23,7 @@ _MODULES: Final = {
     "am-storm": "am_storm",
     "over-reserved-day": "over_reserved_day",
     "network-dags": "network_dags",
+    "memory-and-cpu": "memory_and_cpu",
     "bench": "bench",
 }
 _SPEC: Final = re.compile(r"\s*(?P<name>[\w.-]+)\s*(?:\((?P<arguments>[^()]*)\))?\s*")
