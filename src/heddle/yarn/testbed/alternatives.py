@@ -25,7 +25,7 @@ _ORDER_SETTING: Final = "ordering-policy"
 
 @dataclass(frozen=True)
 class Alternative:
-    """`policy`: None where YARN is left alone. `order`: of its leaves; None: as they are. `cluster`: None: the trial's."""
+    """`policy`: None: YARN is left alone. `order`: of its leaves; None: as they are. `cluster`: None: the trial's."""
 
     policy: str | None
     order: str | None = None
