@@ -96,6 +96,7 @@ def trial(
         }
         runs = run_trial(work, policies, rounds, places, Journal(out / "trial.jsonl", say), plan, say, give_up_s)
     summary = shown_policies(runs, policies)
+    idle = _idle_reduces(out, runs)
     expected = [] if workload else _expected(summary, runs, out, times, task_s)
     if report is not None:
         command = shlex.join(["heddle", *sys.argv[1:]])
@@ -103,16 +104,18 @@ def trial(
         say(f"wrote {report}")
     if json:
         document = {**plan, "expected": [asdict(one) for one in expected]}
-        print_json({**document, "summary": [asdict(one) for one in summary], "runs": [asdict(run) for run in runs]})
+        shown = [{**asdict(one), "idle_reduces_gb_min": idle.get(one.policy)} for one in summary]
+        print_json({**document, "summary": shown, "runs": [asdict(run) for run in runs]})
     else:
         rows = [
             (
                 one.policy, _mean(one.makespan_s), _change(one.makespan_change_pct), _mean(one.jct_mean_s),
                 str(one.failed_jobs), str(one.stuck_jobs), f"{100 * one.peak_used_share:.0f} %",
+                _mean_of(idle.get(one.policy, [])),
             )
             for one in summary
         ]  # fmt: skip
-        headings = ("policy", "makespan", "change", "completion", "failed", "stuck", "peak use")
+        headings = ("policy", "makespan", "change", "completion", "failed", "stuck", "peak use", "idle reduces")
         print_tables([table(headings, rows, title=f"{what}, {rounds} rounds on a real YARN")])
         for one in expected:
             print(one.sentence)
@@ -144,6 +147,20 @@ def _running(out: Path, runs: list[TrialRun]) -> dict[str, Any]:
     return {policy: running_over_time(read_record(path)) for policy, path in records.items() if path.exists()}
 
 
+def _idle_reduces(out: Path, runs: list[TrialRun]) -> dict[str, list[float]]:
+    """GB times minutes that reduces held before their maps had ended, by policy, round by round."""
+    from heddle.analysis.measures.idle_reduces import idle_reduces_gb_h
+    from heddle.record.files import read_record
+    from heddle.yarn.testbed.trial import run_name
+
+    found: dict[str, list[float]] = {}
+    for run in runs:
+        record = out / run_name(run.round, run.policy) / "record"
+        if record.exists():
+            found.setdefault(run.policy, []).append(60 * idle_reduces_gb_h(read_record(record)))
+    return found
+
+
 def _expected(summary: list[PolicyShown], runs: list[TrialRun], out: Path, times: int, task_s: int) -> list[SteadyGain]:
     """What usage feedback should gain on the built-in workload, which is as the algebra has it."""
     from heddle.analysis.best_possible.steady_gain import SteadyGain, steady_gain
@@ -165,6 +182,10 @@ def _expected(summary: list[PolicyShown], runs: list[TrialRun], out: Path, times
         gain = steady_gain(times, task_s, float(lever.parameter("damping")), in_full_s)
         found.append(SteadyGain(one.policy, in_full_s, gain, -one.makespan_change_pct.mean / 100))
     return found
+
+
+def _mean_of(values: list[float]) -> str:
+    return f"{fmean(values):.1f} GB min" if values else ""
 
 
 def _mean(value: Spread) -> str:
