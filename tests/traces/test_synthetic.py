@@ -216,3 +216,13 @@ def test_negative_seed_is_bad_input() -> None:
 def test_is_built_in() -> None:
     assert is_built_in("mix(jobs=3)")
     assert not is_built_in("mix.csv")
+
+
+def test_memory_and_cpu_has_early_reduces_and_rounds() -> None:
+    workload = make_workload("memory-and-cpu")
+    early = workload.stages["slow_start_permille"] >= 0
+    assert early.any()
+    assert workload.stages["iteration"].max() == 2
+    assert workload.jobs["iterative"].tolist() == 4 * [0, 0, 1]
+    sizes = {tuple(shape) for shape in workload.shapes.tolist()}
+    assert {(1536, 1000), (512, 3000)} <= sizes  # what fits beside each other
