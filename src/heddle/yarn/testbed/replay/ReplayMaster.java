@@ -109,7 +109,7 @@ public class ReplayMaster {
           Stage stage = new Stage(stages.size(), Integer.parseInt(words[1]), Integer.parseInt(words[2]));
           if (!words[3].equals("-")) {
             for (String number : words[3].split(",")) {
-              stage.after.add(stages.get(Integer.parseInt(number)));
+              stage.afterNumbers.add(Integer.parseInt(number));
             }
           }
           if (words.length > 4) {
@@ -126,6 +126,9 @@ public class ReplayMaster {
         }
         default -> throw new IOException("plan.txt: cannot read " + line);
       }
+    }
+    for (Stage stage : stages) { // which may come after one that stands below it
+      stage.afterNumbers.forEach(number -> stage.after.add(stages.get(number)));
     }
   }
 

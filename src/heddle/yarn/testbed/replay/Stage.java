@@ -11,6 +11,7 @@ final class Stage {
   final int number;
   final int[] amounts;
   final Resource size;
+  final List<Integer> afterNumbers = new ArrayList<>();
   final List<Stage> after = new ArrayList<>();
   final ArrayDeque<Task> waiting = new ArrayDeque<>(); // those with a request and those without
   int slowStartPermille = NOT_EARLY;
