@@ -39,7 +39,9 @@ policies = st.builds(
             ("haste", {}),
             ("haste", {"initial": 0, "urgency": "assigned"}),
             ("haste", {"fitness": 0, "progress": "finished"}),
+            ("haste", {"hold_reduces": 1}),
             ("haste-a", {}),
+            ("haste-a", {"aggressiveness": 3, "urgency": "none"}),
         )
     ),
     placement=st.just(("most-free", {})),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heddle.model.cluster import Cluster
 from heddle.model.workload import AM, INNER
 
-from .haste import AM_RANK, Haste
+from .haste import AM_RANK, Haste, HasteA
 from .knobs import DEFAULT_POLL_MS, Knobs, PostedSize, Turns, stock
 from .orderings import FfdDp, Key, LeafOrder, fifo_key
 from .promises import Promises
@@ -94,6 +94,8 @@ class Bridge(Knobs):
             haste = self.ordering
             named = {stage: self._key_and_urgency(haste, stage) for stage in waiting}
             turns.table = Table("scaled", haste.fitness, -(3 * 2**59), named)
+            if isinstance(haste, HasteA):
+                turns.table.form, turns.table.alignment_milli = "aligned", self._weight(haste)
             if haste.initial and all(run.kind == AM for run in self.seen):
                 nodes = [node for node in self.alive if not (self.world.partitions and node.spec.label)]
                 turns.table.plans = {node: self._plan(haste, node, waiting) for node in nodes}
@@ -103,19 +105,45 @@ class Bridge(Knobs):
             turns.table = Table("fit" if by_fit else "key", by_fit, None, named)
 
     def _key_and_urgency(self, haste: Haste, stage: Stage) -> tuple[Key, int]:
-        """All that a job has asked for are maps to whoever looks from outside."""
-        if stage.kind == AM or haste.form == "none":
-            return (AM_RANK + fifo_key(stage.job) if stage.kind == AM else 0), 0
-        maps = [other for other in self.known.get(stage.job, []) if other.kind != AM]
-        there = {other: sum(run.task.stage is other for run in self.seen) for other in maps}
-        part = {other: haste._part(self.world, other.shape) for other in maps}
+        if stage.kind == AM:
+            return AM_RANK + fifo_key(stage.job), 0
+        urgency = self._urgency(haste, stage)
+        return -(self._alignment(haste, stage) * 2**40) - urgency, urgency
+
+    def _urgency(self, haste: Haste, stage: Stage) -> int:
+        """As inside, of what was seen of the job so far."""
+        if haste.form == "none":
+            return 0
+        known = [other for other in self.known.get(stage.job, []) if other.kind != AM]
+        those = [other for other in known if _round(other) == _round(stage)]
+        maps, reduces = [s for s in those if not s.is_early], [s for s in those if s.is_early]
+        there = {other: sum(run.task.stage is other for run in self.seen) for other in those}
+        part = {other: haste._part(self.world, other.shape) for other in those}
         passed = sum(self.done[s] + (0 if haste.progress == "finished" else there[s]) for s in maps)
         of_all = sum(len(s.waiting()) + there[s] + self.done[s] for s in maps)
-        holds = sum(there[s] * part[s] for s in maps)
-        ever = sum((there[s] + self.done[s]) * part[s] for s in maps)
+        of_reduces = sum(there[s] * part[s] for s in reduces)
+        holds = of_reduces + sum(there[s] * part[s] for s in maps)
+        ever = sum((there[s] + self.done[s]) * part[s] for s in those)
         progress = passed * 2**20 // max(1, of_all)
-        urgency = min(progress * (ever if haste.form == "assigned" else holds) // 2**20, 2**40 - 1)
-        return -urgency, urgency
+        of_map = progress * (ever if haste.form == "assigned" else holds) // 2**20
+        if not stage.is_early:
+            return min(of_map, 2**40 - 1)
+        if haste.holds_reduces and any(s.waiting() for s in maps):
+            return 0
+        return min(of_map * (progress * holds // 2**20) // max(1, of_reduces, part[stage]), 2**40 - 1)
+
+    def _alignment(self, haste: Haste, stage: Stage) -> int:
+        """Jobs count once they have been seen."""
+        if not isinstance(haste, HasteA) or not stage.job.iterative or haste.aggressiveness == 0:
+            return 0
+        if 1000 * sum(job.iterative for job in self.met) >= 900 * len(self.met):
+            return 0
+        return 2**20 - 2**20 // (stage.iteration + 2)
+
+    def _weight(self, haste: HasteA) -> int:
+        if haste.aggressiveness != "auto":
+            return round(1000 * float(haste.aggressiveness))
+        return 1000 - 1000 * sum(job.iterative for job in self.met) // max(1, len(self.met))
 
     def _plan(self, haste: Haste, node: Node, waiting: list[Stage]) -> dict[Vector, int]:
         total, held = self.sizes.total(self.world, node), self.world.allocated_node(node)
@@ -129,3 +157,8 @@ class Bridge(Knobs):
         if turns.table is not None:
             self.tabled.table = turns.table
         return moved or turns.table is not None
+
+
+def _round(stage: Stage) -> int:
+    """As the application tells it: of iterative jobs alone."""
+    return stage.iteration if stage.job.iterative else 0

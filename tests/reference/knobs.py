@@ -51,9 +51,10 @@ class PostedSize(Sizing):
         return tuple(max(size, held) for size, held in zip(posted, world.allocated_node(node), strict=True))
 
 
-def stock(policy: Policy) -> Policy:
+def stock(policy: Policy, *, by_bridge: bool = False) -> Policy:
     """What decides between two ticks. Its sizing is a PostedSize."""
-    queues: Lever = policy.queues if make_queues(*policy.queues).walks else ("capacity", {})
+    alone: Lever = ("capacity", {"reserve": 0} if by_bridge else {})
+    queues: Lever = policy.queues if make_queues(*policy.queues).walks else alone
     admission = policy.admission if policy.admission[0] in OF_YARN else ADMISSION_OF[queues[0]]
     default = {"fifo": "fifo", "leaf-order": policy.ordering[1].get("default", "fifo")}
     ordering: Lever = ("leaf-order", {"default": default.get(policy.ordering[0], LEAF_ORDER_OF[queues[0]])})

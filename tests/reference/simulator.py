@@ -82,7 +82,7 @@ class Simulator:
             cluster = replace(cluster, calculator="dominant")
         if make_ordering(*policy.ordering).by_memory:
             cluster = replace(cluster, calculator="memory")
-        queues = make_queues(*(stock(policy) if by_knobs else policy).queues)
+        queues = make_queues(*(stock(policy, by_bridge=by_bridge) if by_knobs else policy).queues)
         self.world = load(workload, cluster, seed, counts_partitions=queues.counts_partitions)
         self.reports = Reports(self.world, observation)
         self.knobs: Knobs | None = None
@@ -96,7 +96,7 @@ class Simulator:
                 self.knobs = Bridge(*given, tabled)
             else:
                 self.knobs = Knobs(*given)
-            policy, listener = stock(policy), self.knobs.sizing
+            policy, listener = stock(policy, by_bridge=by_bridge), self.knobs.sizing
         else:
             self.sizing = listener = make_sizing(*policy.sizing)
             self.promises = Promises(self.world, self.sizing)

@@ -15,11 +15,12 @@ FAR = 3 * 2**61  # beyond all keys
 
 @dataclass
 class Table:
-    form: str  # key, fit, scaled
+    form: str  # key, fit, scaled, aligned
     fitness: bool
     ahead_below: Key | None
     named: dict[Stage, tuple[Key, int]]  # key and term
     plans: dict[Node, dict[Vector, int]] = field(default_factory=dict)
+    alignment_milli: int = 0
 
     def is_ahead(self, key: Key) -> bool:
         return self.ahead_below is not None and key < self.ahead_below
@@ -79,8 +80,16 @@ class Tabled(Ordering):
             elif table.form == "fit":
                 scores.append(fit)
             else:
-                scores.append(position(fit, fits) + position(term, [self.least, max(terms)]))
+                aligned = [self._alignment(other) for other in stages]
+                part = table.alignment_milli * position(self._alignment(stage), aligned) // 1000
+                scores.append(position(fit, fits) + position(term, [self.least, max(terms)]) + part)
         return scores
+
+    def _alignment(self, stage: Stage) -> int:
+        """It stands first in the key; what is not named has none."""
+        assert self.table is not None
+        key = self.table.named.get(stage, (0, 0))[0]
+        return -key // 2**40 if self.table.form == "aligned" else 0
 
     def on_allocation(self, world: World, run: Run) -> None:
         plan = self.table.plans.get(run.node, {}) if self.table else {}

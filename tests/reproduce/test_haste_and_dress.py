@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from heddle.analysis.measures.idle_reduces import idle_reduces_gb_h
 from heddle.model.cluster import Cluster, Node
 from heddle.reproduce.constants import read_constants
 from heddle.reproduce.dress.compared import small_jobs, small_waits
@@ -14,7 +15,7 @@ from heddle.reproduce.dress.jobs import paper_cluster, twenty
 from heddle.reproduce.dress.release import release_of
 from heddle.reproduce.haste.batches import JobKind
 from heddle.reproduce.haste.four_gb import Tasks
-from heddle.reproduce.haste.measures import Measured, idle_reduces_gb_h, makespan
+from heddle.reproduce.haste.measures import Measured, makespan
 from heddle.reproduce.haste.recorded import RecordedBatch
 from heddle.reproduce.haste.settings import ITERATIVE, SAME, SMALL, Settings, relative
 from heddle.reproduce.haste.trajectories import seen_by

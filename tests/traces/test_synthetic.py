@@ -233,3 +233,13 @@ def test_phases_follow_one_another_and_differ_in_what_they_use() -> None:
     assert max(share["etl"]) < 0.4
     assert min(share["train"]) > 0.9
     assert {queue.name for queue in suggested_cluster("phases").queues} >= {"root.pool-0", "root.pool-1"}
+
+
+def test_memory_and_cpu_has_early_reduces_and_rounds() -> None:
+    workload = make_workload("memory-and-cpu")
+    early = workload.stages["slow_start_permille"] >= 0
+    assert early.any()
+    assert workload.stages["iteration"].max() == 2
+    assert workload.jobs["iterative"].tolist() == 4 * [0, 0, 1]
+    sizes = {tuple(shape) for shape in workload.shapes.tolist()}
+    assert {(1536, 1000), (512, 3000)} <= sizes  # what fits beside each other

@@ -13,7 +13,7 @@ from heddle.yarn.testbed.local import namespaces
 from heddle.yarn.testbed.local.cluster import LocalCluster, bring_up, take_down
 from heddle.yarn.testbed.local.folders import cluster_folder
 from heddle.yarn.testbed.local.layout import Layout
-from heddle.yarn.testbed.local.namespaces import bridge_of, free_subnet, inside, join_nodes, part_nodes
+from heddle.yarn.testbed.local.namespaces import bridge_of, free_subnet, inside, join_nodes, part_nodes, sent_bytes
 
 from .conftest import free_port
 
@@ -82,14 +82,34 @@ def test_a_job_runs_on_nodes_with_addresses_of_their_own(
 
 def test_a_transfer_between_nodes_is_held_to_the_rate(hosts: LocalCluster) -> None:
     """Only from below: a busy machine may take longer, a link without a limit would take a moment."""
-    to = [hosts.layout.node_host(0), str(free_port(1))]
-    receive = [*inside(hosts.folder, 0), "python3", "-c", RECEIVE, *to]
-    send = [*inside(hosts.folder, 1), "python3", "-c", SEND, *to, str(SENT_BYTES)]
+    took_s = transfer_s(hosts.folder, hosts.layout, 1, SENT_BYTES)
+    assert took_s > 0.9 * SENT_BYTES * 8 / (MBIT * 1_000_000)
+
+
+def test_each_pair_has_its_rate_and_its_bytes_are_counted(root: None, own_state: Path) -> None:
+    """Without a YARN: three nodes, of which two are further apart."""
+    folder = cluster_folder("pairs")
+    layout = Layout(nodes=3, hosts=True, subnet=free_subnet(folder), link_mbit=400, pairs=((0, 1, MBIT),))
+    join_nodes(folder, layout)
+    try:
+        slow_s, quick_s = (transfer_s(folder, layout, sender, SENT_BYTES) for sender in (1, 2))
+        sent = sent_bytes(folder, layout)
+    finally:
+        part_nodes(folder)
+    assert slow_s > 0.9 * SENT_BYTES * 8 / (MBIT * 1_000_000) > quick_s
+    assert sent.keys() == {(one, other) for one in range(3) for other in range(3) if one != other}
+    assert all(SENT_BYTES < sent[sender, 0] < 1.1 * SENT_BYTES for sender in (1, 2))
+    assert sent[0, 1] < SENT_BYTES / 10 > sent[1, 2]
+
+
+def transfer_s(folder: Path, layout: Layout, sender: int, size: int) -> float:
+    to = [layout.node_host(0), "7777"]
+    receive = [*inside(folder, 0), "python3", "-c", RECEIVE, *to]
+    send = [*inside(folder, sender), "python3", "-c", SEND, *to, str(size)]
     with subprocess.Popen(receive, stdout=subprocess.PIPE, text=True) as receiver:
         assert receiver.stdout is not None
         assert receiver.stdout.readline() == "listens\n"
-        took_s = float(subprocess.run(send, capture_output=True, text=True, check=True, timeout=120).stdout)
-    assert took_s > 0.9 * SENT_BYTES * 8 / (MBIT * 1_000_000)
+        return float(subprocess.run(send, capture_output=True, text=True, check=True, timeout=120).stdout)
 
 
 def test_a_half_made_network_is_removed(root: None, own_state: Path) -> None:

@@ -16,6 +16,7 @@ from heddle.model.errors import BadInput
 from heddle.report.real_trial import trial_html
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.testbed import trial
+from heddle.yarn.testbed.alternatives import Alternative, alternative, ordering_by
 from heddle.yarn.testbed.replay.plan import ReplayJob
 from heddle.yarn.testbed.run_jobs import GAVE_UP, JobRun
 from heddle.yarn.testbed.trial import TrialRun, order_of, over_reserved, run_trial
@@ -39,10 +40,10 @@ def test_an_interrupted_trial_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(trial, "_one", one)
     monkeypatch.setattr(trial, "SETTLE_S", 0)
     plan = {"rounds": 2}
-    place: Any = None
+    places: Any = {None: None}
 
     def go(given: dict[str, Any]) -> list[TrialRun]:
-        return run_trial([], ["stock", "b"], 2, place, Journal(tmp_path / "t"), given, lambda _: None)
+        return run_trial([], ["stock", "b"], 2, places, Journal(tmp_path / "t"), given, lambda _: None)
 
     with pytest.raises(KeyboardInterrupt):
         go(plan)
@@ -140,6 +141,44 @@ def test_what_the_controller_learnt_is_in_the_policy_that_the_record_names(tmp_p
         decisions.add({"containers": containers, "in_full_s": in_full_s})
     decisions.flush()
     assert trial.counted_in_full_s(tmp_path) == 12.5
-    assert "young_reports=13" in trial._spelled_out("usage-feedback", tmp_path)
-    assert "young_reports=2" in trial._spelled_out("usage-feedback(young_reports=2)", tmp_path)
-    assert trial._spelled_out("stock again", tmp_path) == "stock"
+    assert "young_reports=13" in trial._spelled_out(alternative("usage-feedback"), tmp_path)
+    assert "young_reports=2" in trial._spelled_out(alternative("usage-feedback(young_reports=2)"), tmp_path)
+    assert trial._spelled_out(alternative("stock again"), tmp_path) == "stock"
+
+
+@pytest.mark.parametrize(
+    ("text", "means", "simulated_as"),
+    [
+        ("stock", Alternative(None), "stock"),
+        ("stock again@second", Alternative(None, None, "second"), "stock"),
+        ("stock( order = fair )", Alternative(None, "fair"), "capacity+leaf-order(default=fair)"),
+        ("haste(initial=false)@x", Alternative("haste(initial=false)", None, "x"), "haste(initial=false)"),
+    ],
+)
+def test_what_a_trial_compares(text: str, means: Alternative, simulated_as: str) -> None:
+    assert alternative(text) == means
+    assert means.simulated_as == simulated_as
+
+
+def test_a_leaf_cannot_order_by_anything() -> None:
+    with pytest.raises(BadInput, match="not 'drf'"):
+        alternative("stock(order=drf)")
+
+
+def test_leaves_are_put_back_as_they_were_found() -> None:
+    class Rm:
+        def __init__(self) -> None:
+            self.changes: list[Any] = []
+
+        def scheduler_settings(self) -> dict[str, str]:
+            return {"yarn.scheduler.capacity.root.a.ordering-policy": "bridge"}
+
+        def change_queues(self, changes: Any) -> None:
+            self.changes.append(changes)
+
+    rm: Any = Rm()
+    with pytest.raises(KeyboardInterrupt), ordering_by("fair", rm, {"root.a", "root.b"}):
+        raise KeyboardInterrupt
+    fair = {"ordering-policy": "fair"}
+    found = {"root.a": {"ordering-policy": "bridge"}, "root.b": {"ordering-policy": None}}
+    assert rm.changes == [{"root.a": fair, "root.b": fair}, found]

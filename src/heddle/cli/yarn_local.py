@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -33,6 +34,9 @@ def up(
     link_mbit: Annotated[
         int, typer.Option(help="With --hosts: rate of each node's link, each way; 0: as fast as it goes.")
     ] = 0,
+    pair_mbit: Annotated[
+        list[str] | None, typer.Option(help="With --hosts: 0-1=20, the rate between two nodes, each way; repeat it.")
+    ] = None,
     preemption: Annotated[
         bool, typer.Option("--preemption", help="Queues take back what they are due, within seconds (capacity).")
     ] = False,
@@ -52,7 +56,7 @@ def up(
       heddle yarn up
       heddle yarn up --name second --nodes 2 --node-memory-mb 2048 --port 9088
       heddle yarn up --queue pool-0=90 --queue pool-1=10
-      heddle yarn up --hosts --link-mbit 100
+      heddle yarn up --hosts --link-mbit 100 --pair-mbit 0-1=20
       heddle yarn up --bridge
     """
     from heddle.yarn.testbed.local.cluster import bring_up
@@ -61,7 +65,7 @@ def up(
     queues = tuple(_queue(text) for text in queue) if queue else Layout.queues
     layout = Layout(
         nodes, node_memory_mb, node_vcores, hadoop, scheduler, am_share, port, queues, hosts, link_mbit,
-        preemption=preemption, bridge=bridge,
+        preemption=preemption, bridge=bridge, pairs=tuple(_pair(text) for text in pair_mbit or ()),
     )  # fmt: skip
     cluster = bring_up(name, layout, say)
     _show([cluster], json)
@@ -73,6 +77,38 @@ def _queue(text: str) -> tuple[str, int]:
     if not equals or not name.replace("-", "").replace("_", "").isalnum() or not percent.isdigit():
         raise BadInput.of("--queue", f"write NAME=PERCENT, such as pool-0=90, not {text!r}")
     return name, int(percent)
+
+
+def _pair(text: str) -> tuple[int, int, int]:
+    found = re.fullmatch(r"(\d+)-(\d+)=(\d+)", text)
+    if found is None:
+        raise BadInput.of("--pair-mbit", f"write NODE-NODE=MBIT, such as 0-1=20, not {text!r}")
+    return int(found[1]), int(found[2]), int(found[3])
+
+
+def links(name: Name = "local", json: Json = False) -> int:
+    """Show how many bytes each node of a cluster with --hosts has sent to each other one.
+
+    \b
+    Example:
+      heddle yarn links --name second
+    """
+    from heddle.yarn.testbed.local.cluster import find_cluster
+    from heddle.yarn.testbed.local.namespaces import sent_bytes
+
+    cluster = find_cluster(name)
+    if not cluster.layout.hosts:
+        raise BadInput.of("--name", f"nodes of {name!r} have no links of their own: it was started without --hosts")
+    sent = sent_bytes(cluster.folder, cluster.layout)
+    if json:
+        print_json([{"from": one, "to": other, "bytes": count} for (one, other), count in sent.items()])
+        return DONE
+    nodes = range(cluster.layout.nodes)
+    rows = [
+        (f"node {one}", *(f"{sent.get((one, to), 0) / 1e6:.1f}" if to != one else "" for to in nodes)) for one in nodes
+    ]
+    print_tables([table(("MB sent by", *(f"to node {node}" for node in nodes)), rows, title=f"links of {name}")])
+    return DONE
 
 
 def down(name: Name = "local", json: Json = False) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean
@@ -27,7 +28,12 @@ def trial(
         str | None,
         typer.Argument(metavar="[WORKLOAD]", help="As for `heddle yarn run` [default: a burst that over-reserves]."),
     ] = None,
-    policy: Annotated[list[str] | None, typer.Option("--policy", "-p", help="stock, or a policy; repeat it.")] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--policy", "-p", help="stock, stock(order=fair), or a policy; @NAME: on that cluster. Repeat it."
+        ),
+    ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often each policy runs; fixed beforehand.")] = 3,
     times: Annotated[int, typer.Option(min=1, help="Default workload: reserves this many times what it uses.")] = 4,
     task_s: Annotated[int, typer.Option(min=1, help="Default workload: seconds that a task takes.")] = 30,
@@ -48,19 +54,21 @@ def trial(
     """Run the same real workload under each policy alternately and compare.
 
     The first policy is the baseline; changes are against it in the same round. Name `stock` twice for the noise floor
-    (A/A). The folder keeps the record of every run; the same command with --report later only writes the report. Exit
-    code 1 means that a job failed.
+    (A/A). On a cluster with the bridge policies decide through it. The folder keeps the record of every run; the same
+    command with --report later only writes the report. Exit code 1 means that a job failed.
 
     \b
     Examples:
       heddle yarn trial --policy stock --policy usage-feedback --rounds 3 --report trial.html
       heddle yarn trial tasks.csv --policy stock --policy "usage-feedback(damping=0.25)" --out quick
       heddle yarn trial --policy stock --policy admission-control --jobs 12 --am-memory-mb 1024 --give-up 300
+      heddle yarn trial memory-and-cpu -p stock -p "stock(order=fair)" -p haste -p stock@drf
     """
     from heddle.analysis.comparison.real_trial import shown_jobs, shown_policies
     from heddle.report.page import write_page
     from heddle.report.real_trial import trial_html
     from heddle.yarn.observe.journal import Journal
+    from heddle.yarn.testbed.alternatives import alternative
     from heddle.yarn.testbed.mixture import load_real_jobs
     from heddle.yarn.testbed.trial import over_reserved, run_trial
 
@@ -81,9 +89,14 @@ def trial(
         "jobs": len(work),
         "give_up_s": give_up_s,
     }
-    with interruptible(), workplace_of(None, name, None) as place:
-        runs = run_trial(work, policies, rounds, place, Journal(out / "trial.jsonl", say), plan, say, give_up_s)
+    with interruptible(), ExitStack() as opened:
+        places = {
+            cluster: opened.enter_context(workplace_of(None, cluster or name, None))
+            for cluster in {alternative(one).cluster for one in policies}
+        }
+        runs = run_trial(work, policies, rounds, places, Journal(out / "trial.jsonl", say), plan, say, give_up_s)
     summary = shown_policies(runs, policies)
+    idle = _idle_reduces(out, runs)
     expected = [] if workload else _expected(summary, runs, out, times, task_s)
     if report is not None:
         command = shlex.join(["heddle", *sys.argv[1:]])
@@ -91,16 +104,18 @@ def trial(
         say(f"wrote {report}")
     if json:
         document = {**plan, "expected": [asdict(one) for one in expected]}
-        print_json({**document, "summary": [asdict(one) for one in summary], "runs": [asdict(run) for run in runs]})
+        shown = [{**asdict(one), "idle_reduces_gb_min": idle.get(one.policy)} for one in summary]
+        print_json({**document, "summary": shown, "runs": [asdict(run) for run in runs]})
     else:
         rows = [
             (
                 one.policy, _mean(one.makespan_s), _change(one.makespan_change_pct), _mean(one.jct_mean_s),
                 str(one.failed_jobs), str(one.stuck_jobs), f"{100 * one.peak_used_share:.0f} %",
+                _mean_of(idle.get(one.policy, [])),
             )
             for one in summary
         ]  # fmt: skip
-        headings = ("policy", "makespan", "change", "completion", "failed", "stuck", "peak use")
+        headings = ("policy", "makespan", "change", "completion", "failed", "stuck", "peak use", "idle reduces")
         print_tables([table(headings, rows, title=f"{what}, {rounds} rounds on a real YARN")])
         for one in expected:
             print(one.sentence)
@@ -109,7 +124,7 @@ def trial(
 
 def _distinct(policies: list[str]) -> list[str]:
     """Stock may stand beside itself; anything else twice is a mistake."""
-    from heddle.yarn.testbed.trial import STOCK
+    from heddle.yarn.testbed.alternatives import STOCK
 
     if policies.count(STOCK[0]) == len(STOCK):
         second = len(policies) - 1 - policies[::-1].index(STOCK[0])
@@ -132,17 +147,33 @@ def _running(out: Path, runs: list[TrialRun]) -> dict[str, Any]:
     return {policy: running_over_time(read_record(path)) for policy, path in records.items() if path.exists()}
 
 
+def _idle_reduces(out: Path, runs: list[TrialRun]) -> dict[str, list[float]]:
+    """GB times minutes that reduces held before their maps had ended, by policy, round by round."""
+    from heddle.analysis.measures.idle_reduces import idle_reduces_gb_h
+    from heddle.record.files import read_record
+    from heddle.yarn.testbed.trial import run_name
+
+    found: dict[str, list[float]] = {}
+    for run in runs:
+        record = out / run_name(run.round, run.policy) / "record"
+        if record.exists():
+            found.setdefault(run.policy, []).append(60 * idle_reduces_gb_h(read_record(record)))
+    return found
+
+
 def _expected(summary: list[PolicyShown], runs: list[TrialRun], out: Path, times: int, task_s: int) -> list[SteadyGain]:
     """What usage feedback should gain on the built-in workload, which is as the algebra has it."""
     from heddle.analysis.best_possible.steady_gain import SteadyGain, steady_gain
     from heddle.policy.lever import Question
     from heddle.policy.levers.usage_feedback import USAGE_FEEDBACK
     from heddle.policy.parse import parse_policy
-    from heddle.yarn.testbed.trial import STOCK, counted_in_full_s, run_name
+    from heddle.yarn.testbed.alternatives import alternative
+    from heddle.yarn.testbed.trial import counted_in_full_s, run_name
 
     found = []
     for one in summary[1:]:
-        lever = None if one.policy in STOCK else parse_policy(one.policy).by_question[Question.SIZING]
+        steered = alternative(one.policy).policy
+        lever = None if steered is None else parse_policy(steered).by_question[Question.SIZING]
         if lever is None or lever.name != USAGE_FEEDBACK.name or one.makespan_change_pct is None:
             continue
         fixed_s = float(lever.parameter("young_reports"))  # a report a second
@@ -151,6 +182,10 @@ def _expected(summary: list[PolicyShown], runs: list[TrialRun], out: Path, times
         gain = steady_gain(times, task_s, float(lever.parameter("damping")), in_full_s)
         found.append(SteadyGain(one.policy, in_full_s, gain, -one.makespan_change_pct.mean / 100))
     return found
+
+
+def _mean_of(values: list[float]) -> str:
+    return f"{fmean(values):.1f} GB min" if values else ""
 
 
 def _mean(value: Spread) -> str:

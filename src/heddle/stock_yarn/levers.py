@@ -61,6 +61,8 @@ def stock_policy(policy: Policy, tabled: Ordering | None = None) -> Policy:
         stock[Question.ORDERING] = LEAF_ORDER.with_values({"default": default})
     if tabled is not None:
         stock[Question.ORDERING] = tabled.with_values(stock[Question.ORDERING].values)
+        if queues.reserving == "none" and not queues.by_queue:  # a table says whether nodes are reserved
+            stock[Question.QUEUES] = stock[Question.QUEUES].with_values({"reserve": False})
     stock |= {
         Question.SIZING: POSTED,
         Question.PARTITION: SHARED,

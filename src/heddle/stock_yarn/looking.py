@@ -112,16 +112,29 @@ def _apps(sim, submitted_to, apps, asks, counts):
             apps["first_ask"][i] = first_ask
             apps["n_asks"][i] = counts[ASKS] - first_ask
             apps["submitted_to"][i] = submitted_to[job]
-            apps["iterative"][i] = 0
+            apps["iterative"][i] = spec["iterative"][job]
 
 
 @compiled
 def _ask(sim, asks, a, priority, stage, waiting):
     shape = sim.shown.stage_spec["shape"][stage]
     asks["priority"][a], asks["containers"][a] = priority, waiting
-    asks["early"][a] = asks["iteration"][a] = 0  # a simulated job does not tell
+    asks["early"][a], asks["iteration"][a] = _is_early(sim, stage), _round_of(sim, stage)
     for r in range(2):
         asks["size"][a, r] = sim.shown.shape["demand"][shape, r]
+
+
+@compiled
+def _is_early(sim, stage):
+    """MapReduce's priorities, and the tags of others, tell it (yarn/live/kinds.py)."""
+    return sim.shown.stage_spec["slow_start_permille"][stage] >= 0
+
+
+@compiled
+def _round_of(sim, stage):
+    """Told by tags, of iterative jobs."""
+    iterative = sim.shown.job_spec["iterative"][sim.shown.stage_spec["job"][stage]]
+    return sim.shown.stage_spec["iteration"][stage] if iterative else 0
 
 
 @compiled
@@ -142,7 +155,7 @@ def _containers(sim, held, counts):
         held["node"][i] = sim.shown.container["node"][s]
         held["priority"][i] = stage - sim.shown.job_spec["first_stage"][job]
         held["is_am"][i] = sim.shown.stage_spec["kind"][stage] == AM
-        held["early"][i] = held["iteration"][i] = 0
+        held["early"][i], held["iteration"][i] = _is_early(sim, stage), _round_of(sim, stage)
         for r in range(2):
             held["size"][i, r] = sim.shown.shape["demand"][shape, r]
 

@@ -103,7 +103,8 @@ def _combine(  # type: ignore[no-untyped-def]
     value = between(fit, min_fit, max_fit) + between(term, table["least_term"][0], max_term)
     if kind == SCALED:
         return value
-    least, most = -max_key >> ALIGNMENT_BITS, -min_key >> ALIGNMENT_BITS
+    # What the table does not name counts as not aligned.
+    least, most = -max_key >> ALIGNMENT_BITS if max_key < FAR >> 1 else 0, -min_key >> ALIGNMENT_BITS
     return value + table["alignment_milli"][0] * between(-key >> ALIGNMENT_BITS, least, most) // 1000
 
 

@@ -24,6 +24,7 @@ _MODULES: Final = {
     "over-reserved-day": "over_reserved_day",
     "network-dags": "network_dags",
     "phases": "phases",
+    "memory-and-cpu": "memory_and_cpu",
     "bench": "bench",
 }
 _SPEC: Final = re.compile(r"\s*(?P<name>[\w.-]+)\s*(?:\((?P<arguments>[^()]*)\))?\s*")

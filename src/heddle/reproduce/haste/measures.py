@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import polars as pl
-
+from heddle.analysis.measures.idle_reduces import idle_reduces_gb_h
 from heddle.analysis.measures.metrics import run_metrics
 from heddle.experiments.compare import Jobs
 from heddle.model.cluster import Cluster
-from heddle.model.resources import MEMORY_MB
-from heddle.record.run import Run
 from heddle.run import simulate
 
 
@@ -55,21 +52,3 @@ def measure(batch: Jobs, cluster: Cluster, policy: str, seed: int) -> Measured |
         vcores_pct=100 * metrics["utilisation"]["vcores"]["reserved"],
         idle_gb_h=idle_reduces_gb_h(run),
     )
-
-
-def idle_reduces_gb_h(run: Run) -> float:
-    """Memory that started reduces held until the last map of their iteration had ended."""
-    role = pl.col("name").str.splitn("-", 2)
-    stages = run.stages.select("stage", phase=role.struct.field("field_0"), iteration=role.struct.field("field_1"))
-    tasks = run.attempts.join(stages, on="stage").join(run.shapes, on="shape")
-    maps = tasks.filter(pl.col("phase") == "map").group_by("job", "iteration").agg(pl.col("ended_at_ms").max())
-    held = (
-        tasks.filter(pl.col("phase") == "reduce")
-        .join(maps.rename({"ended_at_ms": "maps_ended_at_ms"}), on=["job", "iteration"])
-        .select(
-            (pl.min_horizontal("maps_ended_at_ms", "ended_at_ms") - pl.col("started_at_ms")).clip(0) * pl.col(MEMORY_MB)
-        )
-        .to_series()
-        .sum()
-    )
-    return float(held) / 1024 / 3_600_000

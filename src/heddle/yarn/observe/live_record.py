@@ -23,6 +23,7 @@ from heddle.model.workload import AM, TASKS
 from heddle.record.manifest import FORMAT_VERSION, LIVE_SOURCE
 from heddle.record.run import Run
 from heddle.record.schema import Table, tables
+from heddle.yarn.live.kinds import MAPS_ALONE, kinds_of
 from heddle.yarn.live.things_seen import Size
 from heddle.yarn.observe.merging import with_histories
 from heddle.yarn.observe.outcomes import job_outcome, outcome_of, retried
@@ -186,7 +187,11 @@ def stage_name(kind: Kind, app: AppLife) -> str:
         return "am"
     if app.kind == "MAPREDUCE" and kind.priority in _MAPREDUCE:
         return _MAPREDUCE[kind.priority]
-    return f"priority {kind.priority}"
+    told = kinds_of(app.kind, app.tags)
+    if told == MAPS_ALONE:
+        return f"priority {kind.priority}"
+    requests = told.of(kind.priority)
+    return f"{'reduce' if requests.early else 'map'}-{requests.iteration}"
 
 
 def _nodes(seen: Seen, rows: _Rows) -> list[tuple[Any, ...]]:

@@ -208,5 +208,5 @@ def _life(row: Mapping[str, Any]) -> AppLife:
         launched_at_ms=int(row.get("launchTime") or 0) or None,
         ended_at_ms=int(row["finishedTime"]) if over else None, final_status=str(row["finalStatus"]),
         memory_mb_seconds=int(row["memorySeconds"]) if over else None,
-        vcore_seconds=int(row["vcoreSeconds"]) if over else None,
+        vcore_seconds=int(row["vcoreSeconds"]) if over else None, tags=str(row.get("applicationTags") or ""),
     )  # fmt: skip

@@ -38,6 +38,7 @@ class AppLife:
     final_status: str = "UNDEFINED"
     memory_mb_seconds: int | None = None
     vcore_seconds: int | None = None
+    tags: str = ""  # with commas between
 
 
 @dataclass(frozen=True)

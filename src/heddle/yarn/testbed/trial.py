@@ -1,9 +1,9 @@
-"""The same real workload under several policies, alternately, on one local cluster.
+"""The same real workload under several policies, alternately, on one local cluster or on several.
 
 Rounds go forth and back (A B, B A, ...), so that a drift of the machine does not favour one. Every run that has ended
-is in a journal: a trial that was interrupted goes on behind it. `stock` is YARN left alone; every other policy is
-steered live by a process of its own, as an operator would. What happened in a run, its record and what the controller
-decided, is in a folder of its own.
+is in a journal: a trial that was interrupted goes on behind it. `stock` is YARN left alone (alternatives.py); every
+other policy is steered live by a process of its own, as an operator would. What happened in a run, its record and what
+the controller decided, is in a folder of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,16 +23,16 @@ from typing import Any, Final
 
 from heddle.model.errors import BadInput, CheckFailed
 from heddle.policy.parse import parse_policy
-from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.levers import charging_young
 from heddle.yarn.live.rm_answers import read_nodes
 from heddle.yarn.observe.journal import Journal, read_lines
 from heddle.yarn.observe.recording import recording
+from heddle.yarn.testbed.alternatives import Alternative, alternative, ordering_by
+from heddle.yarn.testbed.bridge.settings import SECRET_NAME
 from heddle.yarn.testbed.mixture import RealJob
 from heddle.yarn.testbed.replay.plan import ReplayJob
 from heddle.yarn.testbed.run_jobs import GAVE_UP, JobRun, Workplace, run_jobs
 
-STOCK: Final = ("stock", "stock again")  # twice, to see how much two equal things differ
 READY_WITHIN_S: Final = 240.0  # the first time levers are compiled, which takes long on a busy machine
 OWN_CALLS_PER_S: Final = 1000  # the cluster of a trial serves nobody else
 DECISIONS: Final = "decisions.jsonl"
@@ -87,7 +87,7 @@ def run_trial(
     jobs: list[RealJob],
     policies: list[str],
     rounds: int,
-    place: Workplace,
+    places: Mapping[str | None, Workplace],
     journal: Journal,
     plan: dict[str, Any],
     say: Callable[[str], None],
@@ -95,7 +95,7 @@ def run_trial(
 ) -> list[TrialRun]:
     """All runs, those of an earlier start included. `plan` says what is tried; a journal of another plan is refused.
 
-    A run that has not ended after `give_up_s` counts as stuck.
+    `places`: by the cluster that a policy names. A run that has not ended after `give_up_s` counts as stuck.
     """
     entries = list(journal.read())
     if entries and entries[0] != plan:
@@ -109,7 +109,7 @@ def run_trial(
         if (number, policy) in ran:
             continue
         say(f"round {number + 1} of {rounds}: {policy}")
-        run = _one(jobs, number, policy, place, journal.path.parent, give_up_s)
+        run = _one(jobs, number, policy, places[alternative(policy).cluster], journal.path.parent, give_up_s)
         journal.add(asdict(run))
         journal.flush()
         stuck = f", {run.stuck_jobs} jobs stuck" if run.stuck_jobs else ""
@@ -122,7 +122,8 @@ def run_trial(
 def _one(jobs: list[RealJob], number: int, policy: str, place: Workplace, folder: Path, give_up_s: float) -> TrialRun:
     own = {node.id: node.total for node in read_nodes(place.client.nodes(), place.client.address).values()}
     peak = 0.0
-    mine = folder / run_name(number, policy)
+    mine, tried = folder / run_name(number, policy), alternative(policy)
+    leaves = {job.queue for job in jobs}
     with recording(place.client, lambda _: None, own_machine=True, history=place.history) as kept:
 
         def look() -> None:
@@ -131,10 +132,10 @@ def _one(jobs: list[RealJob], number: int, policy: str, place: Workplace, folder
             for node in read_nodes(place.client.nodes(), place.client.address).values():
                 peak = max(peak, node.containers_memory_mb / own[node.id][0])
 
-        with _steered(policy, place.client, mine):
+        with ordering_by(tried.order, place.client, leaves), _steered(tried.policy, place, mine):
             runs = run_jobs(jobs, place, lambda _: None, look, give_up_s)
         apps = {run.app_id for run in runs}
-        spelled_out = _spelled_out(policy, mine)
+        spelled_out = _spelled_out(tried, mine)
         kept.write(
             apps, mine / "record", policy=spelled_out, workload=folder.name, started_by=["heddle", *sys.argv[1:]]
         )
@@ -146,11 +147,11 @@ def run_name(number: int, policy: str) -> str:
     return f"round-{number + 1}-" + re.sub(r"[^A-Za-z0-9.=-]+", "_", policy).strip("_")
 
 
-def _spelled_out(policy: str, folder: Path) -> str:
+def _spelled_out(tried: Alternative, folder: Path) -> str:
     """What a simulation of the run has to be given as its policy."""
-    if policy in STOCK:
-        return STOCK[0]
-    return str(charging_young(parse_policy(policy), round(1000 * (counted_in_full_s(folder) or 0)), 1000))
+    if tried.policy is None:
+        return tried.simulated_as
+    return str(charging_young(parse_policy(tried.policy), round(1000 * (counted_in_full_s(folder) or 0)), 1000))
 
 
 def counted_in_full_s(folder: Path) -> float | None:
@@ -183,17 +184,19 @@ def _summed(number: int, policy: str, runs: list[JobRun], peak: float, give_up_s
 
 
 @contextmanager
-def _steered(policy: str, client: RmClient, folder: Path) -> Iterator[None]:
+def _steered(policy: str | None, place: Workplace, folder: Path) -> Iterator[None]:
     """A controller in a process of its own, ended as Ctrl-C would; what it decided stays in the folder."""
-    if policy in STOCK:
+    if policy is None:
         yield
         return
     folder.mkdir(parents=True, exist_ok=True)
     decisions, log = folder / DECISIONS, folder / "controller.log"
     decisions.unlink(missing_ok=True)
     command = [sys.executable, "-c", "from heddle.cli.main import main; main()", "yarn", "steer", "--mode", "live"]
-    command += ["--rm", client.address, "--policy", policy, "--record", str(decisions)]
+    command += ["--rm", place.client.address, "--policy", policy, "--record", str(decisions)]
     command += ["--max-calls-per-s", str(OWN_CALLS_PER_S)]
+    if place.cluster is not None and place.cluster.layout.bridge:
+        command += ["--bridge-secret", str(place.cluster.bridge / SECRET_NAME)]
     with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output) as steering:
         try:
             _wait_for_decisions(steering, decisions, log)

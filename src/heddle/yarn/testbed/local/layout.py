@@ -42,6 +42,7 @@ class Layout:
     subnet: str = ""  # of the namespaces; set when they are made
     preemption: bool = False  # a queue that is due more takes it from one that holds more than it is due
     bridge: bool = False  # the ResourceManager lets a process outside decide request by request (docs/bridge.md)
+    pairs: tuple[tuple[int, int, int], ...] = ()  # two nodes and the rate between them in Mbit/s, each way
 
     def check(self) -> None:
         wrong = []
@@ -61,6 +62,12 @@ class Layout:
             wrong.append(Problem("--link-mbit", f"must be from 0 to 100000, not {self.link_mbit}"))
         if self.link_mbit and not self.hosts:
             wrong.append(Problem("--link-mbit", "nodes have links of their own only with --hosts"))
+        if self.pairs and not self.hosts:
+            wrong.append(Problem("--pair-mbit", "nodes have links of their own only with --hosts"))
+        for one, other, mbit in self.pairs:
+            if one == other or max(one, other) >= self.nodes or not 1 <= mbit <= 100_000:
+                said = f"{one}-{other}={mbit}"
+                wrong.append(Problem("--pair-mbit", f"needs two nodes and a rate from 1 to 100000, not {said}"))
         if self.scheduler == "fair" and self.queues != Layout.queues:
             wrong.append(Problem("--queue", "the Fair scheduler makes its queues itself"))
         if self.scheduler == "fair" and self.preemption:
@@ -87,6 +94,10 @@ class Layout:
 
     def node_host(self, node: int) -> str:
         return str(self.network[_FIRST_NODE_ADDRESS + node]) if self.hosts else HOST
+
+    def pair_mbit(self, one: int, other: int) -> int:
+        """The rate between two nodes; 0 = that of their links."""
+        return next((mbit for a, b, mbit in self.pairs if {a, b} == {one, other}), 0)
 
     def master_port(self, what: str) -> int:
         return self.port + _MASTER_PORTS.index(what)
@@ -120,7 +131,8 @@ class Layout:
 
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> Layout:
-        return cls(**{**saved, "queues": tuple((name, percent) for name, percent in saved["queues"])})
+        lists = {name: tuple(tuple(row) for row in saved.get(name, ())) for name in ("queues", "pairs")}
+        return cls(**{**saved, **lists})
 
 
 def refuse_taken_ports(layout: Layout) -> None:

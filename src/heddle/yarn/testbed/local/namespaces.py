@@ -1,7 +1,8 @@
 """NodeManagers in network namespaces: each has an address of its own and a link whose rate can be limited.
 
-A bridge joins them; the masters are on this machine itself, at the bridge's address. Everything is named after a hash
-of the cluster's folder, so that what a killed start left is found without any memory of it. Nothing in /etc changes.
+What a node sends to each other one has a class of its own (links.py). A bridge joins them; the masters are on this
+machine itself, at the bridge's address. Everything is named after a hash of the cluster's folder, so that what a killed
+start left is found without any memory of it. Nothing in /etc changes.
 """
 
 from __future__ import annotations
@@ -16,13 +17,12 @@ from typing import Final
 
 from heddle.model.errors import RunRefused
 from heddle.yarn.testbed.local.layout import Layout
+from heddle.yarn.testbed.local.links import INSIDE, burst_bytes, bytes_by_peer, what_a_node_sends
 
 _RANGE: Final = IPv4Network("10.213.0.0/16")  # one /24 of it for each cluster
 _NAMESPACES: Final = Path("/run/netns")
 _DEVICES: Final = Path("/sys/class/net")
 _ROUTES: Final = Path("/proc/net/route")
-_INSIDE: Final = "eth0"
-_SMALLEST_BURST_BYTES: Final = 65_536  # one large segment as the kernel passes it on
 _QUEUE_FOR: Final = "50ms"
 
 
@@ -71,20 +71,27 @@ def join_nodes(folder: Path, layout: Layout) -> None:
         name = namespace_of(folder, node)  # also of the link's end out here
         within = ("ip", "-netns", name)
         _do("ip", "netns", "add", name)
-        _do("ip", "link", "add", name, "type", "veth", "peer", "name", _INSIDE, "netns", name)
+        _do("ip", "link", "add", name, "type", "veth", "peer", "name", INSIDE, "netns", name)
         _do("ip", "link", "set", name, "master", bridge, "up")
-        _do(*within, "address", "add", f"{layout.node_host(node)}/{length}", "dev", _INSIDE)
+        _do(*within, "address", "add", f"{layout.node_host(node)}/{length}", "dev", INSIDE)
         _do(*within, "link", "set", "lo", "up")
-        _do(*within, "link", "set", _INSIDE, "up")
-        if layout.link_mbit:
-            _shape(("tc",), name, layout.link_mbit)  # what comes to the node
-            _shape(("tc", "-netns", name), _INSIDE, layout.link_mbit)  # what it sends
+        _do(*within, "link", "set", INSIDE, "up")
+        if layout.link_mbit:  # what comes to the node
+            rate = ("rate", f"{layout.link_mbit}mbit", "burst", f"{burst_bytes(layout.link_mbit)}b")
+            _do("tc", "qdisc", "add", "dev", name, "root", "tbf", *rate, "latency", _QUEUE_FOR)
+        for command in what_a_node_sends(layout, node):
+            _do("tc", "-netns", name, *command)
 
 
-def _shape(tc: tuple[str, ...], device: str, mbit: int) -> None:
-    burst = max(_SMALLEST_BURST_BYTES, mbit * 1250)  # 10 ms: less than the kernel's timers can always keep up with
-    rate = ("rate", f"{mbit}mbit", "burst", f"{burst}b", "latency", _QUEUE_FOR)
-    _do(*tc, "qdisc", "add", "dev", device, "root", "tbf", *rate)
+def sent_bytes(folder: Path, layout: Layout) -> dict[tuple[int, int], int]:
+    """What each node has sent to each other one so far, headers included."""
+    sent = {}
+    for node in range(layout.nodes):
+        told = _do("tc", "-netns", namespace_of(folder, node), "-s", "class", "show", "dev", INSIDE)
+        for other, count in bytes_by_peer(told, layout.nodes).items():
+            if other != node:
+                sent[node, other] = count
+    return sent
 
 
 def part_nodes(folder: Path) -> None:
@@ -101,7 +108,9 @@ def _named(folder: Path, bridge: str) -> list[str]:
     return sorted((name for name in found if name == bridge or name.startswith(f"{bridge}-")), reverse=True)
 
 
-def _do(*command: str, may_fail: bool = False) -> None:
+def _do(*command: str, may_fail: bool = False) -> str:
+    """What it says."""
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode and not may_fail:
         raise RunRefused(f"`{' '.join(command)}` failed: {ran.stderr.strip() or ran.stdout.strip()}")
+    return ran.stdout

@@ -1,10 +1,11 @@
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.fs.FileSystem;
@@ -28,45 +29,26 @@ import org.apache.hadoop.yarn.exceptions.YarnException;
 /**
  * The application master of a replayed job: asks for a container for each task of every stage whose predecessors are
  * done, and runs in it the command that the plan gives. One thread, one heartbeat a second, as MapReduce has it.
+ * Early stages (reduces) are asked for while their predecessors run, as MapReduce does (EarlyRule); their containers
+ * hold what they have until the predecessors are done (Gate).
  *
  * The plan (plan.txt, written by plan.py) has one line for each of
- *   script URL SIZE MODIFIED_MS            the file that every container needs
- *   stage MEMORY_MB VCORES AFTER           AFTER: numbers of stages, comma-separated, or "-"
- *   task STAGE ARGUMENTS...                what the script is called with
+ *   script URL SIZE MODIFIED_MS                  the file that every container needs
+ *   stage MEMORY_MB VCORES AFTER [early=PERMILLE]  AFTER: numbers of stages, comma-separated, or "-";
+ *                                                PERMILLE of their tasks must be done before the first is asked for
+ *   task STAGE ARGUMENTS...                      what the script is called with
  */
 public class ReplayMaster {
   private static final long HEARTBEAT_MS = 1000;
   private static final int MOST_ATTEMPTS = 4;
-
-  private static final class Stage {
-    final Resource size;
-    final Priority priority;
-    final List<Integer> after = new ArrayList<>();
-    final ArrayDeque<Task> waiting = new ArrayDeque<>();
-    int unfinished;
-    boolean asked;
-
-    Stage(int number, int memoryMb, int vcores) {
-      size = Resource.newInstance(memoryMb, vcores);
-      // One priority for each stage tells whose request a container answers; earlier stages go first.
-      priority = Priority.newInstance(number + 1);
-    }
-  }
-
-  private static final class Task {
-    final Stage stage;
-    final String arguments;
-    int attempts;
-
-    Task(Stage stage, String arguments) {
-      this.stage = stage;
-      this.arguments = arguments;
-    }
-  }
+  private static final long NODE_HEARTBEAT_MS = 1000;
 
   private final List<Stage> stages = new ArrayList<>();
-  private final Map<ContainerId, Task> running = new HashMap<>();
+  private final Map<Integer, Stage> byPriority = new HashMap<>();
+  private final Map<ContainerId, Stage.Task> running = new LinkedHashMap<>(); // the oldest first
+  private final Map<ContainerId, Stage.Task> givenBack = new HashMap<>();
   private LocalResource script;
+  private Gate gate; // null: no stage is early
   private int tasks;
   private int finished;
 
@@ -76,6 +58,10 @@ public class ReplayMaster {
 
   private void run() throws Exception {
     readPlan(Path.of("plan.txt"));
+    setPriorities();
+    if (stages.stream().anyMatch(Stage::isEarly)) {
+      gate = new Gate(InetAddress.getByName(System.getenv("NM_HOST")));
+    }
     YarnConfiguration configuration = new YarnConfiguration();
     AMRMClient<ContainerRequest> rm = AMRMClient.createAMRMClient();
     NMClient nm = NMClient.createNMClient();
@@ -94,6 +80,11 @@ public class ReplayMaster {
       for (Container container : answer.getAllocatedContainers()) {
         launch(rm, nm, container);
       }
+      for (Stage stage : stages) {
+        if (stage.isEarly() && stage.unfinished > 0) {
+          look(rm, stage, answer.getAvailableResources());
+        }
+      }
       if (finished < tasks) {
         Thread.sleep(HEARTBEAT_MS);
       }
@@ -109,7 +100,7 @@ public class ReplayMaster {
 
   private void readPlan(Path file) throws Exception {
     for (String line : Files.readAllLines(file)) {
-      String[] words = line.split(" ", 4);
+      String[] words = line.split(" ");
       switch (words[0]) {
         case "script" -> script = LocalResource.newInstance(
             URL.fromURI(new java.net.URI(words[1])), LocalResourceType.FILE, LocalResourceVisibility.APPLICATION,
@@ -118,49 +109,114 @@ public class ReplayMaster {
           Stage stage = new Stage(stages.size(), Integer.parseInt(words[1]), Integer.parseInt(words[2]));
           if (!words[3].equals("-")) {
             for (String number : words[3].split(",")) {
-              stage.after.add(Integer.parseInt(number));
+              stage.afterNumbers.add(Integer.parseInt(number));
             }
+          }
+          if (words.length > 4) {
+            stage.slowStartPermille = Integer.parseInt(words[4].substring("early=".length()));
           }
           stages.add(stage);
         }
         case "task" -> {
           Stage stage = stages.get(Integer.parseInt(words[1]));
-          stage.waiting.add(new Task(stage, words[2] + " " + words[3]));
+          stage.waiting.add(new Stage.Task(stage, line.split(" ", 3)[2]));
+          stage.tasks++;
           stage.unfinished++;
           tasks++;
         }
         default -> throw new IOException("plan.txt: cannot read " + line);
       }
     }
+    for (Stage stage : stages) { // which may come after one that stands below it
+      stage.afterNumbers.forEach(number -> stage.after.add(stages.get(number)));
+    }
   }
 
-  private void askForReadyStages(AMRMClient<ContainerRequest> rm) {
-    for (Stage stage : stages) {
-      boolean ready = stage.after.stream().allMatch(number -> stages.get(number).unfinished == 0);
-      if (!stage.asked && ready) {
-        stage.asked = true;
-        for (int i = 0; i < stage.waiting.size(); i++) {
-          ask(rm, stage);
+  /** One for each stage tells whose request a container answers. Reduces go before maps, as MapReduce's do. */
+  private void setPriorities() {
+    for (boolean early : new boolean[] {true, false}) {
+      for (Stage stage : stages) {
+        if (stage.isEarly() == early) {
+          stage.priority = Priority.newInstance(byPriority.size() + 1);
+          byPriority.put(stage.priority.getPriority(), stage);
         }
       }
     }
   }
 
-  private void ask(AMRMClient<ContainerRequest> rm, Stage stage) {
-    rm.addContainerRequest(new ContainerRequest(stage.size, null, null, stage.priority));
+  private void askForReadyStages(AMRMClient<ContainerRequest> rm) {
+    for (Stage stage : stages) {
+      if (!stage.begun && stage.isReady()) {
+        stage.begun = true;
+        if (stage.isEarly()) {
+          gate.open(stage.number);
+        }
+        ask(rm, stage, stage.waiting.size() - stage.asked);
+      }
+    }
+  }
+
+  /** Whether more of an early stage are asked for, or some have to give way to maps. */
+  private void look(AMRMClient<ContainerRequest> rm, Stage stage, Resource available) {
+    boolean isOpen = stage.after.stream().allMatch(Stage::isReady);
+    if (stage.begun || !isOpen) {
+      return;
+    }
+    EarlyRule.Look look = stage.look(stages, available);
+    long mapsRunning = stage.after.stream().mapToLong(maps -> maps.running).sum();
+    long lastEndMs = stage.after.stream().mapToLong(maps -> maps.lastEndMs).max().orElse(Long.MIN_VALUE / 2);
+    boolean starving = look.oneAskedMap != null && mapsRunning == 0
+        && System.currentTimeMillis() > lastEndMs + NODE_HEARTBEAT_MS;
+    if (starving && EarlyRule.givesWay(look)) {
+      stage.gaveWay = true;
+      takeBack(rm, stage, stage.asked);
+      giveBack(rm, stage, EarlyRule.toEnd(look));
+    } else if (mapsRunning > 0 || !stage.gaveWay) {
+      stage.gaveWay = false;
+      int more = EarlyRule.toAsk(look);
+      ask(rm, stage, Math.max(more, 0));
+      takeBack(rm, stage, Math.max(-more, 0));
+    }
+  }
+
+  private void ask(AMRMClient<ContainerRequest> rm, Stage stage, int containers) {
+    for (int i = 0; i < containers; i++) {
+      rm.addContainerRequest(new ContainerRequest(stage.size, null, null, stage.priority));
+    }
+    stage.asked += containers;
+  }
+
+  private void takeBack(AMRMClient<ContainerRequest> rm, Stage stage, int requests) {
+    for (int i = 0; i < requests; i++) {
+      rm.removeContainerRequest(new ContainerRequest(stage.size, null, null, stage.priority));
+    }
+    stage.asked -= requests;
+  }
+
+  /** Ends the oldest containers of the stage; their tasks are asked for again later. */
+  private void giveBack(AMRMClient<ContainerRequest> rm, Stage stage, int containers) {
+    List<ContainerId> oldest = running.entrySet().stream()
+        .filter(one -> one.getValue().stage == stage).map(Map.Entry::getKey).limit(containers).toList();
+    for (ContainerId container : oldest) {
+      givenBack.put(container, running.remove(container));
+      stage.running--;
+      rm.releaseAssignedContainer(container);
+    }
   }
 
   private void launch(AMRMClient<ContainerRequest> rm, NMClient nm, Container container) {
-    Stage stage = stages.get(container.getPriority().getPriority() - 1);
-    Task task = stage.waiting.poll();
-    if (task == null) { // more than was asked for, which YARN may give when requests cross on the way
+    Stage stage = byPriority.get(container.getPriority().getPriority());
+    if (stage.asked == 0) { // more than was asked for, which YARN may give when requests cross on the way
       rm.releaseAssignedContainer(container.getId());
       return;
     }
-    rm.removeContainerRequest(new ContainerRequest(stage.size, null, null, stage.priority));
+    takeBack(rm, stage, 1);
+    Stage.Task task = stage.waiting.poll();
     running.put(container.getId(), task);
+    stage.running++;
     task.attempts++;
-    String command = "exec python3 -ISE task.py " + task.arguments + " 1>>" + "<LOG_DIR>/stdout 2>><LOG_DIR>/stderr";
+    String wait = stage.isEarly() ? " gate=" + gate.address(stage.number) : "";
+    String command = "exec python3 -ISE task.py " + task.arguments + wait + " 1>><LOG_DIR>/stdout 2>><LOG_DIR>/stderr";
     ContainerLaunchContext context = ContainerLaunchContext.newInstance(
         Collections.singletonMap("task.py", script), Collections.emptyMap(), Collections.singletonList(command),
         null, null, null);
@@ -169,6 +225,7 @@ public class ReplayMaster {
     } catch (YarnException | IOException problem) { // its node is gone or full: the task is tried again elsewhere
       System.err.println("cannot start " + container.getId() + ": " + problem);
       running.remove(container.getId());
+      stage.running--;
       rm.releaseAssignedContainer(container.getId());
       again(rm, task);
     }
@@ -176,10 +233,21 @@ public class ReplayMaster {
 
   /** The reason why the job has failed, if now it has. */
   private String onEnd(AMRMClient<ContainerRequest> rm, ContainerStatus ended) {
-    Task task = running.remove(ended.getContainerId());
+    Stage.Task gone = givenBack.remove(ended.getContainerId());
+    if (gone != null) {
+      gone.attempts--; // it did not fail
+      gone.stage.waiting.add(gone);
+      if (gone.stage.begun) {
+        ask(rm, gone.stage, 1);
+      }
+      return null;
+    }
+    Stage.Task task = running.remove(ended.getContainerId());
     if (task == null) {
       return null; // released unused
     }
+    task.stage.running--;
+    task.stage.lastEndMs = System.currentTimeMillis();
     if (ended.getExitStatus() == 0) {
       task.stage.unfinished--;
       finished++;
@@ -193,8 +261,10 @@ public class ReplayMaster {
     return null;
   }
 
-  private void again(AMRMClient<ContainerRequest> rm, Task task) {
+  private void again(AMRMClient<ContainerRequest> rm, Stage.Task task) {
     task.stage.waiting.add(task);
-    ask(rm, task.stage);
+    if (task.stage.begun) {
+      ask(rm, task.stage, 1);
+    }
   }
 }

@@ -39,11 +39,6 @@ def replay_jobs(workload: Workload) -> tuple[list[ReplayJob], list[str]]:
     _refuse(workload)
     jobs = [_job(workload, number) for number in range(workload.n_jobs)]
     notes = Counter[str]()
-    stages = workload.stages
-    notes["stages that may start early wait for all their predecessors"] = int(
-        (stages["slow_start_permille"] >= 0).sum()
-    )
-    notes["stages have a shuffle phase, which is not replayed"] = int((stages["shuffle_ms"] > 0).sum())
     notes["jobs have no application master; each gets one of 256 MB"] = int((workload.jobs["has_am"] == 0).sum())
     notes["tasks have no recorded use: they hold 90% of what they reserve and burn nothing"] = int(
         (workload.tasks["first_segment"][_is_task(workload)] == NO_SEGMENTS).sum()
@@ -77,10 +72,12 @@ def _job(workload: Workload, number: int) -> ReplayJob:
         spec = workload.stages[stage]
         after = workload.stage_after[spec["first_after"] : spec["first_after"] + spec["n_after"]].tolist()
         memory_mb, vcores = _size(workload, stage)
-        lines.append(f"stage {memory_mb} {vcores} {','.join(str(place[s]) for s in after if s in place) or '-'}")
+        early = f" early={spec['slow_start_permille']}" if _is_early(workload, stage) else ""
+        lines.append(f"stage {memory_mb} {vcores} {','.join(str(place[s]) for s in after if s in place) or '-'}{early}")
+        shuffle = f" shuffle={spec['shuffle_ms']}" if spec["shuffle_ms"] else ""
         for task in range(int(spec["first_task"]), int(spec["first_task"]) + int(spec["n_tasks"])):
             duration_ms = int(workload.tasks["duration_ms"][task])
-            lines.append(f"task {place[stage]} {duration_ms} {_levels(workload, task, memory_mb)}")
+            lines.append(f"task {place[stage]} {duration_ms} {_levels(workload, task, memory_mb)}{shuffle}")
             tasks += 1
     am = _size(workload, first) if row["has_am"] else DEFAULT_AM
     return ReplayJob(
@@ -97,14 +94,17 @@ def _job(workload: Workload, number: int) -> ReplayJob:
 
 
 def _kinds(workload: Workload, stages: list[int], iterative: bool) -> Kinds:
-    """By the priority at which ReplayMaster.java asks for each stage."""
+    """By the priority at which ReplayMaster.java asks for each stage: reduces first, as MapReduce does."""
     told = {}
-    for place, stage in enumerate(stages):
-        spec = workload.stages[stage]
-        kind = Kind(bool(spec["slow_start_permille"] >= 0), int(spec["iteration"]) if iterative else 0)
+    for place, stage in enumerate(sorted(stages, key=lambda stage: not _is_early(workload, stage))):
+        kind = Kind(_is_early(workload, stage), int(workload.stages["iteration"][stage]) if iterative else 0)
         if kind.early or iterative:
             told[place + 1] = kind
     return Kinds(told, iterative)
+
+
+def _is_early(workload: Workload, stage: int) -> bool:
+    return bool(workload.stages["slow_start_permille"][stage] >= 0)
 
 
 def _size(workload: Workload, stage: int) -> Size:

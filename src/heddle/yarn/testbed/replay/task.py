@@ -1,16 +1,18 @@
 """What runs in the container of a replayed task: holds memory and burns CPU for a while, then ends.
 
-    python3 task.py DURATION_MS MB:MILLICORES:UNTIL_PERMYRIAD[,...]
+    python3 task.py DURATION_MS MB:MILLICORES:UNTIL_PERMYRIAD[,...] [shuffle=MS] [gate=HOST:PORT/STAGE]
 
-Each level holds until so many ten-thousandths of the duration have passed. Memory is the resident memory of the
-process; cores are shares of CPU time. The time is the clock's: a machine that has too few cores gives less CPU,
-not a longer task. This file is sent to the nodes alone, so it imports the standard library only.
+With a gate it first holds the memory of its first level, idle, until that says that its maps are done; then, still
+idle, as long as its shuffle takes. Each level holds until so many ten-thousandths of the duration have passed. Memory
+is the resident memory of the process; cores are shares of CPU time. The time is the clock's: a machine that has too few
+cores gives less CPU, not a longer task. This file is sent to the nodes alone, so it imports the standard library only.
 """
 
 from __future__ import annotations
 
 import mmap
 import os
+import socket
 import sys
 import time
 
@@ -54,10 +56,24 @@ def burn(millicores: int, until_s: float) -> None:
         time.sleep(max(0.0, end_s - time.monotonic()))
 
 
-def main(duration_ms: int, levels: list[tuple[int, int, int]]) -> None:
+def wait_at(gate: str) -> None:
+    """Until the application master says that the maps are done. A gate that is gone is an error: so is the job."""
+    address, _, stage = gate.partition("/")
+    host, _, port = address.rpartition(":")
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(f"{stage}\n".encode())
+        if not connection.recv(1):
+            raise ConnectionError("the application master has gone")
+
+
+def main(duration_ms: int, levels: list[tuple[int, int, int]], told: dict[str, str]) -> None:
+    memory = Memory()
+    memory.hold(levels[0][0])
+    if "gate" in told:
+        wait_at(told["gate"])
+    time.sleep(int(told.get("shuffle", 0)) / 1000)
     began_s = time.monotonic()
     ends_s = [began_s + duration_ms * until / 10_000 / 1000 for _, _, until in levels]
-    memory = Memory()
     most = max(millicores for _, millicores, _ in levels)
     extra_cores = 0
     for core in range(1, -(-most // ONE_CORE)):  # one process for each further core
@@ -70,5 +86,9 @@ def main(duration_ms: int, levels: list[tuple[int, int, int]]) -> None:
         burn(max(0, millicores - extra_cores * ONE_CORE), end_s)
 
 
+def levels_of(text: str) -> list[tuple[int, int, int]]:
+    return [tuple(map(int, level.split(":"))) for level in text.split(",")]  # type: ignore[misc]
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]), [tuple(map(int, level.split(":"))) for level in sys.argv[2].split(",")])  # type: ignore[misc]
+    main(int(sys.argv[1]), levels_of(sys.argv[2]), dict(word.split("=", 1) for word in sys.argv[3:]))
