@@ -19,7 +19,7 @@ from heddle.model.whereabouts import NamesFiles
 from heddle.model.workload import Workload
 from heddle.reproduce.claims import Table
 from heddle.reproduce.lab import Findings, Part, Work, runs_of
-from heddle.reproduce.network_aware.beyond import by_fetch_time
+from heddle.reproduce.network_aware.beyond import RIVALS, by_fetch_time
 from heddle.reproduce.network_aware.dags import BYTES_PER_MB, paper_cluster, task_demand
 from heddle.reproduce.network_aware.hosts import Hosts
 from heddle.reproduce.network_aware.measurements import Measurements
@@ -111,25 +111,29 @@ def recorded(hosts: Hosts) -> Part:
     coflows = import_trace([str(folder / COFLOWS)]).imported.workload
     sent_mbps = mean_port_mbps(coflows)
     traffic = min(MOST_TRAFFIC_PERMILLE, round(1000 * sent_mbps / known["recorded.port_mbps"]))
-    members = {f"{name}{busy}": (name, busy) for name in TRACES for busy in ("", ", busy network")}
+    slots, most_slots = 1, int(known["recorded.slots"])
+    kinds = {"": (0, slots), ", busy network": (traffic, slots), f", hosts of {most_slots} slots": (0, most_slots)}
+    members = {f"{name}{kind}": (name, *made) for name in TRACES for kind, made in kinds.items()}
     bandwidths = lab.size(known["recorded.bandwidths_mbps"], known["recorded.bandwidths_quick_mbps"])
     sources = {name: _source(hosts, name) for name in TRACES}
     seeds = lab.scored(known["recorded.seeds"], known["recorded.seeds_quick"])
     plan: dict[Hashable, Work] = {}
-    for member, (name, busy) in members.items():
+    for member, (name, busy, at_a_time) in members.items():
         for mbps in bandwidths:
-            cluster = _with_traffic(paper_cluster(known, mbps), traffic if busy else 0)
+            cluster = _with_traffic(paper_cluster(known, mbps, at_a_time), busy)
             for policy in hosts.policies:
                 plan.update(runs_of((member, mbps), sources[name], cluster, policy, seeds))
     results = yield plan
     found = Findings()
     for name, short in TRACES.items():
-        ours = {member: member for member, (of, _) in members.items() if of == name}
+        ours = {member: member for member, (of, *_) in members.items() if of == name}
         runs = {key: metrics for key, metrics in results.items() if key[0][0] in ours}
         measured = Measurements(hosts, runs, ours, bandwidths)
-        if name != COFLOWS:  # run for the sake of fetch times alone: shuffles have no other claim
-            found.claims += measured.recorded(short)
-        found.claims += by_fetch_time(measured, "late", short)
+        if name != COFLOWS:  # run for the sake of fetch times alone
+            as_the_paper = {member: member for member in ours if members[member][2] == slots}
+            found.claims += Measurements(hosts, runs, as_the_paper, bandwidths).recorded(short)
+        for rival in RIVALS:
+            found.claims += by_fetch_time(measured, rival, short)
         found.tables += [measured.table(member) for member in ours]
     found.tables.append(_drawn_from(sources))
     found.remarks.append(
