@@ -17,6 +17,7 @@ COMBINATIONS = (
     "srpt+percentile(percent=99)+delay-locality",
     "capacity+admit-all",
     "capacity+network-aware(early=1)",
+    "fair+network-aware(by=fetch)",
     "capacity+admission-control(rule=literal)",
     "haste-a(aggressiveness=0.5)+dress-pools+usage-feedback(side=worker, headroom=prototype)",
     "fair+dress-pools(basis=available)+admission-control",

@@ -6,13 +6,15 @@ from statistics import fmean
 
 import pytest
 
+from heddle.cli.inputs import workload_for
 from heddle.experiments.load_simulator import beside, for_load_simulator, heartbeats_ms, policy_of, simulated
 from heddle.model.cluster import YARN, Queue
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
+from heddle.policy.parse import parse_policy
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.catalogue import make_workload
 from heddle.traces.cluster_import.scheduler_xml import read_queues_xml
-from heddle.traces.clusters import uniform_cluster
+from heddle.traces.clusters import load_cluster, uniform_cluster
 from heddle.yarn.testbed.sls.run import JobTimes
 from heddle.yarn.testbed.sls.settings import Scheduler, with_queues_of, write_settings
 
@@ -115,3 +117,19 @@ def test_the_verdict_allows_three_percent_or_what_sls_differs_from_itself() -> N
     assert noisy.verdict == "inside"
     assert noisy.allowed_error > 0.1
     assert beside([times(10, 100)], [times(100, 10)]).spearman == pytest.approx(-1)
+
+
+def test_with_large_requests_reservations_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests of 6 of 8 GB among many of 1 GB. If Fair kept no nodes, the makespan would differ by more than the
+    comparison with SLS allows; if it kept any number for a job, large jobs would be done much sooner."""
+    work = for_load_simulator(workload_for("examples/yarn/scheduler-load-large.csv", 0))
+    cluster = with_queues_of(load_cluster("examples/yarn/scheduler-load-cluster.yaml"), work.queues)
+    makespan_s, prod_s = {}, {}
+    for reserve in ("starved", "none", "always"):
+        own = str(policy_of("fair", cluster.calculator)).replace("drf(", f"drf(reserve={reserve},")
+        monkeypatch.setattr("heddle.experiments.load_simulator.policy_of", lambda *_, text=own: parse_policy(text))
+        runs = simulated(work, cluster, "fair", 5)
+        makespan_s[reserve] = fmean(max(job.ended_at_ms for job in run.values()) / 1000 for run in runs)
+        prod_s[reserve] = fmean(job.jct_s for run in runs for name, job in run.items() if name.startswith("prod"))
+    assert makespan_s["none"] < 0.97 * makespan_s["starved"]
+    assert prod_s["always"] < 0.8 * prod_s["starved"] < 0.8 * 0.95 * prod_s["none"]

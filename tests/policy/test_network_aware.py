@@ -249,22 +249,24 @@ def test_a_live_cluster_refuses_what_it_cannot_know() -> None:
     refuse_unfit(parse_policy("near-last"))
 
 
-@pytest.mark.parametrize("early", [0, 1])
+@pytest.mark.parametrize(("early", "by"), [(0, "load"), (1, "load"), (0, "fetch"), (1, "fetch")])
 @pytest.mark.parametrize(
     "faults",
     [Faults(), Faults(task_failure_permyriad=1500), Faults(node_mtbf_s=100, node_repair_s=30)],
     ids=["well", "failing", "nodes-lost"],
 )
-def test_nothing_is_left_in_the_books(early: int, faults: Faults) -> None:
+def test_nothing_is_left_in_the_books(early: int, by: str, faults: Faults) -> None:
     # When all has ended, the next job to be planned would find no transfer assigned, no entry task, nothing bound and
     # nothing reserved.
     cluster = replace(suggested_cluster("network-dags"), timing=IDEAL, faults=faults)
     workload = make_workload("network-dags(jobs=8)", 3)
-    policy = parse_policy(f"fifo(blocking=0)+network-aware(early={early})")
+    policy = parse_policy(f"fifo(blocking=0)+network-aware(early={early},by={by})")
     ended = run_engine(workload, cluster, policy, 1, False)
     assert ended.status == FINISHED
     state = ended.sim.levers[Question.PLACEMENT].state
     forget_ended_jobs(ended.sim.shown, state)
     assert not as_words(state.node).any()
     assert not state.load.any()
+    assert not state.up.any()
+    assert not state.down.any()
     assert len(state.load) == 0 or early

@@ -104,6 +104,7 @@ def test_hosts_of_several_slots_run_as_many_tasks_in_all() -> None:
 def test_ablation_compares_each_form_with_the_one_without() -> None:
     known = read_constants("network-aware")
     spans = {"paper": 100.0, "late": 90.0, "paper_nearness": 110.0, "late_nearness": 99.0, "stock_early": 150.0}
+    spans["fetch"] = 66.0
     runs = {
         (("m", 10), str(known[f"policy.{name}"]), seed): {"outcome": "finished", "makespan_s": span}
         for name, span in spans.items()
@@ -115,4 +116,5 @@ def test_ablation_compares_each_form_with_the_one_without() -> None:
         ("20 MB", "+10.0"),
         ("20 MB", "+50.0"),
         ("20 MB", "-10.0"),
+        ("20 MB", "+50.0"),
     ]

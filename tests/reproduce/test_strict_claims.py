@@ -19,7 +19,8 @@ from heddle.reproduce.haste.settings import ITERATIVE, SAME
 from heddle.reproduce.haste.settings import Settings as HasteSettings
 from heddle.reproduce.haste.side import side_results
 from heddle.reproduce.lab import Findings, Lab, Part, Scores
-from heddle.reproduce.network_aware.bandwidths import Hosts, bandwidths
+from heddle.reproduce.network_aware.bandwidths import bandwidths
+from heddle.reproduce.network_aware.hosts import Hosts
 from heddle.reproduce.usage_feedback.budget import budget
 from heddle.reproduce.usage_feedback.damping import FIT, USERS, damping_factor
 from heddle.reproduce.usage_feedback.settings import Settings
@@ -94,6 +95,34 @@ def test_a_gap_is_a_lead_at_every_bandwidth(lab: Lab, leads: dict[int, float], v
     behind = any(lead < 0 for lead in leads.values())
     assert ("Where it is slower" in found["paper-stock.1"].note) is behind
     assert "same work in another time" in found["paper-stock.3"].note
+
+
+@pytest.mark.parametrize(
+    ("leads", "verdicts"),
+    [
+        ({10: 5.0, 100: 5.0, 1000: 1.0}, [Verdict.REPRODUCED, Verdict.REPRODUCED, Verdict.REPRODUCED]),
+        ({10: 20.0, 100: 0.0, 1000: 0.0}, [Verdict.DIRECTION, Verdict.REPRODUCED, Verdict.DIRECTION]),
+        ({10: 20.0, 100: 5.0, 1000: -4.0}, [Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.REPRODUCED]),
+        ({10: 0.0, 100: 0.0, 1000: 0.0}, [Verdict.NOT_REPRODUCED, Verdict.REPRODUCED, Verdict.NOT_REPRODUCED]),
+    ],
+)
+def test_fetch_times_are_ahead_or_not(lab: Lab, leads: dict[int, float], verdicts: list[Verdict]) -> None:
+    hosts = Hosts(lab, read_constants("network-aware"))
+    fetch_policy = hosts.known["policy.fetch"]
+
+    def metrics(name: tuple[str, int], policy: str, seed: int) -> dict[str, Any]:
+        lead = leads[name[1]] if policy == fetch_policy else 0.0
+        span = 1000 * (1 - lead / 100) * (1 + seed / 1000)
+        network = {"moved_gb": span, "cross_rack_gb": 0.5, "local_gb": 1.0, "fetching_s": 10.0}
+        return {
+            "outcome": "finished", "makespan_s": span, "network": network,
+            "utilisation": {"vcores": {"used": 500 / span}},
+        }  # fmt: skip
+
+    found = claims_of(bandwidths(hosts), metrics)
+    assert [found[f"fetch-late.{n}"].judgement.verdict for n in (1, 2, 3)] == verdicts
+    later = "light, 1000 Mbit/s (+4.0 %)" if leads[1000] < 0 else "Surely later: nowhere."
+    assert later in found["fetch-late.1"].note
 
 
 @pytest.mark.parametrize(

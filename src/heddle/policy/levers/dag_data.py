@@ -26,6 +26,9 @@ OF_DAG = (  # lists
     "first_preferred", "preferred", "preferred_bytes",  # input of all tasks of stage s: from first_preferred[s] on
     "sibling",  # of each stage: 1 + the node of its last container; 0: none
     "near", "near_rack",  # of each node and rack: how near it is to what the stage at hand reads
+    # Of the stage at hand: the nodes that hold some of what it reads, n_sources of them; of each node whether it holds
+    # input of a task; of each node and rack what one task reads from there, output of other stages and input.
+    "sources", "holds_input", "output_here", "input_here", "rack_output", "rack_input",
     "left",  # early binding: aligned with place_node, tasks that are bound there and have no container
     "load",  # early binding: per level, node and resource, what the tasks bound there reserve that have not ended
 )  # fmt: skip
@@ -51,7 +54,7 @@ def prepare(setup: Setup) -> dict[str, Any]:
     assert declared is not None
     setup.state.table["free_transfer"], setup.state.table["heartbeats"] = 1, declared.heartbeats
     later = np.repeat(np.arange(len(stages)), stages["n_after"])
-    n_nodes = len(setup.view.node)
+    n_nodes, n_racks = len(setup.view.node), len(declared.uplink)
     early = bool(setup.lever.parameter("early"))
     level = levels(setup)
     n_tasks = int(stages["n_tasks"].sum()) if len(later) or early else 0
@@ -69,8 +72,8 @@ def prepare(setup: Setup) -> dict[str, Any]:
         "preferred": setup.preferred,
         "preferred_bytes": declared.preferred_bytes,
         "sibling": np.zeros(len(stages)),
-        "near": np.zeros(n_nodes),
-        "near_rack": np.zeros(len(declared.uplink)),
+        **{name: np.zeros(n_nodes) for name in ("near", "sources", "holds_input", "output_here", "input_here")},
+        **{name: np.zeros(n_racks) for name in ("near_rack", "rack_output", "rack_input", "up", "down")},
         "left": np.zeros(n_tasks),
         "load": np.zeros(n_loads),
     }
@@ -137,32 +140,50 @@ def move_input(view, state, stage, node, tasks):
 
 
 @callable_too
-def _mark(view, state, node):
-    state.near[node] = ON_NODE
-    state.near_rack[view.node["rack"][node]] = 1
-    state.table["any_near"][0] = 1
+def _mark(view, state, node, output, own_input):
+    """The node holds so much of what one task of the stage at hand reads."""
+    rack = view.node["rack"][node]
+    if state.near[node] != ON_NODE:
+        state.near[node] = ON_NODE
+        state.near_rack[rack] = 1
+        state.sources[state.table["n_sources"][0]] = node
+        state.table["n_sources"][0] += 1
+    state.output_here[node] += output
+    state.input_here[node] += own_input
+    state.rack_output[rack] += output
+    state.rack_input[rack] += own_input
+
+
+@callable_too
+def _forget_stage_at_hand(view, state):
+    state.table["n_sources"][0] = 0
+    for node in range(view.node.shape[0]):
+        state.near[node] = FAR
+        state.holds_input[node] = state.output_here[node] = state.input_here[node] = 0
+    for rack in range(state.near_rack.shape[0]):
+        state.near_rack[rack] = state.rack_output[rack] = state.rack_input[rack] = 0
 
 
 @callable_too
 def look_around(view, state, stage):
-    """Makes NEAR tell of this stage: which nodes hold some of what it reads, and which share a rack with them."""
+    """Makes NEAR tell of this stage: which nodes hold some of what it reads, and which share a rack with them; and
+    SOURCES how much each of these holds."""
     spec = view.stage_spec
     if state.table["at_hand"][0] == stage + 1:
         return
     state.table["at_hand"][0] = stage + 1
-    state.table["any_near"][0] = 0
-    n_nodes = view.node.shape[0]
-    for node in range(n_nodes):
-        state.near[node] = FAR
-        state.near_rack[view.node["rack"][node]] = 0
+    _forget_stage_at_hand(view, state)
     first = spec["first_after"][stage]
     for edge in range(first, first + spec["n_after"][stage]):
         before = state.after[edge]
         first_place = spec["first_task"][before]
         for place in range(first_place, first_place + state.places[before]):
-            _mark(view, state, state.place_node[place])
+            part = state.share[edge] // spec["n_tasks"][before] * state.place_tasks[place]
+            _mark(view, state, state.place_node[place], part, 0)
     for i in range(state.first_preferred[stage], state.first_preferred[stage + 1]):
-        _mark(view, state, state.preferred[i])
-    for node in range(n_nodes):
+        part = state.preferred_bytes[i] // max(1, spec["n_tasks"][stage])
+        _mark(view, state, state.preferred[i], 0, part)
+        state.holds_input[state.preferred[i]] = 1
+    for node in range(view.node.shape[0]):
         if state.near[node] == FAR and state.near_rack[view.node["rack"][node]]:
             state.near[node] = IN_RACK

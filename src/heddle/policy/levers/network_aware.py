@@ -51,7 +51,7 @@ def allows(view, state, params, node, stage):
     if state.table["heartbeats"][0] == 0 or params.by == BY_LAST:
         return 0
     look_around(view, state, stage)
-    if state.table["any_near"][0] == 0:
+    if state.table["n_sources"][0] == 0:
         return 0
     waited_ms = view.clock["now_ms"][0] - view.stage["asked_at_ms"][stage]
     near = nearness(view, state, node, stage)
@@ -134,20 +134,21 @@ NETWORK_AWARE = Placement(
     score=score, allows=allows, on_event=on_event,
     parameters=(
         Parameter("early", False, "bind all tasks of a job to nodes as it arrives, as the paper's text has it"),
-        Parameter("by", "load", "the ranking: the paper's; nearness to data alone; as near-last, to bind stock early",
-                  choices=RANKINGS),
+        Parameter("by", "load", "the ranking: the paper's; nearness to data alone; as near-last, to bind stock early; "
+                  "the time that a task would fetch", choices=RANKINGS),
         Parameter("busy_s", 5.0, "a node has no bandwidth to spare if a path to it has more transfers assigned", low=0),
         Parameter("wait_s", 3.0, "under heartbeats: how long to wait for a near node, and as long again for a rack",
                   low=0),
     ),
     state=State(
         # entry_tasks: of level 0 (Cnt0); backlog: bound to the node and not finished; transfers: 1 + place, 0: none
-        node=("priority", "first_transfer", "entry_tasks", "backlog"),
+        # inbound, outbound: bytes assigned to the node's links
+        node=("priority", "first_transfer", "inbound", "outbound", "entry_tasks", "backlog"),
         # next_planned, early binding: 1 + the job planned before it that may still have tasks bound; 0: none
         job=("last", "next_planned"),  # last: 1 + the node of its last container or bound task; 0: it has had none
         container=("moving", "bound_to"),  # whether its input is counted in Trans; 1 + the place it is bound to
         # at_hand: 1 + the stage that `near` tells of; first_planned: 1 + the job planned last
-        table=("free_transfer", "at_hand", "any_near", "heartbeats", "first_planned"),
+        table=("free_transfer", "at_hand", "n_sources", "heartbeats", "first_planned"),
         lists=(*OF_TRANSFERS, *OF_LINKS, *OF_DAG),
     ),
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FETCHED, EVENT_FINISHED, EVENT_STOPPED),

@@ -6,7 +6,7 @@ Trans[j][i] is what is assigned to move from node j to node i, BPre[j][i] the ba
 
 in ms. Trans is kept sparsely, as a list of sources for each node, and each node's maximum is brought up to date when
 one of its sources changes: nothing ever looks at all pairs. The text never takes anything out of Trans; here a
-transfer counts until it ends.
+transfer counts until it ends. Beside it stand the sums over each link, by which fetch times are told (fetch_time.py).
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from heddle.model.compilable import callable_too
 MOST_TRANSFERS = 1 << 20  # pairs of nodes that can be counted at once; beyond it, further ones are not
 
 OF_TRANSFERS = ("source", "bytes", "next")  # lists: of each transfer; next: 1 + the next one to the same node
-OF_LINKS = ("bandwidth", "uplink")  # lists: of each node, of each rack (0: no limit), in bytes per ms
+OF_LINKS = (  # lists
+    "bandwidth", "uplink",  # of each node, of each rack (0: no limit), in bytes per ms
+    "up", "down",  # of each rack: bytes assigned to leave it, to come into it
+)  # fmt: skip
 
 
 def room_for_transfers(n_nodes: int) -> dict[str, Any]:
@@ -67,6 +70,16 @@ def drop_transfer(state, previous, at, target):
 
 
 @callable_too
+def _add_to_links(view, state, source, target, n_bytes):
+    state.node["outbound"][source] += n_bytes
+    state.node["inbound"][target] += n_bytes
+    rack = view.node["rack"]
+    if rack[source] != rack[target]:
+        state.up[rack[source]] += n_bytes
+        state.down[rack[target]] += n_bytes
+
+
+@callable_too
 def add_transfer(view, state, source, target, n_bytes):
     """Trans[source][target] grows by so many bytes (or shrinks), and with it the target's priority."""
     if source == target or n_bytes == 0:
@@ -79,6 +92,7 @@ def add_transfer(view, state, source, target, n_bytes):
     if at == 0:
         return
     left = max(0, state.bytes[at - 1] + n_bytes)
+    _add_to_links(view, state, source, target, left - state.bytes[at - 1])
     state.bytes[at - 1] = left
     if n_bytes > 0:
         time_ms = left // path_bandwidth(view, state, source, target)

@@ -1,4 +1,4 @@
-"""Where the effect comes from - the load of the network, nearness to data, binding early: one left out at a time."""
+"""Where the effect comes from - load of the network, nearness, fetch times, binding early: one left out at a time."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ LEFT_OUT = (  # what a row leaves out, the form with it and the form without: na
     ("the load of the network: nearness only, bound late", "late", "late_nearness"),
     ("the paper's ranking: stock's, bound early too", "paper", "stock_early"),
     ("binding early", "paper", "late"),
+    ("fetch times: nearness only, bound late", "fetch", "late_nearness"),
 )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from heddle.reproduce.constants import Constants
 from heddle.reproduce.lab import Findings, Lab
-from heddle.reproduce.network_aware.bandwidths import Hosts, bandwidths
+from heddle.reproduce.network_aware.bandwidths import bandwidths
+from heddle.reproduce.network_aware.hosts import Hosts
 from heddle.reproduce.network_aware.recorded import recorded
 
 

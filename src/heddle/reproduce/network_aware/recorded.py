@@ -1,8 +1,8 @@
-"""Recorded DAGs in place of random ones: workflows of WfCommons, and TPC-H queries on Spark.
+"""Recorded DAGs in place of random ones: workflows of WfCommons, TPC-H queries on Spark, and shuffles at Facebook.
 
-The workflows' edges have the bytes of the files that one task writes and another reads. Of the queries no bytes are
-recorded: a stage hands on so many to each that follows for every second that its tasks worked. Where entry tasks find
-their input is not recorded in either: reading it is free. Recorded coflows say how busy the network is with others.
+The workflows' edges have the bytes of the files that one task writes and another reads, the coflows those of their
+shuffles. Of the queries no bytes are recorded: a stage hands on so many to each that follows for every second that its
+tasks worked. Entry tasks read their input at no cost. The coflows also say how busy the network is with others.
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ from heddle.model.whereabouts import NamesFiles
 from heddle.model.workload import Workload
 from heddle.reproduce.claims import Table
 from heddle.reproduce.lab import Findings, Part, Work, runs_of
-from heddle.reproduce.network_aware.bandwidths import Hosts, Measurements
+from heddle.reproduce.network_aware.beyond import RIVALS, by_fetch_time
 from heddle.reproduce.network_aware.dags import BYTES_PER_MB, paper_cluster, task_demand
+from heddle.reproduce.network_aware.hosts import Hosts
+from heddle.reproduce.network_aware.measurements import Measurements
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
 from heddle.traces.imports.importing import import_trace
 from heddle.traces.parquet import read_parquet, write_parquet
 
 WORKFLOWS, QUERIES, COFLOWS = "wfinstances", "tpch_spark_decima", "coflow_fb2010"
+TRACES = {WORKFLOWS: "workflows", QUERIES: "queries", COFLOWS: "coflows"}
+MOST_NAMED = 30
 MOST_TRAFFIC_PERMILLE = 500  # of a link, what the network model gives to others at most
 
 
@@ -101,36 +105,42 @@ def _trace(path: str) -> Workload:
 def recorded(hosts: Hosts) -> Part:
     known, lab = hosts.known, hosts.lab
     folder = lab.traces
-    if folder is None or not all((folder / name).is_dir() for name in (WORKFLOWS, QUERIES, COFLOWS)):
+    if folder is None or not all((folder / name).is_dir() for name in TRACES):
         yield {}
         return Findings(remarks=["The recorded traces are not here (--traces): recorded DAGs were left out."])
     coflows = import_trace([str(folder / COFLOWS)]).imported.workload
     sent_mbps = mean_port_mbps(coflows)
     traffic = min(MOST_TRAFFIC_PERMILLE, round(1000 * sent_mbps / known["recorded.port_mbps"]))
-    members = {f"{name}{busy}": (name, busy) for name in (WORKFLOWS, QUERIES) for busy in ("", ", busy network")}
+    slots, most_slots = 1, int(known["recorded.slots"])
+    kinds = {"": (0, slots), ", busy network": (traffic, slots), f", hosts of {most_slots} slots": (0, most_slots)}
+    members = {f"{name}{kind}": (name, *made) for name in TRACES for kind, made in kinds.items()}
     bandwidths = lab.size(known["recorded.bandwidths_mbps"], known["recorded.bandwidths_quick_mbps"])
-    sources = {name: _source(hosts, name) for name in (WORKFLOWS, QUERIES)}
+    sources = {name: _source(hosts, name) for name in TRACES}
     seeds = lab.scored(known["recorded.seeds"], known["recorded.seeds_quick"])
     plan: dict[Hashable, Work] = {}
-    for member, (name, busy) in members.items():
+    for member, (name, busy, at_a_time) in members.items():
         for mbps in bandwidths:
-            cluster = _with_traffic(paper_cluster(known, mbps), traffic if busy else 0)
+            cluster = _with_traffic(paper_cluster(known, mbps, at_a_time), busy)
             for policy in hosts.policies:
                 plan.update(runs_of((member, mbps), sources[name], cluster, policy, seeds))
     results = yield plan
     found = Findings()
-    for name, short in ((WORKFLOWS, "workflows"), (QUERIES, "queries")):
-        ours = {member: member for member, (of, _) in members.items() if of == name}
+    for name, short in TRACES.items():
+        ours = {member: member for member, (of, *_) in members.items() if of == name}
         runs = {key: metrics for key, metrics in results.items() if key[0][0] in ours}
         measured = Measurements(hosts, runs, ours, bandwidths)
-        found.claims += measured.recorded(short)
+        if name != COFLOWS:  # run for the sake of fetch times alone
+            as_the_paper = {member: member for member in ours if members[member][2] == slots}
+            found.claims += Measurements(hosts, runs, as_the_paper, bandwidths).recorded(short)
+        for rival in RIVALS:
+            found.claims += by_fetch_time(measured, rival, short)
         found.tables += [measured.table(member) for member in ours]
     found.tables.append(_drawn_from(sources))
     found.remarks.append(
-        f"Recorded DAGs: {WORKFLOWS} have the bytes of their edges; {QUERIES} have none, and each stage hands on "
-        f"{known['recorded.mb_per_task_s']:g} MB for every second its tasks worked. Busy network: {COFLOWS} sent "
-        f"{sent_mbps:.0f} Mbit/s to a port on average, {sent_mbps / known['recorded.port_mbps']:.2f} of what it can "
-        f"take; so much of every link, but at most {MOST_TRAFFIC_PERMILLE / 1000:g} of it, others have on average."
+        f"Recorded DAGs: {WORKFLOWS} and {COFLOWS} have the bytes of their edges; {QUERIES} have none, and each stage "
+        f"hands on {known['recorded.mb_per_task_s']:g} MB for every second its tasks worked. Busy network: {COFLOWS} "
+        f"sent {sent_mbps:.0f} Mbit/s to a port on average, {sent_mbps / known['recorded.port_mbps']:.2f} of what it "
+        f"can take; so much of every link, but at most {MOST_TRAFFIC_PERMILLE / 1000:g} of it, others have on average."
     )
     return found
 
@@ -151,9 +161,9 @@ def _source(hosts: Hosts, name: str) -> RecordedDags:
     rate = round(BYTES_PER_MB * known["recorded.mb_per_task_s"] / 1000) if name == QUERIES else 0
     return RecordedDags(
         path=str(path),
-        count=known["recorded.jobs"],
+        count=known["recorded.coflows" if name == COFLOWS else "recorded.jobs"],
         most_tasks=known["recorded.most_tasks"],
-        longest_ms=1000 * known["recorded.longest_s"],
+        longest_ms=1000 * known["recorded.coflows_longest_s" if name == COFLOWS else "recorded.longest_s"],
         least_bytes=round(BYTES_PER_MB * known["recorded.least_mb"]),
         bytes_per_ms=rate,
         demand=task_demand(known),
@@ -170,5 +180,6 @@ def _drawn_from(sources: dict[str, RecordedDags]) -> Table:
     for name, source in sources.items():
         trace = _trace(source.path)
         drawn = [trace.job_name(number) for number in usable(source)]
-        rows.append((name, str(trace.n_jobs), str(len(drawn)), ", ".join(drawn)))
+        named = ", ".join(drawn) if len(drawn) <= MOST_NAMED else f"{drawn[0]} to {drawn[-1]}"
+        rows.append((name, str(trace.n_jobs), str(len(drawn)), named))
     return Table("Recorded DAGs: what is drawn from", ("trace", "DAGs", "used", "which"), tuple(rows))
