@@ -101,7 +101,7 @@ def links(name: Name = "local", json: Json = False) -> int:
         raise BadInput.of("--name", f"nodes of {name!r} have no links of their own: it was started without --hosts")
     sent = sent_bytes(cluster.folder, cluster.layout)
     if json:
-        print_json([{"from": one, "to": other, "bytes": count} for (one, other), count in sent.items()])
+        print_json({"links": [{"from": one, "to": other, "bytes": count} for (one, other), count in sent.items()]})
         return DONE
     nodes = range(cluster.layout.nodes)
     rows = [
