@@ -22,7 +22,7 @@ REPEAT = 3
 
 
 def parts_of(wanted: Wanted) -> dict[str, float]:
-    """CPU seconds of the engine without and with its log, of the whole run in memory, and of its files."""
+    """CPU seconds of the engine without and with its log, of the whole run in memory, of its files, and streamed."""
     policy = parse_policy(wanted.policy)
     workload = make_workload(wanted.workload(), SEED)
     cluster = suggested_cluster(wanted.workload())
@@ -39,6 +39,11 @@ def parts_of(wanted: Wanted) -> dict[str, float]:
         with tempfile.TemporaryDirectory() as folder:
             write_record(run, Path(folder) / "record")
         took["files"] = time.process_time() - began
+        with tempfile.TemporaryDirectory() as folder:
+            began, began_wall = time.process_time(), time.perf_counter()
+            simulate(workload, cluster, policy, seed=SEED, record=Path(folder) / "record")
+            took["streamed"] = time.process_time() - began
+            took["streamed, wall"] = time.perf_counter() - began_wall
     return took
 
 

@@ -42,7 +42,7 @@ def workload_of(run: Run) -> Workload:
 
 def jobs_of(run: Run) -> dict[int, JobSpec]:
     """Each job of a record that has a container which ended, by its number there."""
-    attempts = run.attempts.filter(pl.col("ended_at_ms").is_not_null())
+    attempts = run.attempts.sort("allocation", maintain_order=True).filter(pl.col("ended_at_ms").is_not_null())
     other = set(attempts["kind"].unique()) - {AM, TASKS}
     if other:
         raise BadInput.of("record", "has executors with tasks inside: their workload cannot be told from the record")

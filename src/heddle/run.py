@@ -5,8 +5,10 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from heddle.analysis.soundness.happenings import in_order
@@ -20,9 +22,12 @@ from heddle.policy.hooks import hooks_of
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
 from heddle.policy.present import present_policy
+from heddle.record.files import scan_table
 from heddle.record.manifest import FORMAT_VERSION
 from heddle.record.run import Run
-from heddle.run_record import run_of
+from heddle.record.writing import record_folder
+from heddle.run_record import tables_of, totals
+from heddle.run_stream import LogStream
 from heddle.sim import codes
 from heddle.sim.loading import load_engine
 from heddle.sim.memory.queue_tree import QueueTree
@@ -43,19 +48,24 @@ def simulate(
     policy: Policy | str,
     *,
     seed: int = 0,
-    record: bool = False,
+    record: bool | Path = False,
     check: bool = False,
     executor: Executor = "native",
+    told: Mapping[str, Any] | None = None,
 ) -> Run:
     """Run the workload on the cluster under the policy.
 
-    With `record` every attempt and event is kept, otherwise each task's last attempt. `check` verifies afterwards that
-    the run can be right, from its complete log. BadInput: the workload does not fit the cluster; RunRefused: this
-    cannot be simulated; CheckFailed: the run broke a rule.
+    With `record` every attempt and event is kept, otherwise each task's last attempt. If it is a folder, the record is
+    written there while the run goes on; the run that is returned reads attempts and events from it when asked for them.
+    `check` verifies afterwards that the run can be right, from its complete log, which is held in memory for that.
+    `told`: what whoever starts the run knows better for the manifest. BadInput: the workload does not fit the cluster,
+    or the record cannot be written; RunRefused: this cannot be simulated; CheckFailed: the run broke a rule.
     """
     chosen = parse_policy(policy) if isinstance(policy, str) else policy
     check_executor([chosen], workload, cluster, executor)
-    return simulate_by(_executing(executor), workload, cluster, chosen, seed, record, check, executor)
+    return simulate_by(
+        _executing(executor), workload, cluster, chosen, executor, seed=seed, record=record, check=check, told=told
+    )
 
 
 def simulate_by(
@@ -63,30 +73,66 @@ def simulate_by(
     workload: Workload,
     cluster: Cluster,
     chosen: Policy,
-    seed: int,
-    record: bool,
-    check: bool,
     executor: Executor,
+    *,
+    seed: int,
+    record: bool | Path,
+    check: bool,
+    told: Mapping[str, Any] | None,
+    told_after: Callable[[Ended], Mapping[str, Any]] = lambda _: {},
 ) -> Run:
-    """The same; `execute` runs the engine: (workload, cluster, policy, seed, whether it keeps a log)."""
+    """The same, with somebody else to run the engine. `told_after`: what is known for the manifest when it has run."""
     began = time.perf_counter()
     check_run(workload, cluster, seed)
     aligned = in_resources_of(workload, cluster)
     compile_s = prepare_engine([chosen], len(cluster.resources))
-    ended = execute(aligned, cluster, chosen, seed, record or check)
+    known = _known_before(workload, cluster, chosen, seed, executor) | {"compile_s": compile_s} | dict(told or {})
+    known |= {"complete_attempts": record is not False, "use_known": aligned.has_use}
+    execute = partial(execute, aligned, cluster, chosen, seed)
+
+    def known_after(ended: Ended) -> dict[str, Any]:
+        took = {"wall_s": time.perf_counter() - began, "peak_rss_mb": peak_rss_mb()}
+        return known | _known_after(ended, aligned, cluster) | dict(told_after(ended)) | took
+
+    if isinstance(record, Path):
+        with record_folder(record, known) as folder, LogStream(folder, aligned, cluster) as stream:
+            ended = execute(True, keeper=None if check else stream)
+            _verify(ended, aligned, cluster, check)
+            ended.hand_over(stream)
+            short = stream.finish(ended)
+            manifest = known_after(ended)
+            folder.finish(manifest)
+        attempts, events = (scan_table(record, name) for name in ("attempts", "events"))
+        return Run(manifest=manifest, attempts=attempts, events=events, **short)
+    ended = execute(record or check)
+    _verify(ended, aligned, cluster, check)
+    found = tables_of(ended, aligned, cluster, record=record)
+    return Run(manifest=known_after(ended), **found)
+
+
+def _verify(ended: Ended, workload: Workload, cluster: Cluster, check: bool) -> None:
+    """CheckFailed, if that is to be looked for and the run broke a rule."""
     if ended.status not in (codes.FINISHED, codes.STALLED, codes.LIVELOCK):
         raise RuntimeError(f"the engine stopped with status {ended.status}, which is a defect of heddle")
+    if not check:
+        return
     finished = ended.status == codes.FINISHED
-    if check:
-        told = in_order(ended.logs, ended.attempts, aligned)
-        broken = broken_invariants(told, aligned, cluster, ended.counts, finished=finished)
-        broken += sums_left(ended.sim.shown) if finished else []
-        if broken:
-            raise CheckFailed(broken)
-    manifest: dict[str, Any] = {
+    told = in_order(ended.logs, ended.attempts, workload)
+    broken = broken_invariants(told, workload, cluster, ended.counts, finished=finished)
+    broken += sums_left(ended.sim.shown) if finished else []
+    if broken:
+        raise CheckFailed(broken)
+
+
+def _known_before(
+    workload: Workload, cluster: Cluster, policy: Policy, seed: int, executor: Executor
+) -> dict[str, Any]:
+    """Of the manifest, what a run cannot change."""
+    resources = range(len(cluster.resources))
+    return {
         "format_version": FORMAT_VERSION,
         "heddle_version": version("heddle"),
-        "policy": chosen.name,
+        "policy": policy.name,
         "seed": seed,
         "executor": executor,
         "workload": {"name": workload.name, "hash": workload_hash(workload), "about": workload.about},
@@ -103,18 +149,21 @@ def simulate_by(
             },
         },
         "resources": list(cluster.resources),
-        "capacity_total": [sum(node.capacity[r] for node in cluster.nodes) for r in range(len(cluster.resources))],
+        "capacity_total": [sum(node.capacity[r] for node in cluster.nodes) for r in resources],
         "allowance_total": list(cluster.total_allowance()),
+        "started_by": "api",
+    }
+
+
+def _known_after(ended: Ended, workload: Workload, cluster: Cluster) -> dict[str, Any]:
+    """What came of it."""
+    finished = ended.status == codes.FINISHED
+    return {
         "outcome": "finished" if finished else "stalled",
         "reason": None if finished else stall_reason(ended.sim, ended.status),
         "simulate_s": ended.simulate_s,
-        "compile_s": compile_s,
-        "started_by": "api",
+        "totals": totals(ended.sim, workload.has_use, cluster.has_network),
     }
-    run = run_of(ended, aligned, cluster, manifest, record=record)
-    run.manifest["wall_s"] = time.perf_counter() - began
-    run.manifest["peak_rss_mb"] = peak_rss_mb()
-    return run
 
 
 def _executing(executor: Executor) -> Callable[..., Ended]:

@@ -1,88 +1,60 @@
-"""From the engine's memory and log to a run record."""
+"""From the engine's memory to the tables of a run record; run_log.py makes those of its log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
-import pyarrow as pa
 
 from heddle.analysis.best_possible.alone import alone_ms
 from heddle.model.cluster import Cluster
-from heddle.model.reasons import JobOutcome, Outcome
+from heddle.model.reasons import Outcome
 from heddle.model.view import JOB_FAILED, JOB_FINISHED
-from heddle.model.workload import AM, EXECUTORS, INNER, NO_SEGMENTS, TASKS, Workload
-from heddle.record.columns import columns_in_order, columns_of, places_in_order
-from heddle.record.run import Run
-from heddle.record.schema import Column as SchemaColumn
-from heddle.record.schema import event_kinds, tables
+from heddle.model.workload import AM, EXECUTORS, INNER, TASKS, Workload
+from heddle.record.schema import SUBMITTED, submitted, tables
+from heddle.run_log import FETCH_COLUMNS, Column, LogTables, frame_of, known
 from heddle.sim import codes
 from heddle.sim.attempts import NO_OUTCOME
 from heddle.sim.memory.queue_tree import QueueTree
-from heddle.sim.memory.tables import LOG_ROW, Sim
+from heddle.sim.memory.tables import Sim
 from heddle.sim.run import Ended
 
-Column = npt.NDArray[Any]
-FETCH_COLUMNS: Final = ("fetched_at_ms", "fetch_ms", "fetched_bytes", "cross_rack_bytes")
 
-# Rows of the engine's log as events; the kinds of sizes follow one by one, in the order of resources.
-_EVENT_OF_LOG: Final = {
-    codes.LOG_ARRIVED: "job_arrived",
-    codes.LOG_JOB_ENDED: "job_ended",
-    codes.LOG_ADMITTED: "admitted",
-    codes.LOG_WAIT: "wait",
-    codes.LOG_NODE_LOST: "node_lost",
-    codes.LOG_NODE_RETURNED: "node_returned",
-    codes.LOG_MOVED: "moved",
-    codes.LOG_PRIORITY: "priority",
-    codes.LOG_QUEUE_GUARANTEE: "queue_guarantee",
-    codes.LOG_QUEUE_MAXIMUM: "queue_maximum",
-    codes.LOG_QUEUE_AM_SHARE: "queue_am_share",
-}
-_OF_QUEUES: Final = (
-    codes.LOG_MOVED,
-    codes.LOG_QUEUE_GUARANTEE,
-    codes.LOG_QUEUE_MAXIMUM,
-    codes.LOG_QUEUE_AM_SHARE,
-)
-_WITH_VALUE: Final = (codes.LOG_RESIZED, codes.LOG_PRIORITY, *_OF_QUEUES)
+def tables_of(ended: Ended, workload: Workload, cluster: Cluster, *, record: bool) -> dict[str, pl.DataFrame]:
+    """The tables of a run; with `record` (then the engine has kept a log) all its attempts and events."""
+    found = tables_before(workload, cluster)
+    found["jobs"] = jobs_after(ended.sim, found.pop(SUBMITTED))
+    if not record:
+        last = _last_attempts(ended.sim, workload)
+        return found | {"attempts": frame_of(tables(workload.resources)["attempts"], last)}
+    log = LogTables(workload, QueueTree.of(cluster, workload).names)
+    return found | {"attempts": log.attempts(ended.attempt_pieces), "events": log.events(ended.logs)}
 
 
-def run_of(ended: Ended, workload: Workload, cluster: Cluster, manifest: Mapping[str, Any], *, record: bool) -> Run:
-    """The run; with `record` (then the engine has kept a log) all its attempts and events."""
-    sim = ended.sim
-    known = dict(manifest) | {
-        "complete_attempts": record,
-        "use_known": workload.has_use,
-        "totals": _totals(sim, workload.has_use, cluster.has_network),
-    }
-    columns = {
-        "jobs": _jobs(sim, workload, cluster),
-        "attempts": _all_attempts(ended.attempts, workload) if record else _last_attempts(sim, workload),
-        "shapes": {"shape": np.arange(len(workload.shapes))} | _per_resource("", workload.shapes, workload.resources),
-        "stages": _stages(workload),
-        "nodes": _nodes(cluster),
-    }
-    if record:
-        columns["events"] = _events(ended.logs, workload, QueueTree.of(cluster, workload).names)
+def tables_before(workload: Workload, cluster: Cluster) -> dict[str, pl.DataFrame]:
+    """What is known before a run: jobs as they are submitted, and the tables that no run changes."""
     schema = tables(workload.resources)
-    frames = {
-        name: pl.DataFrame([_series(column, columns[name][column.name]) for column in table.columns])
-        for name, table in schema.items()
-        if name in columns
+    shapes = {"shape": np.arange(len(workload.shapes))} | _per_resource("", workload.shapes, workload.resources)
+    return {
+        SUBMITTED: frame_of(submitted(), _submitted(workload, cluster)),
+        "shapes": frame_of(schema["shapes"], shapes),
+        "stages": frame_of(schema["stages"], _stages(workload)),
+        "nodes": frame_of(schema["nodes"], _nodes(cluster)),
     }
-    return Run(manifest=known, **frames)
 
 
-def _series(column: SchemaColumn, values: Any) -> pl.Series:
-    series = pl.Series(column.name, values)
-    return series if series.dtype == column.dtype else series.cast(column.dtype)
+def jobs_after(sim: Sim, before: pl.DataFrame) -> pl.DataFrame:
+    """The table of jobs: as they were submitted, and what came of them."""
+    state, ran = sim.shown.job["state"], sim.job_run
+    outcome = np.select([state == JOB_FINISHED, state == JOB_FAILED], [0, 1], 2)
+    after = {"outcome": pl.Series(["finished", "failed", "unfinished"]).gather(outcome)}
+    after |= {name: _reached(ran[name]) for name in ("am_started_at_ms", "started_at_ms", "ended_at_ms")}
+    return frame_of(tables(())["jobs"], before.to_dict() | after)
 
 
-def _totals(sim: Sim, use_known: bool, has_network: bool) -> dict[str, Any]:
+def totals(sim: Sim, use_known: bool, has_network: bool) -> dict[str, Any]:
+    """What the engine summed up while it ran."""
     control = sim.control[0]
     moved = ("moved_bytes", "cross_rack_bytes", "local_bytes", "fetch_ms")
     return {
@@ -97,16 +69,6 @@ def _totals(sim: Sim, use_known: bool, has_network: bool) -> dict[str, Any]:
     }
 
 
-def _known(values: Column, valid: npt.NDArray[np.bool_] | None = None) -> pl.Series:
-    """Null where not valid; without a mask, where negative: the engine's sign for "not yet"."""
-    known = values >= 0 if valid is None else valid
-    if known.all():
-        return pl.Series(np.ascontiguousarray(values))
-    if not known.any():
-        return pl.repeat(None, len(values), dtype=pl.Int64, eager=True)
-    return pl.Series(pa.array(values, mask=~known))
-
-
 def _per_resource(prefix: str, table: Column, resources: tuple[str, ...]) -> dict[str, Column]:
     return {f"{prefix}{name}": np.ascontiguousarray(table[:, r]) for r, name in enumerate(resources)}
 
@@ -117,22 +79,21 @@ def _names(names: pl.Series | None, prefix: str, numbers: Column) -> pl.Series:
     return pl.select(pl.format(f"{prefix}-{{}}", pl.Series(numbers))).to_series()
 
 
-def _jobs(sim: Sim, workload: Workload, cluster: Cluster) -> dict[str, Any]:
-    jobs, state, ran = workload.jobs, sim.shown.job["state"], sim.job_run
+def _reached(instants: Column) -> pl.Series:
+    """Null where negative: the engine's sign for "not yet"."""
+    return known(instants, instants >= 0)
+
+
+def _submitted(workload: Workload, cluster: Cluster) -> dict[str, Any]:
+    jobs = workload.jobs
     working = np.isin(workload.stages["kind"], (TASKS, INNER))
-    tasks = np.bincount(workload.stages["job"], workload.stages["n_tasks"] * working, workload.n_jobs)
-    outcome = np.select([state == JOB_FINISHED, state == JOB_FAILED], [0, 1], 2)
     return {
         "job": np.arange(workload.n_jobs),
         "name": _names(workload.job_names, "job", np.arange(workload.n_jobs)),
         "queue": pl.Series(workload.queues, dtype=pl.String).gather(jobs["queue"]),
         "user": pl.Series(workload.users, dtype=pl.String).gather(jobs["user"]),
         "submit_at_ms": np.ascontiguousarray(jobs["submit_at_ms"]),
-        "am_started_at_ms": _known(ran["am_started_at_ms"]),
-        "started_at_ms": _known(ran["started_at_ms"]),
-        "ended_at_ms": _known(ran["ended_at_ms"]),
-        "outcome": pl.Series(["finished", "failed", "unfinished"]).gather(outcome),
-        "tasks": tasks,
+        "tasks": np.bincount(workload.stages["job"], workload.stages["n_tasks"] * working, workload.n_jobs),
         "alone_ms": alone_ms(workload, cluster),
     }
 
@@ -156,27 +117,6 @@ def _nodes(cluster: Cluster) -> dict[str, Any]:
         for field in ("name", "rack", "label")
     }
     return {"node": np.arange(len(nodes))} | texts | amounts
-
-
-def _all_attempts(attempts: Column, workload: Workload) -> dict[str, Any]:
-    """Every attempt, in order of allocation. Inner tasks get their slot in the instant in which they start."""
-    rows = columns_in_order(attempts, places_in_order(attempts["allocated_place"]))
-    task = rows["task"]
-    has_use = workload.tasks["first_segment"][task] != NO_SEGMENTS
-    over = rows["ended_at_ms"] != codes.NEVER
-    fetched = rows["fetched_at_ms"] != codes.NEVER
-    columns = _attempt_columns(task, rows["stage"], workload)
-    columns |= {name: rows[name] for name in ("attempt", "node", "asked_at_ms", "allocated_at_ms", "outcome")}
-    columns |= {name: _known(rows[name], fetched) for name in FETCH_COLUMNS}
-    for r, name in enumerate(workload.resources):
-        columns[f"used_{name}_ms"] = _known(rows["used_ms"][r], has_use & over)
-    for name in ("started_at_ms", "ended_at_ms"):  # below 0: before the run
-        columns[name] = _known(rows[name], rows[name] != codes.NEVER)
-    return columns
-
-
-def _attempt_columns(task: Column, stage: Column, workload: Workload) -> dict[str, Any]:
-    return {"task": task, "stage": stage} | {name: workload.stages[name][stage] for name in ("job", "kind", "shape")}
 
 
 def _last_attempts(sim: Sim, workload: Workload) -> dict[str, Any]:
@@ -204,59 +144,17 @@ def _last_attempts(sim: Sim, workload: Workload) -> dict[str, Any]:
     allocated = np.where(held, sim.shown.container["allocated_at_ms"][slot], began)
     asked = np.where(rows["attempts"] > 1, allocated, sim.shown.stage["asked_at_ms"][stage])
     done = np.where((kind == AM) | (kind == EXECUTORS), int(Outcome.RELEASED), int(Outcome.FINISHED))
-    unknown = {
-        f"used_{name}_ms": _known(np.zeros(len(task), np.int64), np.zeros(len(task), bool))
-        for name in workload.resources
-    }
-    unknown |= dict.fromkeys(FETCH_COLUMNS, unknown[f"used_{workload.resources[0]}_ms"])
-    return _attempt_columns(task, stage, workload) | unknown | {
+    unseen = (*FETCH_COLUMNS, *(f"used_{name}_ms" for name in workload.resources), "allocation")
+    unknown = pl.repeat(None, len(task), dtype=pl.Int64, eager=True)
+    of_stage = {name: workload.stages[name][stage] for name in ("job", "kind", "shape")}
+    return of_stage | dict.fromkeys(unseen, unknown) | {
+        "task": task,
+        "stage": stage,
         "attempt": np.maximum(0, rows["attempts"] - ~launching),
         "node": np.ascontiguousarray(rows["node"]),
         "asked_at_ms": np.where(asked >= 0, np.minimum(asked, allocated), allocated),
         "allocated_at_ms": allocated,
-        "started_at_ms": _known(started, ran),
-        "ended_at_ms": _known(ended),
+        "started_at_ms": known(started, ran),
+        "ended_at_ms": _reached(ended),
         "outcome": np.where(state == codes.DONE, done, NO_OUTCOME),
     }  # fmt: skip
-
-
-def _events(log: Sequence[Column], workload: Workload, queues: tuple[str, ...]) -> dict[str, Any]:
-    kinds = list(event_kinds(workload.resources))
-    rows = columns_of(log, LOG_ROW)
-    kind, code, value, node = rows["kind"], rows["code"], rows["value"], rows["node"]
-    names = _EVENT_OF_LOG | {codes.LOG_RESIZED: f"size_{workload.resources[0]}"}
-    first_number = np.array([kinds.index(names[logged]) for logged in range(len(codes.LOG_NAMES))], np.uint8)
-    number = first_number[kind] + np.where(kind == codes.LOG_RESIZED, code, 0).astype(np.uint8)
-    value[~_is_one_of(_WITH_VALUE, kind)] = 0
-    arrived, ended = np.flatnonzero(kind == codes.LOG_ARRIVED), np.flatnonzero(kind == codes.LOG_JOB_ENDED)
-    value[arrived] = workload.jobs["submit_at_ms"][rows["job"][arrived]]
-    value[ended] = np.where(code[ended] == JOB_FINISHED, int(JobOutcome.FINISHED), int(JobOutcome.FAILED))
-    of_queue = np.flatnonzero(_is_one_of(_OF_QUEUES, kind))  # these have a queue's number in place of a node's
-    queue = _queues_of(of_queue, node, queues)
-    node[of_queue] = -1
-    return {
-        "at_ms": rows["at_ms"],
-        "job": rows["job"],
-        "stage": rows["stage"],
-        "node": node,
-        "queue": queue,
-        "kind": pl.Series(kinds, dtype=pl.Enum(kinds)).gather(number),
-        "reason": np.where(kind == codes.LOG_WAIT, code, 0),
-        "value": value,
-    }
-
-
-def _is_one_of(wanted: Iterable[int], kind: Column) -> npt.NDArray[np.bool_]:
-    """Like np.isin, but by a table: the log of a million tasks has ten million rows."""
-    table = np.zeros(len(codes.LOG_NAMES), bool)
-    table[list(wanted)] = True
-    return table[kind]
-
-
-def _queues_of(rows: Column, numbers: Column, queues: tuple[str, ...]) -> pl.Series:
-    """Names of the queues whose numbers stand in these rows; null elsewhere, which without knobs is everywhere."""
-    if not len(rows):
-        return pl.repeat(None, len(numbers), dtype=pl.String, eager=True)
-    names = np.full(len(numbers), len(queues))
-    names[rows] = numbers[rows]
-    return pl.Series([*queues, None], dtype=pl.String).gather(names)

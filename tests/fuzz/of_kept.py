@@ -16,6 +16,12 @@ def _manifest(data: bytes) -> None:
         read_record(folder)
 
 
+def _parts(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "parts.jsonl").write_bytes(data)
+        read_record(folder)
+
+
 def _baseline(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         desk = Desk(Path(folder))
@@ -30,4 +36,4 @@ def _journal(data: bytes) -> None:
         list(read_lines(path))
 
 
-TARGETS = {"record-manifest": _manifest, "baseline": _baseline, "journal": _journal}
+TARGETS = {"record-manifest": _manifest, "record-parts": _parts, "baseline": _baseline, "journal": _journal}

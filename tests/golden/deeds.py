@@ -1,7 +1,7 @@
 """What a run did, as plain rows with the names of a run record, and one digest of it all.
 
-A record tells the order of allocations and the order of events; how the two lie within one instant it does not tell, so
-the engine's places are left out. Columns are named here: a new one in the record is no change of what a run did.
+Attempts stand in the order of allocations, as records had them when digests.json was written. How they and events lie
+within one instant is left out. Columns are named here: a new one in the record is no change of what a run did.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import polars as pl
 
 from heddle.policy.parse import parse_policy
 from heddle.record.run import Run
-from heddle.run_record import run_of
+from heddle.run_record import tables_of, totals
 from heddle.sim import codes
 from heddle.sim.run import Ended, run_engine
 from heddle.stock_yarn.outside import run_by_knobs
@@ -47,7 +47,10 @@ def ended(run: GoldenRun) -> Ended:
 def done(run: GoldenRun) -> tuple[str, Run]:
     """How it ended, and its record."""
     it = ended(run)
-    return STATUS[it.status], run_of(it, run.workload, run.cluster, {}, record=True)
+    found = tables_of(it, run.workload, run.cluster, record=True)
+    found["attempts"] = found["attempts"].sort("allocation")
+    known = {"totals": totals(it.sim, run.workload.has_use, run.cluster.has_network)}
+    return STATUS[it.status], Run(manifest=known, **found)
 
 
 def lines(status: str, record: Run) -> Iterator[str]:

@@ -9,6 +9,7 @@ import polars as pl
 
 from heddle.model.reasons import Outcome
 from heddle.model.workload import TASKS
+from heddle.record.manifest import FORMAT_VERSION
 from heddle.record.run import Run
 from heddle.record.schema import tables
 
@@ -29,7 +30,7 @@ class Job:
 
 def manifest(**changes: Any) -> dict[str, Any]:
     base: dict[str, Any] = {
-        "format_version": 1,
+        "format_version": FORMAT_VERSION,
         "heddle_version": "0.1.0",
         "policy": "fifo",
         "seed": 1,
@@ -82,9 +83,9 @@ def run_of(jobs: list[Job], events: bool = False, **changes: Any) -> Run:
             continue
         ran = (job.end or job.start) - job.start
         use = (None, None) if job.used is None else tuple(amount * ran for amount in job.used)
-        fetched = (None, None, None, None)
+        rest = (*use, None, None, None, None, len(attempt_rows))  # fetches, and which allocation it was
         attempt_rows.append(
-            (n, n, n, 0, TASKS, 0, job.submit, job.start, job.start, job.end, int(Outcome.FINISHED), 0, *use, *fetched)
+            (n, n, n, 0, TASKS, 0, job.submit, job.start, job.start, job.end, int(Outcome.FINISHED), 0, *rest)
         )
         for r in range(2):
             reserved[r] += 1000 * ran

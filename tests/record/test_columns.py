@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heddle.record.columns import columns_in_order, columns_of, places_in_order
+from heddle.record.columns import columns_of
 
 ROW = np.dtype([("use", np.int64, (2,)), ("at", np.int64), ("task", np.int32), ("node", np.int32), ("tries", np.int16),
                 ("kind", np.int8)], align=True)  # fmt: skip
@@ -29,15 +29,3 @@ def assert_fields(columns: dict[str, np.ndarray], wanted: np.ndarray) -> None:
 def test_columns_are_the_fields_of_all_pieces(counts: tuple[int, ...]) -> None:
     pieces = [rows(count) for count in counts]
     assert_fields(columns_of(pieces, ROW), np.concatenate([rows(0), *pieces]))
-
-
-@pytest.mark.parametrize("count", [0, 1, 2048, 5000])
-def test_columns_are_the_fields_in_order(count: int) -> None:
-    given, order = rows(count), np.random.default_rng(7).permutation(count)
-    assert_fields(columns_in_order(given, order), given[order])
-
-
-@pytest.mark.parametrize("count", [0, 1, 1000])
-def test_places_are_put_in_order(count: int) -> None:
-    places = np.random.default_rng(3).permutation(3 * count)[:count]  # with gaps
-    assert (places_in_order(places) == np.argsort(places)).all()

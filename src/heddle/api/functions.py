@@ -45,18 +45,20 @@ def simulate(
     cluster: str | Cluster | None = None,
     *,
     seed: int = 0,
-    record: bool = False,
+    record: bool | str | Path = False,
     check: bool = False,
     executor: Executor = "native",
 ) -> Result:
-    """One run. With `record` every attempt and the reason of every wait is kept, as `Result.explain` needs it.
+    """One run. With `record` every attempt and the reason of every wait is kept, as `Result.explain` needs it; if it is
+    a folder, in a record that is written there while the run goes on, as by `heddle simulate --record`.
 
     Under the executor "yarn-knobs" a stock YARN decides, and the policy turns its knobs from outside; under "bridge" it
     also orders its requests, through the bridge in its ResourceManager.
     """
     jobs = load_workload(workload, seed) if isinstance(workload, str) else workload
     on = _cluster(workload, cluster)
-    return Result(run_simulation(jobs, on, policy, seed=seed, record=record, check=check, executor=executor))
+    keep = Path(record) if isinstance(record, str) else record
+    return Result(run_simulation(jobs, on, policy, seed=seed, record=keep, check=check, executor=executor))
 
 
 def compare(

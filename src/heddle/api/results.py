@@ -32,7 +32,7 @@ class Result:
 
     @property
     def outcome(self) -> str:
-        """finished, or stalled: then `metrics["reason"]` says why."""
+        """finished, or stalled, or, of what a killed run left, partial: then `metrics["reason"]` says more."""
         return str(self.run.manifest["outcome"])
 
     @cached_property

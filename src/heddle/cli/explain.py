@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heddle.cli.output import Json, print_json, print_tables, say, table
+from heddle.cli.records import recorded_run
 from heddle.cli.rerun import simulated_again
 from heddle.model.errors import BadInput
 
@@ -70,11 +71,10 @@ def explain(
     from heddle.analysis.waiting.detail import detail
     from heddle.analysis.waiting.explain import explain as explain_job
     from heddle.analysis.waiting.explain import find_job, most_delayed
-    from heddle.record.files import read_record
     from heddle.report.explained import explained_html
     from heddle.report.page import write_page
 
-    run = read_record(record)
+    run = recorded_run(record)
     if job is None and report is not None:
         raise BadInput.of("JOB", "name the job that --report is about")
     again = [] if versus is None else simulated_again(record, run, versus, workload, cluster)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+from heddle.cli.records import recorded_run
 from heddle.cli.waste_report import write_waste_report
 from heddle.report.amounts import hours, hours_unit
 
@@ -39,9 +40,8 @@ def ledger(
     from heddle.analysis.waste.efficiency import containers_of_run
     from heddle.analysis.waste.ledger import waste_ledger
     from heddle.analysis.waste.run_waste import run_waste
-    from heddle.record.files import read_record
 
-    run = read_record(record)
+    run = recorded_run(record)
     waste = None if report is None else run_waste(run)
     found = waste_ledger(run) if waste is None else waste.ledger
     if report is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -80,7 +79,6 @@ def simulate(
     from heddle.analysis.measures.metrics import run_metrics
     from heddle.policy.parse import parse_policy
     from heddle.policy.present import present_policy
-    from heddle.record.files import write_record
     from heddle.run import check_executor, check_run
     from heddle.run import simulate as run_simulation
 
@@ -95,20 +93,18 @@ def simulate(
     check_run(loaded, on, seed)
     policies = [chosen] if rule is None else told_policies(chosen, candidate, loaded, on)
     warn_of_unknown_use(loaded, policies)
-    keep = record is not None or report is not None
+    by = executor or ("native" if rule is None else "yarn-knobs")
+    check_executor(policies, loaded, on, by)
+    compile_s = compile_with_message(policies, len(on.resources))
+    keep = record if record is not None else report is not None
+    told = {"started_by": ["heddle", *sys.argv[1:]], "compile_s": compile_s}
     if rule is None:
-        check_executor([chosen], loaded, on, executor or "native")
-        compile_s = compile_with_message(policies, len(on.resources))
-        run = run_simulation(loaded, on, chosen, seed=seed, record=keep, check=check, executor=executor or "native")
+        run = run_simulation(loaded, on, chosen, seed=seed, record=keep, check=check, executor=by, told=told)
     else:
         from heddle.twin.simulated_choice import simulate_choosing
 
-        compile_s = compile_with_message(policies, len(on.resources))
-        run = simulate_choosing(loaded, on, policies, rule, seed=seed, record=keep, check=check)
-    started_by = ["heddle", *sys.argv[1:]]
-    run = replace(run, manifest=run.manifest | {"started_by": started_by, "compile_s": compile_s})
+        run = simulate_choosing(loaded, on, policies, rule, seed=seed, record=keep, check=check, told=told)
     if record is not None:
-        write_record(run, record)
         say(f"wrote the record {record}")
     if report is not None:
         _write_report(report, run, loaded, on)

@@ -12,6 +12,7 @@ from heddle.cli.completion import policy_names
 from heddle.cli.durations import seconds
 from heddle.cli.inputs import ClusterOption, cluster_for, compile_with_message, read_all, workload_for
 from heddle.cli.output import Json, print_json, print_tables, say, table
+from heddle.cli.records import recorded_run
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -107,7 +108,6 @@ def _instant_ms(text: str) -> int:
 def _cutting(run: str, policy: str | None, workload: str | None, cluster: str | None, seed: int) -> Source:
     from heddle.cli.rerun import inputs_of, queues_for
     from heddle.policy.parse import parse_policy
-    from heddle.record.files import read_record
     from heddle.record_workload import is_real
     from heddle.run import simulate
     from heddle.traces.align import in_resources_of
@@ -122,7 +122,7 @@ def _cutting(run: str, policy: str | None, workload: str | None, cluster: str | 
     if Path(run).is_dir():
         if policy is not None:
             raise BadInput.of("--policy", "a record has its own; --candidate names others")
-        record = read_record(Path(run))
+        record = recorded_run(Path(run))
         if is_real(record):
             raise BadInput.of(run, "is the record of a real YARN: name the folder that it is in, which has the journal")
         loaded, on = inputs_of(record, workload, cluster)

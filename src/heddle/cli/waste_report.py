@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heddle.cli.output import say
+from heddle.cli.records import recorded_run
 
 if TYPE_CHECKING:
     from heddle.analysis.waste.efficiency import Containers
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
 def record_at(source: str) -> Run | None:
     """The record in this folder; None if it is something else."""
-    from heddle.record.files import MANIFEST_FILE, read_record
+    from heddle.record.files import is_record_or_partial
 
-    return read_record(source) if (Path(source) / MANIFEST_FILE).is_file() else None
+    return recorded_run(Path(source)) if is_record_or_partial(Path(source)) else None
 
 
 def write_waste_report(

@@ -51,7 +51,7 @@ def whole_folder(target: Path) -> Iterator[Path]:
     try:
         fresh.chmod(0o755)  # mkdtemp makes it private
         yield fresh
-        _put_in_place(fresh, target)
+        put_in_place(fresh, target)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
@@ -71,8 +71,8 @@ def remove_partials(folder: Path, name: str = "*") -> None:
         shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
-def _put_in_place(fresh: Path, target: Path) -> None:
-    """Rename; a folder that is there steps aside first and comes back if the rename fails."""
+def put_in_place(fresh: Path, target: Path) -> None:
+    """Rename a folder; one that is there steps aside first and comes back if the rename fails."""
     if not target.exists() or not any(target.iterdir()):
         os.replace(fresh, target)
         return

@@ -31,15 +31,6 @@ def columns_of(pieces: Sequence[Rows], dtype: np.dtype[Any]) -> dict[str, Rows]:
     return _fields(columns, dtype)
 
 
-def columns_in_order(rows: Rows, order: npt.NDArray[np.int64]) -> dict[str, Rows]:
-    """As columns_of, of the rows in this order."""
-    columns, words = _room_for(len(rows), rows.dtype), _words(rows)
-    for first in range(0, len(rows), _ROWS_PER_BLOCK):
-        block = slice(first, first + _ROWS_PER_BLOCK)
-        columns[:, block] = words[order[block]].T
-    return _fields(columns, rows.dtype)
-
-
 def _words(rows: Rows) -> npt.NDArray[np.int64]:
     return rows.view(np.int64).reshape(len(rows), rows.dtype.itemsize // _WORD)
 
@@ -58,10 +49,3 @@ def _field(columns: npt.NDArray[np.int64], kind: np.dtype[Any], offset: int) -> 
         return columns[word : word + kind.shape[0]] if kind.shape else columns[word]
     narrow = columns[word].view(kind)[byte // kind.itemsize :: _WORD // kind.itemsize]
     return np.ascontiguousarray(narrow)
-
-
-def places_in_order(places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """What sorts these numbers, of which no two are the same: as argsort, without comparing any."""
-    row_at = np.full(int(places.max(initial=-1)) + 1, -1, np.int64)
-    row_at[places] = np.arange(len(places))
-    return row_at[row_at >= 0]

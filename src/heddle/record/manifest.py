@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from heddle.model.errors import Problem
 
-FORMAT_VERSION: Final = 1
-RUN_OUTCOMES: Final = ("finished", "stalled")
+FORMAT_VERSION: Final = 2
+PARTIAL: Final = "partial"  # what is known of a run that was killed
+RUN_OUTCOMES: Final = ("finished", "stalled", PARTIAL)
 EXECUTORS: Final = ("native", "yarn-knobs", "bridge")
 LIVE_SOURCE: Final = "a live YARN"  # where the jobs of a record come from that was observed, not simulated
 
@@ -77,7 +78,8 @@ MANIFEST: Final = (
     ManifestField("capacity_total", "integer per resource", "hardware of all nodes", _list_of(_count)),
     ManifestField("allowance_total", "integer per resource", "what may be promised on all nodes", _list_of(_count)),
     ManifestField("outcome", "text", "one of " + ", ".join(RUN_OUTCOMES), lambda value: value in RUN_OUTCOMES),
-    ManifestField("reason", "text or null", "why it stalled", lambda value: value is None or _text(value)),
+    ManifestField("reason", "text or null", "why it stalled; of a partial record, how far the run is known",
+                  lambda value: value is None or _text(value)),
     ManifestField("choices", "list of objects",
                   "of a run that chose its policy (`--choose`), each cycle: `at_ms`, `in_force`, `chosen`, `why`, "
                   "`prospects` (of each policy the applications that there would be on average until `horizon_ms` "

@@ -19,6 +19,8 @@ from heddle.record.run import Run
 
 JOB_OUTCOMES: Final = ("finished", "failed", "unfinished")
 OPTIONAL_TABLES: Final = frozenset({"events"})
+SUBMITTED: Final = "submitted"
+_KNOWN_AT_SUBMISSION: Final = ("job", "name", "queue", "user", "submit_at_ms", "tasks", "alone_ms")
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ def tables(resources: Sequence[str]) -> dict[str, Table]:
         Column("fetch_ms", i64, "how long it had fetched by then", True),
         Column("fetched_bytes", i64, "what it had fetched from other nodes by then", True),
         Column("cross_rack_bytes", i64, "of these, from other racks", True),
+        Column("allocation", i64, "orders allocations, also within an instant; null: their order is not known", True),
     )
     shapes = (
         Column("shape", i32, "number of the reservation"),
@@ -139,13 +142,25 @@ def tables(resources: Sequence[str]) -> dict[str, Table]:
     )
     listed = (
         Table("jobs", "One row per job, in order of number.", jobs),
-        Table("attempts", "One row per attempt to run a task, or, as the manifest says, each task's last.", attempts),
+        Table(
+            "attempts",
+            "One row per attempt to run a task, or, as the manifest says, each task's last. Of a recorded run of the "
+            "simulator in the order of their ends, and last those that had none.",
+            attempts,
+        ),
         Table("shapes", "The distinct reservations.", shapes),
         Table("stages", "One row per stage, in order of number.", stages),
         Table("nodes", "One row per node, in order of number.", nodes),
         Table("events", "What happened between attempts, in order of time. May be missing.", events),
     )
     return {table.name: table for table in listed}
+
+
+def submitted() -> Table:
+    """What the table of jobs says before anything has happened; only in records that are still being written."""
+    jobs = tables(())["jobs"]
+    known = tuple(column for column in jobs.columns if column.name in _KNOWN_AT_SUBMISSION)
+    return Table(SUBMITTED, "The jobs before the run, in order of number.", known)
 
 
 def table_problems(frame: pl.DataFrame, table: Table, where: str) -> list[Problem]:

@@ -20,16 +20,29 @@ from heddle.sim.memory.run_inputs import RunInputs
 from heddle.sim.memory.setup import build_sim, with_more_flows, with_more_slots
 from heddle.sim.memory.tables import Sim
 
+Rows = npt.NDArray[Any]
+
 
 class Ended(NamedTuple):
     """The engine's memory when a run is over, why it is over, and what it took."""
 
     sim: Sim
     status: int
-    logs: list[npt.NDArray[Any]]  # its whole log, piece by piece
-    attempts: npt.NDArray[Any]  # all of them, in the order of their ends; empty where no log was kept
+    logs: list[Rows]  # its whole log, piece by piece; empty where none was kept, or somebody else has it
+    attempt_pieces: list[Rows]  # its attempts in the order of their ends, likewise
     simulate_s: float
     simulate_cpu_s: float
+
+    @property
+    def attempts(self) -> Rows:
+        return np.concatenate([self.sim.attempt[:0], *self.attempt_pieces])
+
+    def hand_over(self, keeper: Keeper) -> None:
+        """Gives away the log that was kept, if any."""
+        for rows in self.logs:
+            keeper.keep_log(rows)
+        for rows in self.attempt_pieces:
+            keeper.keep_attempts(rows)
 
     @property
     def counts(self) -> list[bool]:
@@ -43,13 +56,36 @@ class Outside(Protocol):
     moves_to: tuple[str, ...]  # leaves to which it may move jobs
     hears_in_ms: int  # so long after a request began to wait it looks out of turn; 0: it does not hear of requests
 
-    def look(self, engine: Engine, handle: SimHandle) -> npt.NDArray[Any]:
+    def look(self, engine: Engine, handle: SimHandle) -> Rows:
         """Sets control["look_at_ms"] to a later time. Returns rows for the log."""
         ...
 
 
+class Keeper(Protocol):
+    """Who takes what a run notes. What it is given belongs to it."""
+
+    def keep_log(self, rows: Rows) -> None: ...
+
+    def keep_attempts(self, rows: Rows) -> None: ...
+
+
+class Kept:
+    """In memory, piece by piece."""
+
+    def __init__(self) -> None:
+        self.logs: list[Rows] = []
+        self.attempts: list[Rows] = []
+
+    def keep_log(self, rows: Rows) -> None:
+        self.logs.append(rows)
+
+    def keep_attempts(self, rows: Rows) -> None:
+        self.attempts.append(rows)
+
+
 class Run:
-    """A run under way: whoever drives it says how far it goes. `moves_to`: leaves to which jobs may be moved."""
+    """A run under way: whoever drives it says how far it goes. `moves_to`: leaves to which jobs may be moved;
+    `keeper`: who takes its log, if not the memory of Ended."""
 
     def __init__(
         self,
@@ -59,6 +95,7 @@ class Run:
         seed: int,
         logging: bool,
         moves_to: tuple[str, ...] = (),
+        keeper: Keeper | None = None,
     ) -> None:
         n_resources = len(workload.resources)
         self._hooks = hooks_of(policy.levers, n_resources)
@@ -67,8 +104,8 @@ class Run:
         sim = build_sim(self._inputs)
         self.engine = load_engine(n_resources)
         self.handle = SimHandle(sim, [hook.address for hook in self._hooks.values()], self.engine.units)
-        self._logs: list[npt.NDArray[Any]] = []
-        self._attempts: list[npt.NDArray[Any]] = []
+        self._kept = Kept()
+        self._keeper: Keeper = self._kept if keeper is None else keeper
 
     @property
     def sim(self) -> Sim:
@@ -90,25 +127,25 @@ class Run:
 
     def drain(self) -> None:
         """Takes what it has noted out of its memory."""
-        sim = self.sim
-        for rows, count, pieces in ((sim.log, "n_log", self._logs), (sim.attempt, "n_attempts", self._attempts)):
+        sim, keeper = self.sim, self._keeper
+        noted = ((sim.log, "n_log", keeper.keep_log), (sim.attempt, "n_attempts", keeper.keep_attempts))
+        for rows, count, keep in noted:
             if n := int(sim.control[count][0]):
-                pieces.append(rows[:n].copy())
+                keep(rows[:n].copy())
                 sim.control[count] = 0
 
-    def note(self, turned: npt.NDArray[Any]) -> None:
+    def note(self, turned: Rows) -> None:
         """Adds rows of somebody outside to its log."""
         turned["place"] = self.sim.control["n_places"][0]
         if self._logging:
-            self._logs.append(turned)
+            self._keeper.keep_log(turned)
 
     def ended(self, status: int, simulate_s: float, simulate_cpu_s: float) -> Ended:
         self.drain()
         raise_what_levers_raised(self._hooks)
         if self._logging:
-            self._attempts.append(attempts_held(self.sim))
-        attempts = np.concatenate([self.sim.attempt[:0], *self._attempts])
-        return Ended(self.sim, status, self._logs, attempts, simulate_s, simulate_cpu_s)
+            self._keeper.keep_attempts(attempts_held(self.sim))
+        return Ended(self.sim, status, self._kept.logs, self._kept.attempts, simulate_s, simulate_cpu_s)
 
 
 def run_engine(
@@ -119,16 +156,17 @@ def run_engine(
     logging: bool,
     until_ms: int = int(codes.FOREVER),
     outside: Outside | None = None,
+    keeper: Keeper | None = None,
 ) -> Ended:
     """One run, from time 0 to its end or to until_ms."""
-    run = Run(workload, cluster, policy, seed, logging, outside.moves_to if outside else ())
+    run = Run(workload, cluster, policy, seed, logging, outside.moves_to if outside else (), keeper)
     if outside:
         run.sim.control["look_at_ms"] = 0
         run.sim.control["hears_in_ms"] = outside.hears_in_ms
     run.engine.start(run.handle)
-    wall, cpu = time.perf_counter(), time.process_time()
+    wall, cpu = time.perf_counter(), time.thread_time()
     while (status := run.go_on(until_ms)) == codes.LOOK and outside:
         run.drain()
         run.note(outside.look(run.engine, run.handle))
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
     return run.ended(status, wall, cpu)

@@ -18,7 +18,7 @@ from heddle.sim.codes import FOREVER
 from heddle.sim.handle import SimHandle
 from heddle.sim.loading import Engine
 from heddle.sim.memory.tables import Sim
-from heddle.sim.run import Ended, run_engine
+from heddle.sim.run import Ended, Keeper, run_engine
 from heddle.stock_yarn.levers import stock_policy
 from heddle.stock_yarn.mind import Mind
 from heddle.stock_yarn.outside import OutsidePolicy, stock_cluster
@@ -43,11 +43,12 @@ def run_changing(
     logging: bool,
     chooser: Chooser,
     until_ms: int = int(FOREVER),
+    keeper: Keeper | None = None,
 ) -> Ended:
     """One run of stock YARN that one of these policies drives at a time, at first the first."""
     stock = common_stock(policies)
     outside = ChangingPolicy(workload, cluster, policies, stock, seed, chooser)
-    return run_engine(workload, stock_cluster(cluster), stock, seed, logging, until_ms, outside)
+    return run_engine(workload, stock_cluster(cluster), stock, seed, logging, until_ms, outside, keeper)
 
 
 def common_stock(policies: Sequence[Policy]) -> Policy:

@@ -17,7 +17,7 @@ from heddle.sim.codes import FOREVER
 from heddle.sim.handle import SimHandle
 from heddle.sim.loading import Engine
 from heddle.sim.memory.queue_tree import QueueTree
-from heddle.sim.run import Ended, run_engine
+from heddle.sim.run import Ended, Keeper, run_engine
 from heddle.stock_yarn.levers import posted, stock_policy
 from heddle.stock_yarn.mind import Mind
 from heddle.stock_yarn.sight import Sight
@@ -41,21 +41,33 @@ FIRST_LOSS: Final = 1 << 60  # looks draw from the stream of lost reports, behin
 
 
 def run_by_knobs(
-    workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool, until_ms: int = int(FOREVER)
+    workload: Workload,
+    cluster: Cluster,
+    policy: Policy,
+    seed: int,
+    logging: bool,
+    until_ms: int = int(FOREVER),
+    keeper: Keeper | None = None,
 ) -> Ended:
     """One run of stock YARN that this policy drives from outside; without an opinion of its own, of stock YARN."""
-    return _run(workload, cluster, policy, stock_policy(policy), seed, logging, until_ms)
+    return _run(workload, cluster, policy, stock_policy(policy), seed, logging, until_ms, keeper)
 
 
 def run_by_bridge(
-    workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool, until_ms: int = int(FOREVER)
+    workload: Workload,
+    cluster: Cluster,
+    policy: Policy,
+    seed: int,
+    logging: bool,
+    until_ms: int = int(FOREVER),
+    keeper: Keeper | None = None,
 ) -> Ended:
     """The same, of a YARN that has the bridge: it orders requests as the policy says, if that says anything of it."""
     if not has_opinion(policy.ordering):
-        return run_by_knobs(workload, cluster, policy, seed, logging, until_ms)
+        return run_by_knobs(workload, cluster, policy, seed, logging, until_ms, keeper)
     all_at_once = cluster.timing.node_heartbeat_ms == 0 and policy.ordering.fit is None
     stock = stock_policy(policy, TABLED_BY_KEY if all_at_once else TABLED)
-    return _run(workload, cluster, policy, stock, seed, logging, until_ms, bridge=True)
+    return _run(workload, cluster, policy, stock, seed, logging, until_ms, keeper, bridge=True)
 
 
 def _run(
@@ -66,12 +78,13 @@ def _run(
     seed: int,
     logging: bool,
     until_ms: int,
+    keeper: Keeper | None,
     bridge: bool = False,
 ) -> Ended:
     outside = None
     if any(has_opinion(lever) for lever in policy.levers):
         outside = OutsidePolicy(workload, cluster, policy, stock, seed, bridge, pool_leaves(policy))
-    return run_engine(workload, stock_cluster(cluster), stock, seed, logging, until_ms, outside)
+    return run_engine(workload, stock_cluster(cluster), stock, seed, logging, until_ms, outside, keeper)
 
 
 def stock_cluster(cluster: Cluster) -> Cluster:

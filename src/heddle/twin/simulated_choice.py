@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
-import polars as pl
 
 from heddle.check.jobs import kind_of
 from heddle.model.cluster import Cluster
+from heddle.model.view import JOB_FINISHED
 from heddle.model.workload import Workload
 from heddle.policy.policy import Policy
 from heddle.record.run import Run
 from heddle.run import check_executor, prepare_engine, simulate_by
 from heddle.sim.memory.tables import Sim
-from heddle.sim.run import Ended
+from heddle.sim.run import Ended, Keeper
 from heddle.stock_yarn.changing import run_changing
 from heddle.traces.align import in_resources_of
 from heddle.twin.choosing import Choice, Choosing, Rule
@@ -64,12 +65,13 @@ def simulate_choosing(
     rule: Rule,
     *,
     seed: int = 0,
-    record: bool = False,
+    record: bool | Path = False,
     check: bool = False,
+    told: Mapping[str, Any] | None = None,
 ) -> Run:
     """One run that begins under the first of these policies, by knobs; its manifest has what was chosen and what came.
 
-    Raises as simulate() does; BadInput also if YARN would need another scheduler for one of them.
+    Takes and raises what simulate() does; BadInput also if YARN would need another scheduler for one of them.
     """
     check_executor(policies, workload, cluster, "yarn-knobs")
     prepare_engine(policies, len(cluster.resources))
@@ -78,20 +80,25 @@ def simulate_choosing(
     choosing = Choosing(candidates, rule, seed)
     beside = _Beside(aligned, cluster, choosing)
 
-    def execute(workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool) -> Ended:
-        return run_changing(workload, cluster, policies, seed, logging, beside)
+    def execute(
+        workload: Workload, cluster: Cluster, policy: Policy, seed: int, logging: bool, keeper: Keeper | None = None
+    ) -> Ended:
+        return run_changing(workload, cluster, policies, seed, logging, beside, keeper=keeper)
 
-    run = simulate_by(execute, workload, cluster, policies[0], seed, record, check, "yarn-knobs")
-    choices = [replace(one, came=came_of(run, one)) if one.prospects else one for one in choosing.choices]
-    return replace(run, manifest=run.manifest | {"choices": [one.as_json() for one in choices]})
+    def choices(ended: Ended) -> dict[str, Any]:
+        found = [replace(one, came=came_of(ended.sim, one)) if one.prospects else one for one in choosing.choices]
+        return {"choices": [one.as_json() for one in found]}
+
+    return simulate_by(
+        execute, workload, cluster, policies[0], "yarn-knobs",
+        seed=seed, record=record, check=check, told=told, told_after=choices,
+    )  # fmt: skip
 
 
-def came_of(run: Run, choice: Choice) -> float:
+def came_of(sim: Sim, choice: Choice) -> float:
     """Applications that there really were on average until the horizon, whatever was in force by then."""
     begin, end = choice.at_ms, choice.at_ms + choice.horizon_ms
-    finished = pl.when(pl.col("outcome") == "finished").then(pl.col("ended_at_ms"))
-    there = run.jobs.select(
-        pl.col("submit_at_ms").clip(begin, end).alias("from"),
-        finished.fill_null(end).clip(begin, end).alias("until"),
-    )
-    return float((there["until"] - there["from"]).sum()) / choice.horizon_ms
+    finished = sim.shown.job["state"] == JOB_FINISHED
+    until = np.where(finished, sim.job_run["ended_at_ms"], end).clip(begin, end)
+    since = sim.shown.job_spec["submit_at_ms"].clip(begin, end)
+    return float((until - since).sum()) / choice.horizon_ms

@@ -157,5 +157,5 @@ def _pending_area_s(run: Run) -> float | None:
     if not run.manifest["complete_attempts"] or run.manifest["outcome"] != "finished":
         return None
     until = pl.coalesce("started_at_ms", "ended_at_ms")
-    waited = run.attempts.lazy().filter(pl.col("kind") != INNER).select((until - pl.col("asked_at_ms")).sum())
+    waited = run.scan_attempts().filter(pl.col("kind") != INNER).select((until - pl.col("asked_at_ms")).sum())
     return int(waited.collect().item()) / 1000

@@ -110,7 +110,7 @@ export function nodeTable(place, more, nodes, resource) {
   more.textContent = nodes.length > shown.length ? `and ${(nodes.length - shown.length).toLocaleString("en")} more: filter or sort to find them` : "";
 }
 
-const percent = (permille) => (permille === null ? "?" : `${permille / 10}%`);
+const percent = (permille) => (permille === null ? "?" : `${permille / 10} %`);
 
 export function queueTable(place, queues) {
   table(place, ["queue", "<held", "guarantee", "most", "run", "wait", "for"], queues.map((queue) => {
@@ -168,7 +168,7 @@ export function ledger(place, told) {
     part.style.width = `${(100 * hours) / total(told.memory)}%`;
     bar.append(part);
   });
-  const share = (hours, i) => `${hours[i].toFixed(2)} (${(100 * hours[i] / (total(hours) || 1)).toFixed(1)}%)`;
+  const share = (hours, i) => `${hours[i].toFixed(2)} (${(100 * hours[i] / (total(hours) || 1)).toFixed(1)} %)`;
   table(list, ["since this dashboard began", "GB-hours", "vcore-hours"], told.lines.map((line, i) => {
     const name = el("th");
     if (i < beyond) name.append(el("span", undefined, `swatch l${i}`));
@@ -184,7 +184,7 @@ export function forecasts(place, rows, model) {
   if (!rows.length) return fill(place, el("p", "There is no forecast of an application that runs.", "empty"));
   const list = el("table"), scroll = el("div", undefined, "scroll");
   const left = (ms, age) => (ms === null ? "later" : span(Math.max(0, ms / 1000 - age)));
-  table(list, ["application", "<user", "ends in", "80% between", "said"], rows.map((row) => {
+  table(list, ["application", "<user", "ends in", "80 % between", "said"], rows.map((row) => {
     const age = model.since(row.at_s), [least, middle, most] = row.told_ms;
     return [row.id.replace(/^application_/, ""), row.user, left(middle, age), `${left(least, age)} and ${left(most, age)}`, `${span(age)} ago`];
   }));

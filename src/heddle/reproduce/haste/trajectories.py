@@ -106,7 +106,8 @@ def terms_of(run: Run, cluster: Cluster) -> dict[str, Seen]:
 def _events(run: Run) -> list[tuple[int, bool, dict[str, int]]]:
     """Allocations and ends in time; ends first, as they make the room."""
     found = []
-    for row in run.attempts.select("job", "stage", "node", "shape", "allocated_at_ms", "ended_at_ms").to_dicts():
+    attempts = run.attempts.sort("allocation")
+    for row in attempts.select("job", "stage", "node", "shape", "allocated_at_ms", "ended_at_ms").to_dicts():
         found += [(row["allocated_at_ms"], False, row), (row["ended_at_ms"], True, row)]
     return sorted(found, key=lambda one: (one[0], not one[1]))
 

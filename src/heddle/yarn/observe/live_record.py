@@ -169,6 +169,7 @@ def _attempt(
         None if container.ended_at_ms is None else container.ended_at_ms - rows.began_ms,
         outcome, rows.shape[container.size], *use.get(container.id, (None, None)),
         None, None, None, None,  # what it fetched
+        None,  # several may begin within the millisecond that YARN tells
     )  # fmt: skip
 
 

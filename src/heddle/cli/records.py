@@ -1,0 +1,22 @@
+"""Records as the commands read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heddle.cli.output import say
+
+if TYPE_CHECKING:
+    from heddle.record.run import Run
+
+
+def recorded_run(folder: Path) -> Run:
+    """The run of a record. Of a partial one it is said how far that goes: what follows tells of this time alone."""
+    from heddle.record.files import read_record
+    from heddle.record.manifest import PARTIAL
+
+    run = read_record(folder)
+    if run.manifest["outcome"] == PARTIAL:
+        say(f"{folder} is partial: {run.manifest['reason']}; containers that had not ended by then are not in it")
+    return run
