@@ -133,14 +133,15 @@ public class ReplayMaster {
           stage.unfinished++;
           tasks++;
         }
-        case "reads" -> stages.get(Integer.parseInt(words[1])).reads.put(
-            stages.get(Integer.parseInt(words[2])), Long.parseLong(words[3]));
+        case "reads" -> stages.get(Integer.parseInt(words[1])).readsNumbers.put(
+            Integer.parseInt(words[2]), Long.parseLong(words[3]));
         case "data" -> data = new Data(Integer.parseInt(words[1]), words[2]);
         default -> throw new IOException("plan.txt: cannot read " + line);
       }
     }
     for (Stage stage : stages) { // which may come after one that stands below it
       stage.afterNumbers.forEach(number -> stage.after.add(stages.get(number)));
+      stage.readsNumbers.forEach((number, bytes) -> stage.reads.put(stages.get(number), bytes));
     }
   }
 

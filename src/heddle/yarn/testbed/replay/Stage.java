@@ -15,6 +15,7 @@ final class Stage {
   final Resource size;
   final List<Integer> afterNumbers = new ArrayList<>();
   final List<Stage> after = new ArrayList<>();
+  final Map<Integer, Long> readsNumbers = new LinkedHashMap<>();
   final Map<Stage, Long> reads = new LinkedHashMap<>(); // bytes, by the stage that wrote them
   final List<String> ranOn = new ArrayList<>(); // the host of each task that has finished
   final ArrayDeque<Task> waiting = new ArrayDeque<>(); // those with a request and those without
