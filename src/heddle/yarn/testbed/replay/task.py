@@ -4,9 +4,10 @@
         [fetch=HOST:PORT:BYTES,...]
 
 With a gate it first holds the memory of its first level, idle, until that says that its maps are done; then, still
-idle, until it has fetched what it reads from other nodes (serve.py), and as long as its shuffle takes. Each level holds until so many ten-thousandths of the duration have passed. Memory
-is the resident memory of the process; cores are shares of CPU time. The time is the clock's: a machine that has too few
-cores gives less CPU, not a longer task. This file is sent to the nodes alone, so it imports the standard library only.
+idle, until it has fetched what it reads from other nodes (serve.py), and as long as its shuffle takes. Each level holds
+until so many ten-thousandths of the duration have passed. Memory is the resident memory of the process; cores are
+shares of CPU time. The time is the clock's: a machine that has too few cores gives less CPU, not a longer task. This
+file is sent to the nodes alone, so it imports the standard library only.
 """
 
 from __future__ import annotations
