@@ -106,7 +106,7 @@ class LocalCluster:
         """What tasks read from the node, which a replay has them fetch."""
         at = (self.layout.node_host(node), str(self.layout.data_port))
         environment = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"}
-        command = (*inside(self.folder, node), "python3", "-ISE", SERVING, *at)
+        command: list[str | Path] = [*inside(self.folder, node), "python3", "-ISE", SERVING, *at]
         start(command, role, self.folder, environment, self.log(role))
 
     @property

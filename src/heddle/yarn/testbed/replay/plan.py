@@ -78,9 +78,8 @@ def _job(workload: Workload, number: int) -> ReplayJob:
         lines += _edges(workload, stage, place)
         for task in range(int(spec["first_task"]), int(spec["first_task"]) + int(spec["n_tasks"])):
             duration_ms = int(workload.tasks["duration_ms"][task])
-            lines.append(
-                f"task {place[stage]} {duration_ms} {_levels(workload, task, memory_mb)}{shuffle}{_input(workload, task)}"
-            )
+            levels = _levels(workload, task, memory_mb)
+            lines.append(f"task {place[stage]} {duration_ms} {levels}{shuffle}{_input(workload, task)}")
             tasks += 1
     am = _size(workload, first) if row["has_am"] else DEFAULT_AM
     return ReplayJob(
