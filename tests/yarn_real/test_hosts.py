@@ -5,10 +5,14 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from heddle.cli.main import run
 from heddle.model.errors import RunRefused
+from heddle.record.files import read_record
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
+from heddle.traces.parquet import write_parquet
 from heddle.yarn.testbed.local import namespaces
 from heddle.yarn.testbed.local.cluster import LocalCluster, bring_up, take_down
 from heddle.yarn.testbed.local.folders import cluster_folder
@@ -84,6 +88,27 @@ def test_a_transfer_between_nodes_is_held_to_the_rate(hosts: LocalCluster) -> No
     """Only from below: a busy machine may take longer, a link without a limit would take a moment."""
     took_s = transfer_s(hosts.folder, hosts.layout, 1, SENT_BYTES)
     assert took_s > 0.9 * SENT_BYTES * 8 / (MBIT * 1_000_000)
+
+
+def test_replayed_tasks_fetch_what_they_read(hosts: LocalCluster, tmp_path: Path) -> None:
+    """Of two tasks that read a megabyte each from node 0, those on node 1 fetch it; then one reads what both wrote."""
+    reads = 1_000_000
+    first = StageSpec("first", (512, 1000), [TaskSpec(1000, constant(20, 0), "node-0", reads)] * 2)
+    then = StageSpec("then", (512, 1000), [TaskSpec(1000, constant(20, 0))], ("first",), after_bytes=(2 * reads,))
+    workload = tmp_path / "reads.parquet"
+    write_parquet(build("reads", [JobSpec("reads", 0, [first, then], am=(256, 1000))]), workload)
+    before = sent_bytes(hosts.folder, hosts.layout)
+    assert run(["yarn", "run", str(workload), "--name", "hosts", "--record", str(tmp_path / "record")]) == 0
+    sent = {pair: count - before[pair] for pair, count in sent_bytes(hosts.folder, hosts.layout).items()}
+    record = read_record(tmp_path / "record")
+    where = record.attempts.join(record.stages, on="stage").filter(pl.col("name") != "am").sort("allocated_at_ms")
+    *writers, reader = where["node"].to_list()
+    over = {(0, 1): reads * writers.count(1), (1, 0): 0}
+    for writer in writers:
+        if writer != reader:
+            over[writer, reader] += reads
+    for pair, bytes_ in over.items():
+        assert bytes_ <= sent[pair] < bytes_ + 0.3 * reads, (pair, sent, writers, reader)  # beside talk of daemons
 
 
 def test_each_pair_has_its_rate_and_its_bytes_are_counted(root: None, own_state: Path) -> None:

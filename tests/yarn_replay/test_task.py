@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import subprocess
 import sys
 import time
 
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
+from heddle.yarn.testbed.local.cluster import SERVING
 from heddle.yarn.testbed.replay.plan import replay_jobs
 from heddle.yarn.testbed.replay.submit import SCRIPT
 
@@ -55,3 +57,39 @@ def test_a_plan_says_what_is_early_and_how_long_it_shuffles() -> None:
         "task 1 3000 20:0:10000 shuffle=2000",
     )
     assert notes == []
+
+
+def serving() -> tuple[subprocess.Popen[bytes], int]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    server = subprocess.Popen([sys.executable, "-ISE", SERVING, "127.0.0.1", str(port)])
+    for _ in range(200):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            break
+        time.sleep(0.1)
+    return server, port
+
+
+def test_it_fetches_what_it_is_told() -> None:
+    server, port = serving()
+    try:
+        with start(f"fetch=127.0.0.1:{port}:3000000,127.0.0.1:{port}:5") as task:
+            assert task.wait(20) == 0
+        with start(f"fetch=127.0.0.1:{port}:many") as task:  # what is not served is an error
+            assert task.wait(20) != 0
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def test_a_plan_says_what_is_read_from_where() -> None:
+    first = StageSpec("a", (512, 1000), [TaskSpec(1000, constant(20, 0), prefers="node-4", input_bytes=7_000_000)])
+    then = StageSpec("b", (512, 1000), [TaskSpec(1000, constant(20, 0))], ("a",), after_bytes=(9_000_000,))
+    (job,), _ = replay_jobs(build("w", [JobSpec("j", 0, [first, then], am=(256, 1000))]))
+    assert job.lines == (
+        "stage 512 1 -",
+        "task 0 1000 20:0:10000 input=4:7000000",
+        "stage 512 1 0",
+        "reads 1 0 9000000",
+        "task 1 1000 20:0:10000",
+    )

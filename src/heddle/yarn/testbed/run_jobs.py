@@ -72,6 +72,14 @@ class Workplace:
         """Where the cluster's history server answers, as far as is known."""
         return None if self.cluster is None else self.cluster.layout.history
 
+    @property
+    def data(self) -> str:
+        """The line of a replay's plan that says where nodes serve data; "": they do not."""
+        if self.cluster is None or not self.cluster.layout.hosts:
+            return ""
+        layout = self.cluster.layout
+        return f"data {layout.data_port} {','.join(layout.node_host(node) for node in range(layout.nodes))}"
+
 
 def run_jobs(
     jobs: list[RealJob],
@@ -113,7 +121,7 @@ class _Running:
         self._jobs = jobs
         self._workplace, self._folder, self._say = workplace, folder, say
         self.runs = [JobRun(job.name, _kind(job)) for job in jobs]
-        self._submitter = Submitter(workplace.client, folder, workplace.master_jar)
+        self._submitter = Submitter(workplace.client, folder, workplace.master_jar, workplace.data)
         self._clients: dict[int, ClientProcess] = {}
         self._submitted_s: dict[str, float] = {}
         self._began_s = time.monotonic()

@@ -33,7 +33,8 @@ BRIDGE_FOLDER: Final = "bridge"
 READY_FILE: Final = "ready"  # there once everything was healthy
 HEALTHY_WITHIN_S: Final = 120.0
 LOOK_EVERY_S: Final = 0.3
-RM, HISTORY = "resourcemanager", "historyserver"
+RM, HISTORY, DATA = "resourcemanager", "historyserver", "dataserver"
+SERVING: Final = Path(__file__).parents[1] / "replay" / "serve.py"
 _PACKAGE: Final = "org.apache.hadoop"
 _HEAP_MB: Final = {RM: 768, HISTORY: 256, "nodemanager": 256}
 _CLASS: Final = {
@@ -58,7 +59,9 @@ class LocalCluster:
     layout: Layout
 
     def roles(self) -> list[str]:
-        return [RM, *(node_role(node) for node in range(self.layout.nodes)), HISTORY]
+        nodes = range(self.layout.nodes)
+        data = [f"{DATA}-{node}" for node in nodes] if self.layout.hosts else []
+        return [RM, *(node_role(node) for node in nodes), HISTORY, *data]
 
     def log(self, role: str) -> Path:
         return self.folder / "logs" / f"{role}.log"
@@ -80,6 +83,9 @@ class LocalCluster:
 
     def start_daemon(self, role: str) -> None:
         kind, _, number = role.partition("-")
+        if kind == DATA:
+            self._start_serving(role, int(number))
+            return
         conf = node_conf_folder(self.folder, int(number)) if number else self.conf
         java, home = find_java(), str(self.home)
         command: list[str | Path] = [
@@ -94,6 +100,13 @@ class LocalCluster:
             "HADOOP_YARN_HOME": home, "HADOOP_MAPRED_HOME": home, "HADOOP_CONF_DIR": str(conf),
             **java_options(conf, self.layout),
         }  # fmt: skip
+        start(command, role, self.folder, environment, self.log(role))
+
+    def _start_serving(self, role: str, node: int) -> None:
+        """What tasks read from the node, which a replay has them fetch."""
+        at = (self.layout.node_host(node), str(self.layout.data_port))
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"}
+        command: list[str | Path] = [*inside(self.folder, node), "python3", "-ISE", SERVING, *at]
         start(command, role, self.folder, environment, self.log(role))
 
     @property

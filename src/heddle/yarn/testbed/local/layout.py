@@ -18,6 +18,7 @@ _MASTER_PORTS: Final = (
     "web", "scheduler", "tracker", "client", "admin", "history_web", "history", "history_admin",
 )  # fmt: skip
 _NODE_PORTS: Final = ("web", "node", "localizer", "collector", "shuffle")
+_DATA_PORT: Final = 9  # of every node, where these have addresses of their own
 _FIRST_NODE_PORT: Final = 10
 _FIRST_NODE_ADDRESS: Final = 10
 SMALLEST_NODE_MB: Final = 512
@@ -104,6 +105,11 @@ class Layout:
 
     def node_port(self, node: int, what: str) -> int:
         return self.port + _FIRST_NODE_PORT + node * len(_NODE_PORTS) + _NODE_PORTS.index(what)
+
+    @property
+    def data_port(self) -> int:
+        """Where each node serves what replayed tasks read from it."""
+        return self.port + _DATA_PORT
 
     def ports(self) -> dict[int, str]:
         """Every port, and whose it is."""

@@ -36,7 +36,9 @@ import org.apache.hadoop.yarn.exceptions.YarnException;
  *   script URL SIZE MODIFIED_MS                  the file that every container needs
  *   stage MEMORY_MB VCORES AFTER [early=PERMILLE]  AFTER: numbers of stages, comma-separated, or "-";
  *                                                PERMILLE of their tasks must be done before the first is asked for
- *   task STAGE ARGUMENTS...                      what the script is called with
+ *   task STAGE ARGUMENTS... [input=NODE:BYTES]   what the script is called with, and what it reads from which node
+ *   reads STAGE OTHER BYTES                      what the tasks of a stage read, all together, of another's output
+ *   data PORT HOST,...                           where nodes serve data, in order of number; without it none is fetched
  */
 public class ReplayMaster {
   private static final long HEARTBEAT_MS = 1000;
@@ -49,6 +51,7 @@ public class ReplayMaster {
   private final Map<ContainerId, Stage.Task> givenBack = new HashMap<>();
   private LocalResource script;
   private Gate gate; // null: no stage is early
+  private Data data; // null: nothing is fetched
   private int tasks;
   private int finished;
 
@@ -119,16 +122,26 @@ public class ReplayMaster {
         }
         case "task" -> {
           Stage stage = stages.get(Integer.parseInt(words[1]));
-          stage.waiting.add(new Stage.Task(stage, line.split(" ", 3)[2]));
+          String[] arguments = line.split(" ", 3)[2].split(" input=");
+          Stage.Task task = new Stage.Task(stage, arguments[0]);
+          if (arguments.length > 1) {
+            task.inputNode = Integer.parseInt(arguments[1].split(":")[0]);
+            task.inputBytes = Long.parseLong(arguments[1].split(":")[1]);
+          }
+          stage.waiting.add(task);
           stage.tasks++;
           stage.unfinished++;
           tasks++;
         }
+        case "reads" -> stages.get(Integer.parseInt(words[1])).readsNumbers.put(
+            Integer.parseInt(words[2]), Long.parseLong(words[3]));
+        case "data" -> data = new Data(Integer.parseInt(words[1]), words[2]);
         default -> throw new IOException("plan.txt: cannot read " + line);
       }
     }
     for (Stage stage : stages) { // which may come after one that stands below it
       stage.afterNumbers.forEach(number -> stage.after.add(stages.get(number)));
+      stage.readsNumbers.forEach((number, bytes) -> stage.reads.put(stages.get(number), bytes));
     }
   }
 
@@ -215,8 +228,8 @@ public class ReplayMaster {
     running.put(container.getId(), task);
     stage.running++;
     task.attempts++;
-    String wait = stage.isEarly() ? " gate=" + gate.address(stage.number) : "";
-    String command = "exec python3 -ISE task.py " + task.arguments + wait + " 1>><LOG_DIR>/stdout 2>><LOG_DIR>/stderr";
+    task.host = container.getNodeId().getHost();
+    String command = "exec python3 -ISE task.py " + task.arguments + whatItWaitsFor(task) + " 1>><LOG_DIR>/stdout 2>><LOG_DIR>/stderr";
     ContainerLaunchContext context = ContainerLaunchContext.newInstance(
         Collections.singletonMap("task.py", script), Collections.emptyMap(), Collections.singletonList(command),
         null, null, null);
@@ -229,6 +242,15 @@ public class ReplayMaster {
       rm.releaseAssignedContainer(container.getId());
       again(rm, task);
     }
+  }
+
+  /** Early tasks, whose maps still run when they start, fetch nothing: a shuffle of theirs takes its time. */
+  private String whatItWaitsFor(Stage.Task task) {
+    if (task.stage.isEarly()) {
+      return " gate=" + gate.address(task.stage.number);
+    }
+    String fetched = data == null ? "" : data.fetchedBy(task, task.host);
+    return fetched.isEmpty() ? "" : " fetch=" + fetched;
   }
 
   /** The reason why the job has failed, if now it has. */
@@ -250,6 +272,7 @@ public class ReplayMaster {
     task.stage.lastEndMs = System.currentTimeMillis();
     if (ended.getExitStatus() == 0) {
       task.stage.unfinished--;
+      task.stage.ranOn.add(task.host);
       finished++;
       return null;
     }

@@ -1,6 +1,8 @@
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.yarn.api.records.Priority;
 import org.apache.hadoop.yarn.api.records.Resource;
 
@@ -13,6 +15,9 @@ final class Stage {
   final Resource size;
   final List<Integer> afterNumbers = new ArrayList<>();
   final List<Stage> after = new ArrayList<>();
+  final Map<Integer, Long> readsNumbers = new LinkedHashMap<>();
+  final Map<Stage, Long> reads = new LinkedHashMap<>(); // bytes, by the stage that wrote them
+  final List<String> ranOn = new ArrayList<>(); // the host of each task that has finished
   final ArrayDeque<Task> waiting = new ArrayDeque<>(); // those with a request and those without
   int slowStartPermille = NOT_EARLY;
   Priority priority;
@@ -27,7 +32,10 @@ final class Stage {
   static final class Task {
     final Stage stage;
     final String arguments;
+    int inputNode;
+    long inputBytes;
     int attempts;
+    String host; // where it was started last
 
     Task(Stage stage, String arguments) {
       this.stage = stage;

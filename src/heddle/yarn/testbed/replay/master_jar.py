@@ -9,7 +9,9 @@ from heddle.yarn.testbed.local.jars import hadoop_home, lib_of
 from heddle.yarn.testbed.local.own_jar import jar_of
 
 MAIN_CLASS: Final = "ReplayMaster"
-SOURCES: Final = tuple(Path(__file__).with_name(f"{name}.java") for name in (MAIN_CLASS, "EarlyRule", "Gate", "Stage"))
+SOURCES: Final = tuple(
+    Path(__file__).with_name(f"{name}.java") for name in (MAIN_CLASS, "Data", "EarlyRule", "Gate", "Stage")
+)
 
 
 def master_jar(hadoop: str) -> Path:

@@ -75,9 +75,11 @@ def _job(workload: Workload, number: int) -> ReplayJob:
         early = f" early={spec['slow_start_permille']}" if _is_early(workload, stage) else ""
         lines.append(f"stage {memory_mb} {vcores} {','.join(str(place[s]) for s in after if s in place) or '-'}{early}")
         shuffle = f" shuffle={spec['shuffle_ms']}" if spec["shuffle_ms"] else ""
+        lines += _edges(workload, stage, place)
         for task in range(int(spec["first_task"]), int(spec["first_task"]) + int(spec["n_tasks"])):
             duration_ms = int(workload.tasks["duration_ms"][task])
-            lines.append(f"task {place[stage]} {duration_ms} {_levels(workload, task, memory_mb)}{shuffle}")
+            levels = _levels(workload, task, memory_mb)
+            lines.append(f"task {place[stage]} {duration_ms} {levels}{shuffle}{_input(workload, task)}")
             tasks += 1
     am = _size(workload, first) if row["has_am"] else DEFAULT_AM
     return ReplayJob(
@@ -105,6 +107,25 @@ def _kinds(workload: Workload, stages: list[int], iterative: bool) -> Kinds:
 
 def _is_early(workload: Workload, stage: int) -> bool:
     return bool(workload.stages["slow_start_permille"][stage] >= 0)
+
+
+def _edges(workload: Workload, stage: int, place: dict[int, int]) -> list[str]:
+    """What the stage reads of those before it."""
+    if workload.edge_bytes is None:
+        return []
+    spec = workload.stages[stage]
+    edges = range(int(spec["first_after"]), int(spec["first_after"]) + int(spec["n_after"]))
+    read = {int(workload.stage_after[edge]): int(workload.edge_bytes[edge]) for edge in edges}
+    return [f"reads {place[stage]} {place[other]} {count}" for other, count in read.items() if count and other in place]
+
+
+def _input(workload: Workload, task: int) -> str:
+    """Where its input lies: the number in the name of a node, and how much it is."""
+    if workload.input_bytes is None or workload.prefers is None or not int(workload.input_bytes[task]):
+        return ""
+    host = workload.hosts[int(workload.prefers[task])] if int(workload.prefers[task]) >= 0 else ""
+    number = host.rpartition("-")[2]
+    return f" input={number}:{int(workload.input_bytes[task])}" if number.isdigit() else ""
 
 
 def _size(workload: Workload, stage: int) -> Size:

@@ -34,8 +34,9 @@ CLASS_PATH: Final = "<CPS>".join(
 class Submitter:
     """Puts files into place and submits jobs, each with an AM of its own."""
 
-    def __init__(self, client: RmClient, staging: Path, master_jar: Path) -> None:
-        self._client = client
+    def __init__(self, client: RmClient, staging: Path, master_jar: Path, data: str = "") -> None:
+        """`data`: the line of a plan that says where nodes serve data; "": they do not."""
+        self._client, self._data = client, data
         self._staging = staging.resolve()
         self._staging.mkdir(parents=True, exist_ok=True)
         self._jar = self._copy(master_jar, "replay.jar")
@@ -46,7 +47,7 @@ class Submitter:
         plan = self._staging / f"plan-{number}.txt"
         script = _resource(self._script)
         first = f"script {script['resource']} {script['size']} {script['timestamp']}"
-        plan.write_text("\n".join((first, *job.lines)) + "\n")
+        plan.write_text("\n".join((first, *((self._data,) if self._data else ()), *job.lines)) + "\n")
         app_id = self._client.new_application()
         files = {"replay.jar": self._jar, "plan.txt": plan}
         self._client.submit(

@@ -1,11 +1,13 @@
 """What runs in the container of a replayed task: holds memory and burns CPU for a while, then ends.
 
     python3 task.py DURATION_MS MB:MILLICORES:UNTIL_PERMYRIAD[,...] [shuffle=MS] [gate=HOST:PORT/STAGE]
+        [fetch=HOST:PORT:BYTES,...]
 
 With a gate it first holds the memory of its first level, idle, until that says that its maps are done; then, still
-idle, as long as its shuffle takes. Each level holds until so many ten-thousandths of the duration have passed. Memory
-is the resident memory of the process; cores are shares of CPU time. The time is the clock's: a machine that has too few
-cores gives less CPU, not a longer task. This file is sent to the nodes alone, so it imports the standard library only.
+idle, until it has fetched what it reads from other nodes (serve.py), and as long as its shuffle takes. Each level holds
+until so many ten-thousandths of the duration have passed. Memory is the resident memory of the process; cores are
+shares of CPU time. The time is the clock's: a machine that has too few cores gives less CPU, not a longer task. This
+file is sent to the nodes alone, so it imports the standard library only.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import os
 import socket
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 CHUNK_BYTES = 1 << 20
 PAGE_BYTES = 4096
@@ -66,11 +69,30 @@ def wait_at(gate: str) -> None:
             raise ConnectionError("the application master has gone")
 
 
+def fetch(sources: list[str]) -> None:
+    """All at a time, each over a connection of its own, as MapReduce's reduces do."""
+    with ThreadPoolExecutor(len(sources)) as threads:
+        list(threads.map(fetch_from, sources))
+
+
+def fetch_from(source: str) -> None:
+    host, port, wanted = source.split(":")
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(f"{wanted}\n".encode())
+        received = 0
+        while part := connection.recv(CHUNK_BYTES):
+            received += len(part)
+    if received != int(wanted):
+        raise ConnectionError(f"{host} sent {received} bytes of {wanted}")
+
+
 def main(duration_ms: int, levels: list[tuple[int, int, int]], told: dict[str, str]) -> None:
     memory = Memory()
     memory.hold(levels[0][0])
     if "gate" in told:
         wait_at(told["gate"])
+    if "fetch" in told:
+        fetch(told["fetch"].split(","))
     time.sleep(int(told.get("shuffle", 0)) / 1000)
     began_s = time.monotonic()
     ends_s = [began_s + duration_ms * until / 10_000 / 1000 for _, _, until in levels]
