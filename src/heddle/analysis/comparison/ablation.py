@@ -61,7 +61,8 @@ class Ablation:
         by_place = rows.with_columns(host=native).group_by("workload_template", "load", "host", maintain_order=True)
         for (workload, load, host), some in by_place:
             self.at[Place(str(workload), float(str(load)), str(host))] = _here(some, factors)
-        self.settings = {row["policy"]: _setting(row, factors) for row in rows.unique("policy").iter_rows(named=True)}
+        policies = rows.unique("policy", maintain_order=True)  # of two that are equally good, always the same is taken
+        self.settings = {row["policy"]: _setting(row, factors) for row in policies.iter_rows(named=True)}
         self.bare = next(policy for policy, setting in self.settings.items() if setting == NOTHING)
 
     def with_rows(self, more: pl.DataFrame) -> Ablation:
