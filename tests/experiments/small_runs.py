@@ -42,6 +42,24 @@ def process_of(_: object) -> int:
 
 
 @dataclass(frozen=True)
+class Meeting:
+    """Where processes leave their numbers, and how many are waited for."""
+
+    folder: str
+    processes: int
+
+
+def process_that_met(meeting: Meeting) -> int:
+    """However slowly the others start: nobody goes before they are there."""
+    folder = Path(meeting.folder)
+    (folder / str(os.getpid())).touch()
+    until = time.monotonic() + 120
+    while len(list(folder.iterdir())) < meeting.processes and time.monotonic() < until:
+        time.sleep(0.02)
+    return os.getpid()
+
+
+@dataclass(frozen=True)
 class Reads(NamesFiles):
     """A run that reads a file of the driver's, and knows a cluster."""
 

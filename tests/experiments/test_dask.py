@@ -12,7 +12,16 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from experiments.dask_processes import DaskProcesses, kill
-from experiments.small_runs import Counted, Reads, Small, ends_its_worker, process_of, read_there, small_run
+from experiments.small_runs import (
+    Counted,
+    Meeting,
+    Reads,
+    Small,
+    ends_its_worker,
+    process_that_met,
+    read_there,
+    small_run,
+)
 from experiments.test_engines import wait_until
 from heddle.cli.main import run
 from heddle.experiments.attempts import Failed, WorkerDied
@@ -58,9 +67,9 @@ def test_every_result_comes_once_and_errors_are_told_of_their_runs(engine: DaskE
     assert failed.says == "number: is negative"
 
 
-def test_both_workers_take_part_and_no_run_is_computed_here(engine: DaskEngine) -> None:
+def test_both_workers_take_part_and_no_run_is_computed_here(engine: DaskEngine, tmp_path: Path) -> None:
     assert "workers: 2" in engine.about
-    found = {process for _, process in engine.run(process_of, [None] * 20)}
+    found = {process for _, process in engine.run(process_that_met, [Meeting(str(tmp_path), processes=2)] * 20)}
     assert len(found) == 2
     assert os.getpid() not in found
 
