@@ -72,7 +72,7 @@ class AblationPage:
             "what it is",
             "all loads",
             *(f"load {load:g}" for load in found.loads),
-            "by an executor that acts",
+            "by knobs",
         ]
         rows = []
         for factor, about in self.factors.items():
@@ -87,9 +87,9 @@ class AblationPage:
         yield "## Each part, over all settings of the others"
         yield markdown_table(*self.factor_rows())
         yield (
-            "*Load*: how many times as fast as recorded jobs are submitted. *By an executor that acts*: a stock YARN "
-            "driven by knobs, with the bridge where those do not suffice, as submitted. Which node a request goes to "
-            "no YARN lets anybody choose: combinations with placement are left out there."
+            "*Load*: how many times as fast as recorded jobs are submitted. *By knobs*: a stock YARN "
+            "driven by them, as submitted; combinations of which it has knobs for every part. What needs the bridge "
+            "is run natively only, and which node a request goes to no YARN lets anybody choose."
         )
         yield "### By workload, all loads"
         rows = []
@@ -248,7 +248,7 @@ class AblationPage:
         yield markdown_table(heads, rows)
         yield f"Mean over these: {effect_text(found.gain(policy, found.places(among=self.scoring)))}."
         acting = found.places(acting=True, among=self.scoring)
-        yield f"By an executor that acts, as submitted: {effect_text(found.gain(policy, acting))}."
+        yield f"By knobs, as submitted: {effect_text(found.gain(policy, acting))}."
         met = sum(one.is_met for one in self._targets)
         yield f"Of {len(self._targets)} targets {met} are met:"
         yield markdown_table(

@@ -16,7 +16,7 @@ from heddle.analysis.comparison.factorial import Effect, Factorial, Setting, poo
 from heddle.analysis.comparison.sweep_axes import PARAMETER, sampling_in
 
 NATIVE: Final = "native"
-ACTING: Final = "acting"  # by knobs, and with the bridge where those do not suffice: what an operator gets
+ACTING: Final = "acting"  # by knobs: what an operator gets
 MOST_WORSE_PCT: Final = 1.0  # of mean completion, on any workload
 MOST_CRASHES_PCT: Final = 0.1  # of tasks
 NOTHING: Final[Setting] = frozenset()
