@@ -42,9 +42,11 @@ def run_ablation(
 
 def _page(quick: bool, traces: Path, scratch: Path, folder: Path, engine: Engine) -> AblationPage:
     from heddle.analysis.comparison.ablation import Ablation
-    from heddle.experiments.ablation.factors import FACTORS, PAPERS, shown_by
-    from heddle.experiments.ablation.plan import STOCK, Extent, plan_ablation
+    from heddle.experiments.ablation.factors import FACTORS, PAPERS, policy_of, shown_by
+    from heddle.experiments.ablation.forms import FORMS
+    from heddle.experiments.ablation.plan import STOCK, Extent, plan_ablation, plan_forms
     from heddle.experiments.ablation.scenes import CHOOSING, NAMES, SCORING, scene_of
+    from heddle.experiments.ablation.weaving import weave
     from heddle.experiments.sweep_store import SweepStore
     from heddle.report.ablation_page import AblationPage
     from heddle.traces.load import load_workload
@@ -55,15 +57,21 @@ def _page(quick: bool, traces: Path, scratch: Path, folder: Path, engine: Engine
     extent = Extent(tuple(scenes), loads=(1.0,), seeds=2, acting_seeds=1) if quick else Extent(tuple(scenes))
     rows = rows_of(plan_ablation(extent), SweepStore(folder), engine)
     shown = {scene.name: shown_by(load_workload(scene.workload, 0), scene.cluster) for scene in scenes}
+    choosing = [name for name in CHOOSING if name in shown]
+    ablation = Ablation(rows, tuple(factor.name for factor in FACTORS), shown)
+    of_forms = SweepStore(folder / "forms")
+    ablation, steps = weave(ablation, choosing, lambda woven: rows_of(plan_forms(extent, woven), of_forms, engine))
     return AblationPage(
-        ablation=Ablation(rows, tuple(factor.name for factor in FACTORS), shown),
+        ablation=ablation,
+        steps=steps,
         command="heddle reproduce weave" + (" --quick" if quick else ""),
         factors={factor.name: factor.about for factor in FACTORS},
         without_data={factor.name: factor.without_data for factor in FACTORS},
+        forms={form.name: form.about for form in FORMS},
         scenes={scene.name: scene.about for scene in scenes},
-        choosing=[name for name in CHOOSING if name in shown],
+        choosing=choosing,
         scoring=[name for name in (CHOOSING if quick else SCORING) if name in shown],
-        papers=PAPERS,
+        papers={name: policy_of(chosen) for name, chosen in PAPERS.items()},
         stock=STOCK,
         bounds_s=_bounds(scenes, extent.loads),
         remarks=remarks,

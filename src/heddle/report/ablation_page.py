@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from heddle.analysis.comparison.ablation import MOST_CRASHES_PCT, MOST_WORSE_PCT, NOTHING, Ablation, Place
-from heddle.analysis.comparison.factorial import Effect, Setting, pooled
+from heddle.analysis.comparison.ablation import MOST_CRASHES_PCT, MOST_WORSE_PCT, Ablation, Place
+from heddle.analysis.comparison.factorial import Effect
+from heddle.analysis.comparison.form_trials import Step
+from heddle.analysis.comparison.targets import Target, targets
 from heddle.report.markdown import markdown_table
 
 RANKED: Final = 10
@@ -17,19 +19,26 @@ Rows = tuple[Sequence[str], Sequence[Sequence[str]]]  # headings, rows
 
 @dataclass(frozen=True)
 class AblationPage:
-    """`about`: of each factor what it is, of each scene what it is. `papers`: the settings that are one paper alone."""
+    """Of each factor, form and scene what it is. `papers`: the policies that are one paper alone."""
 
     ablation: Ablation
+    steps: Sequence[Step]  # how the best combination got its forms
     command: str
     factors: Mapping[str, str]
     without_data: Mapping[str, str]  # factor -> what a workload that cannot show it lacks
+    forms: Mapping[str, str]
     scenes: Mapping[str, str]
     choosing: Sequence[str]
     scoring: Sequence[str]
-    papers: Mapping[str, Setting]
+    papers: Mapping[str, str]
     stock: Sequence[str]
     bounds_s: Mapping[tuple[str, float], float]  # (workload, load): no schedule has a smaller mean completion
     remarks: Sequence[str]
+
+    @property
+    def chosen(self) -> str:
+        """The policy that came out."""
+        return self.steps[-1].after
 
     def markdown(self) -> str:
         parts = [
@@ -39,6 +48,8 @@ class AblationPage:
             *self._factors(),
             *self._interactions(),
             *self._chosen(),
+            *self._forms(),
+            *self._scored(),
             *self._scenes(),
         ]
         return "\n\n".join(parts) + "\n"
@@ -61,7 +72,7 @@ class AblationPage:
             "what it is",
             "all loads",
             *(f"load {load:g}" for load in found.loads),
-            "by an executor that acts",
+            "by knobs",
         ]
         rows = []
         for factor, about in self.factors.items():
@@ -76,9 +87,9 @@ class AblationPage:
         yield "## Each part, over all settings of the others"
         yield markdown_table(*self.factor_rows())
         yield (
-            "*Load*: how many times as fast as recorded jobs are submitted. *By an executor that acts*: a stock YARN "
-            "driven by knobs, with the bridge where those do not suffice, as submitted. Which node a request goes to "
-            "no YARN lets anybody choose: combinations with placement are left out there."
+            "*Load*: how many times as fast as recorded jobs are submitted. *By knobs*: a stock YARN "
+            "driven by them, as submitted; combinations of which it has knobs for every part. What needs the bridge "
+            "is run natively only, and which node a request goes to no YARN lets anybody choose."
         )
         yield "### By workload, all loads"
         rows = []
@@ -111,15 +122,18 @@ class AblationPage:
         yield markdown_table(("pair", "beyond the two effects"), [(" and ".join(p), effect_text(e)) for p, e in shown])
 
     @cached_property
-    def _ranked(self) -> list[tuple[Setting, Effect, list[str]]]:
+    def _ranked(self) -> list[tuple[str, Effect, list[str]]]:
         found = self.ablation
-        settings = {setting for here in found.at.values() for setting, _ in here.by_metric["jct_s_mean"].completion_s}
-        return found.ranked(sorted(settings, key=sorted), found.places(among=self.choosing))
+        settings = {policy: setting for policy, setting in found.settings.items() if setting is not None}
+        return found.ranked(sorted(settings, key=lambda one: sorted(settings[one])), found.places(among=self.choosing))
 
     def ranked_rows(self) -> Rows:
         """The best combinations that nothing speaks against."""
-        best = [(name_of(setting), effect_text(gain)) for setting, gain, why in self._ranked if not why]
+        best = [(self._name_of(policy), effect_text(gain)) for policy, gain, why in self._ranked if not why]
         return ("combination", "mean change"), best[:RANKED]
+
+    def _name_of(self, policy: str) -> str:
+        return " + ".join(sorted(self.ablation.settings[policy] or ())) or "nothing"
 
     def as_json(self) -> dict[str, Any]:
         found = self.ablation
@@ -141,8 +155,23 @@ class AblationPage:
                 for pair, effect in found.interactions(found.places()).items()
             ],
             "combinations": [
-                {"parts": sorted(setting), **effect_json(gain), "against": why} for setting, gain, why in self._ranked
+                {"parts": sorted(found.settings[policy] or ()), "policy": policy, **effect_json(gain), "against": why}
+                for policy, gain, why in self._ranked
             ],
+            "forms": [
+                {
+                    "beside": step.before,
+                    "form": name,
+                    "policy": trial.policy,
+                    **effect_json(trial.change),
+                    "against": list(trial.against),
+                    "taken": name == step.taken,
+                }
+                for step in self.steps
+                for name, trial in step.trials.items()
+            ],
+            "chosen": self.chosen,
+            "targets": [{"target": one.says, "found": one.found, "met": one.is_met} for one in self._targets],
         }
 
     def _chosen(self) -> Iterator[str]:
@@ -154,55 +183,87 @@ class AblationPage:
             f"queues do not, or crashes more than {MOST_CRASHES_PCT:g} % of tasks beyond theirs."
         )
         yield markdown_table(*self.ranked_rows())
-        papers = [(name, *next((g, w) for s, g, w in ranked if s == setting)) for name, setting in self.papers.items()]
+        alone = {policy: (gain, why) for policy, gain, why in ranked}
+        papers = [(name, *alone[policy]) for name, policy in self.papers.items()]
         yield "Each paper alone:"
         yield markdown_table(
             ("paper", "mean change", "what speaks against it"),
             [(name, effect_text(gain), "; ".join(why) or "nothing") for name, gain, why in papers],
         )
-        best = next((setting for setting, _, why in ranked if not why), NOTHING)
-        yield from self._scored(best)
 
-    def _scored(self, best: Setting) -> Iterator[str]:
+    def _forms(self) -> Iterator[str]:
+        yield "## Which forms of its parts, by the same half"
+        yield (
+            "The best combination that a YARN can be made to do is tried with other forms of its parts, and with other "
+            "forms of parts that it does not have. The one that gains most is taken if its gain is shown and nothing "
+            "speaks against it, and the others are tried again beside that. A form that spares the operator something "
+            "is taken unless it is shown to be worse."
+        )
+        for number, step in enumerate(self.steps, 1):
+            yield f"{number}. Beside `{step.before}`:"
+            yield markdown_table(
+                ("form", "what it is", "mean change", "what speaks against it", ""),
+                [
+                    (
+                        name,
+                        self.forms[name] + (f" (spares {trial.spares})" if trial.spares else ""),
+                        effect_text(trial.change),
+                        "; ".join(trial.against) or "nothing",
+                        "taken" if name == step.taken else "",
+                    )
+                    for name, trial in step.trials.items()
+                ],
+            )
+
+    @cached_property
+    def _targets(self) -> list[Target]:
         found = self.ablation
-        yield f"## {name_of(best)}, on the other half"
+        places = found.places(among=self.scoring)
+        return list(targets(found, self.chosen, places, self.stock, self.papers))
+
+    def _scored(self) -> Iterator[str]:
+        found, policy = self.ablation, self.chosen
+        yield "## What came out, on the other half"
+        yield f"`{policy}`"
         heads = ["workload", "load", "change", *(f"against {name}" for name in self.stock)]
         heads += ["best paper alone", "makespan", "95th percentile", "crashes", "times the lower bound"]
         rows = []
         for place in found.places(among=self.scoring):
-            change = found.change(best, place)
-            alone = {name: found.change(setting, place).pct for name, setting in self.papers.items()}
+            alone = {name: found.change(paper, place).pct for name, paper in self.papers.items()}
             known = {name: pct for name, pct in alone.items() if pct is not None}
             winner = min(known, key=lambda name: known[name]) if known else ""
             rows.append(
                 (
                     place.workload,
                     f"{place.load:g}",
-                    effect_text(change),
-                    *(effect_text(found.against_stock(best, name, place)) for name in self.stock),
+                    effect_text(found.change(policy, place)),
+                    *(effect_text(found.change(policy, place, name)) for name in self.stock),
                     f"{winner} {known[winner]:+.1f} %" if winner else "–",
-                    effect_text(found.change(best, place, metric="makespan_s")),
-                    effect_text(found.change(best, place, metric="jct_s_p95")),
-                    f"{found.at[place].crashes_pct.get(best, 0.0):.2f} %",
-                    self._times_bound(best, place),
+                    effect_text(found.change(policy, place, metric="makespan_s")),
+                    effect_text(found.change(policy, place, metric="jct_s_p95")),
+                    f"{found.at[place].crashes_pct.get(policy, 0.0):.2f} %",
+                    self._times_bound(policy, place),
                 )
             )
         yield markdown_table(heads, rows)
-        mean = pooled(found.change(best, place) for place in found.places(among=self.scoring))
-        yield f"Mean over these: {effect_text(mean)}."
+        yield f"Mean over these: {effect_text(found.gain(policy, found.places(among=self.scoring)))}."
+        acting = found.places(acting=True, among=self.scoring)
+        yield f"By knobs, as submitted: {effect_text(found.gain(policy, acting))}."
+        met = sum(one.is_met for one in self._targets)
+        yield f"Of {len(self._targets)} targets {met} are met:"
+        yield markdown_table(
+            ("target", "", "found"),
+            [(one.says, "met" if one.is_met else "**missed**", one.found) for one in self._targets],
+        )
 
-    def _times_bound(self, setting: Setting, place: Place) -> str:
-        runs = self.ablation.at[place].by_metric["jct_s_mean"].completion_s
-        bound, first = self.bounds_s.get((place.workload, place.load)), runs.get((setting, 0))
+    def _times_bound(self, policy: str, place: Place) -> str:
+        runs = self.ablation.at[place].values["jct_s_mean"].get(policy, {})
+        bound, first = self.bounds_s.get((place.workload, place.load)), runs.get(0)
         return f"{first / bound:.2f}" if bound and first else "–"
 
     def _scenes(self) -> Iterator[str]:
         yield "## Where it ran"
         yield "\n".join(f"- **{name}**: {about}" for name, about in self.scenes.items())
-
-
-def name_of(setting: Setting) -> str:
-    return " + ".join(sorted(setting)) or "nothing"
 
 
 def effect_json(effect: Effect) -> dict[str, Any]:

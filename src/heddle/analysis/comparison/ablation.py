@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -16,7 +16,7 @@ from heddle.analysis.comparison.factorial import Effect, Factorial, Setting, poo
 from heddle.analysis.comparison.sweep_axes import PARAMETER, sampling_in
 
 NATIVE: Final = "native"
-ACTING: Final = "acting"  # by knobs, and with the bridge where those do not suffice: what an operator gets
+ACTING: Final = "acting"  # by knobs: what an operator gets
 MOST_WORSE_PCT: Final = 1.0  # of mean completion, on any workload
 MOST_CRASHES_PCT: Final = 0.1  # of tasks
 NOTHING: Final[Setting] = frozenset()
@@ -33,16 +33,25 @@ class Place:
 
 @dataclass(frozen=True)
 class Here:
-    """What happened at one place."""
+    """What happened at one place, by policy."""
 
-    by_metric: Mapping[str, Factorial]  # of the settings of all factors
-    stock: Mapping[str, Mapping[str, Mapping[int, float]]]  # metric -> policy -> seed -> value
-    crashes_pct: Mapping[Setting, float]
-    stalled: Mapping[Setting, int]
+    factorial: Factorial  # mean completion in all settings of all factors
+    values: Mapping[str, Mapping[str, Mapping[int, float]]]  # metric -> policy -> seed -> value of a run that ended
+    crashes_pct: Mapping[str, float]
+    stalled: Mapping[str, int]
+
+    def change(self, policy: str, base: str, metric: str) -> Effect:
+        runs = {
+            (frozenset({name}), seed): value
+            for name in (policy, base)
+            for seed, value in self.values[metric].get(name, {}).items()
+        }
+        return Factorial((), runs, self.factorial.sampling).change(frozenset({policy}), frozenset({base}))
 
 
 class Ablation:
-    """`shown`: the factors that a workload can show."""
+    """`shown`: the factors that a workload can show. Settings of the factors are policies among others: with their
+    levels in the rows, where stock schedulers and other forms have none."""
 
     def __init__(self, rows: pl.DataFrame, factors: tuple[str, ...], shown: Mapping[str, set[str]]) -> None:
         self.factors, self.shown = factors, shown
@@ -52,6 +61,13 @@ class Ablation:
         by_place = rows.with_columns(host=native).group_by("workload_template", "load", "host", maintain_order=True)
         for (workload, load, host), some in by_place:
             self.at[Place(str(workload), float(str(load)), str(host))] = _here(some, factors)
+        policies = rows.unique("policy", maintain_order=True)  # of two that are equally good, always the same is taken
+        self.settings = {row["policy"]: _setting(row, factors) for row in policies.iter_rows(named=True)}
+        self.bare = next(policy for policy, setting in self.settings.items() if setting == NOTHING)
+
+    def with_rows(self, more: pl.DataFrame) -> Ablation:
+        """With further policies beside the factorial."""
+        return Ablation(pl.concat([self.rows, more], how="diagonal"), self.factors, self.shown)
 
     @cached_property
     def loads(self) -> list[float]:
@@ -72,81 +88,76 @@ class Ablation:
             if place.workload in wanted and (place.host == ACTING) == acting and (load is None or place.load == load)
         ]
 
-    def main_effect(self, factor: str, places: Iterable[Place], metric: str = "jct_s_mean") -> Effect:
-        """Over the places that can show it."""
+    def main_effect(self, factor: str, places: Iterable[Place]) -> Effect:
+        """On mean completion, over the places that can show it."""
         return pooled(
-            self.at[place].by_metric[metric].main_effect(factor)
-            for place in places
-            if factor in self.shown[place.workload]
+            self.at[place].factorial.main_effect(factor) for place in places if factor in self.shown[place.workload]
         )
 
     def interactions(self, places: Iterable[Place]) -> dict[tuple[str, str], Effect]:
         found: dict[tuple[str, str], list[Effect]] = {}
         for place in places:
-            for pair, effect in self.at[place].by_metric["jct_s_mean"].interactions().items():
+            for pair, effect in self.at[place].factorial.interactions().items():
                 if self.shown[place.workload] >= set(pair):
                     found.setdefault(pair, []).append(effect)
         return {pair: pooled(effects) for pair, effects in found.items()}
 
-    def change(self, setting: Setting, place: Place, base: Setting = NOTHING, metric: str = "jct_s_mean") -> Effect:
-        return self.at[place].by_metric[metric].change(setting, base)
+    def change(self, policy: str, place: Place, base: str | None = None, metric: str = "jct_s_mean") -> Effect:
+        """Against the bare queues, or another policy."""
+        return self.at[place].change(policy, base or self.bare, metric)
 
-    def against_stock(self, setting: Setting, policy: str, place: Place, metric: str = "jct_s_mean") -> Effect:
-        """Against another stock scheduler than the one that the combinations stand behind."""
-        here = self.at[place].by_metric[metric]
-        settings = {(setting, seed): s for (one, seed), s in here.completion_s.items() if one == setting}
-        others = {(NOTHING, seed): s for seed, s in self.at[place].stock[metric].get(policy, {}).items()}
-        return Factorial((), {**settings, **others}, here.sampling).change(setting)
+    def gain(self, policy: str, places: Iterable[Place], base: str | None = None) -> Effect:
+        """The mean change of mean completion, each place weighing the same."""
+        return pooled(self.change(policy, place, base) for place in places)
 
-    def faults(self, setting: Setting, places: Iterable[Place]) -> list[str]:
+    def faults(self, policy: str, places: Iterable[Place]) -> list[str]:
         """Why it is not to be recommended, by these places."""
         why = []
         for place in places:
-            change, here = self.change(setting, place), self.at[place]
+            change, here = self.change(policy, place), self.at[place]
             where = f"{place.workload} at load {place.load:g}"
-            if here.stalled.get(setting, 0) > here.stalled.get(NOTHING, 0):
+            if here.stalled.get(policy, 0) > here.stalled.get(self.bare, 0):
                 why.append(f"stalls on {where}")
             elif change.interval is not None and change.interval[0] > MOST_WORSE_PCT:
                 why.append(f"{change.pct:+.1f} % on {where}")
-            if here.crashes_pct.get(setting, 0.0) > MOST_CRASHES_PCT + here.crashes_pct.get(NOTHING, 0.0):
-                why.append(f"{here.crashes_pct[setting]:.2f} % of tasks crash on {where}")
+            if here.crashes_pct.get(policy, 0.0) > MOST_CRASHES_PCT + here.crashes_pct.get(self.bare, 0.0):
+                why.append(f"{here.crashes_pct[policy]:.2f} % of tasks crash on {where}")
         return why
 
-    def ranked(self, settings: Iterable[Setting], places: list[Place]) -> list[tuple[Setting, Effect, list[str]]]:
+    def ranked(self, policies: Iterable[str], places: list[Place]) -> list[tuple[str, Effect, list[str]]]:
         """The largest gain first; those with faults last."""
-        found = []
-        for setting in settings:
-            gain = pooled(self.change(setting, place) for place in places)
-            found.append((setting, gain, self.faults(setting, places)))
+        found = [(policy, self.gain(policy, places), self.faults(policy, places)) for policy in policies]
         return sorted(found, key=lambda one: (bool(one[2]), one[1].pct if one[1].pct is not None else 0.0))
 
 
+METRICS: Final = ("jct_s_mean", "jct_s_p95", "makespan_s")
+
+
 def _here(some: pl.DataFrame, factors: tuple[str, ...]) -> Here:
-    is_stock = pl.col(PARAMETER + factors[0]).is_null()
-    of_factors, others = some.filter(~is_stock), some.filter(is_stock)
-    completion: dict[str, dict[tuple[Setting, int], float]] = {"jct_s_mean": {}, "jct_s_p95": {}, "makespan_s": {}}
-    crashed: dict[Setting, list[tuple[float, float]]] = {}
-    stalled: dict[Setting, int] = {}
-    for row in of_factors.iter_rows(named=True):
-        setting = frozenset(factor for factor in factors if row[PARAMETER + factor])
-        crashed.setdefault(setting, []).append((row["crashed_tasks"] or 0.0, row["tasks"]))
+    settings: dict[tuple[Setting, int], float] = {}
+    values: dict[str, dict[str, dict[int, float]]] = {metric: {} for metric in METRICS}
+    crashed: dict[str, list[tuple[float, float]]] = {}
+    stalled: dict[str, int] = {}
+    for row in some.iter_rows(named=True):
+        policy, seed, setting = row["policy"], row["seed"], _setting(row, factors)
+        crashed.setdefault(policy, []).append((row["crashed_tasks"] or 0.0, row["tasks"]))
         if row["outcome"] == "stalled":
-            stalled[setting] = stalled.get(setting, 0) + 1
+            stalled[policy] = stalled.get(policy, 0) + 1
             continue
-        for metric, found in completion.items():
+        for metric in METRICS:
             if row[metric] is not None:
-                found[setting, row["seed"]] = row[metric]
-    sampling = sampling_in(some)
-    stock: dict[str, dict[str, dict[int, float]]] = {metric: {} for metric in completion}
-    for row in others.filter(pl.col("outcome") != "stalled").iter_rows(named=True):
-        for metric in completion:
-            stock[metric].setdefault(row["policy"], {})[row["seed"]] = row[metric]
-    return Here(
-        {metric: Factorial(factors, found, sampling) for metric, found in completion.items()},
-        stock,
-        {setting: _crashes_pct(runs) for setting, runs in crashed.items()},
-        stalled,
-    )
+                values[metric].setdefault(policy, {})[seed] = row[metric]
+        if setting is not None and row["jct_s_mean"] is not None:
+            settings[setting, seed] = row["jct_s_mean"]
+    crashes_pct = {policy: _crashes_pct(runs) for policy, runs in crashed.items()}
+    return Here(Factorial(factors, settings, sampling_in(some)), values, crashes_pct, stalled)
+
+
+def _setting(row: Mapping[str, Any], factors: tuple[str, ...]) -> Setting | None:
+    """None: not one of the factorial."""
+    if row[PARAMETER + factors[0]] is None:
+        return None
+    return frozenset(factor for factor in factors if row[PARAMETER + factor])
 
 
 def _crashes_pct(runs: Sequence[tuple[float, float]]) -> float:

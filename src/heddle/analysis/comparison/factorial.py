@@ -57,9 +57,6 @@ class Factorial:
         """Of one setting against another."""
         return self._estimate([(base, setting)], [])
 
-    def stalled(self, setting: Setting, seeds: Iterable[int]) -> int:
-        return sum((setting, seed) not in self.completion_s for seed in seeds)
-
     def _estimate(self, plus: Sequence[tuple[Setting, Setting]], minus: Sequence[tuple[Setting, Setting]]) -> Effect:
         """The mean logarithm over the pairs, less that over others where there are any, seed by seed."""
         found: dict[int, float] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -41,9 +41,18 @@ PAPERS: Final = {
     "DRESS": frozenset({SHARE.name}),
 }
 
-# By the choosing half of the workloads: with 0, the paper's own form, 0.2 % of the tasks of `mix` crash; with 10 half
-# of what it gains there is gone.
-YOUNG_REPORTS: Final = 2
+Parts = Mapping[str, str]  # what a part of a policy is written as; empty: it is left out
+
+# Young reports by the choosing half of the workloads: with 0, the paper's own form, 0.2 % of the tasks of `mix` crash;
+# with 10 half of what it gains there is gone.
+WRITTEN: Final[Parts] = {
+    "pools": "dress-pools(demand=asked)",  # what a ResourceManager knows
+    "order": "smallest-first",
+    "haste": "",  # further parameters of HaSTE's
+    "admission": "admission-control(backlog=0.75)",
+    "sizing": "usage-feedback(young_reports=2)",
+    "placement": "network-aware",
+}
 
 
 def all_combinations() -> Iterator[Combination]:
@@ -53,28 +62,24 @@ def all_combinations() -> Iterator[Combination]:
         yield from map(frozenset, combinations(names, size))
 
 
-def policy_of(chosen: Combination) -> str:
+def policy_of(chosen: Combination, written: Parts = WRITTEN) -> str:
     """The levers of these factors behind Capacity's queues. Without a term HaSTE is Capacity's own order."""
     parts = [QUEUES]
     if SHARE.name in chosen:
-        parts.append("dress-pools(demand=asked)")  # what a ResourceManager knows
-    parts += _ordering(chosen)
-    if ADMISSION.name in chosen:
-        parts.append("admission-control(backlog=0.75)")
-    if SIZING.name in chosen:
-        parts.append(f"usage-feedback(young_reports={YOUNG_REPORTS})")
-    if PLACEMENT.name in chosen:
-        parts.append("network-aware")
-    return "+".join(parts)
+        parts.append(written["pools"])
+    parts.append(_ordering(chosen, written))
+    parts += [written[factor.name] for factor in (ADMISSION, SIZING, PLACEMENT) if factor.name in chosen]
+    return "+".join(part for part in parts if part)
 
 
-def _ordering(chosen: Combination) -> list[str]:
+def _ordering(chosen: Combination, written: Parts) -> str:
     fitness, urgency, alignment = (factor.name in chosen for factor in (FITNESS, URGENCY, ALIGNMENT))
     if not (fitness or urgency or alignment):
-        return ["smallest-first"] if SHARE.name in chosen else []
-    left_out = [] if fitness else ["fitness=false", "initial=false"]
-    left_out += [] if urgency else ["urgency=none"]
-    return [("haste-a" if alignment else "haste") + (f"({','.join(left_out)})" if left_out else "")]
+        return written["order"] if SHARE.name in chosen else ""
+    values = [] if fitness else ["fitness=false", "initial=false"]
+    values += [] if urgency else ["urgency=none"]
+    values += [written["haste"]] if written["haste"] else []
+    return ("haste-a" if alignment else "haste") + (f"({','.join(values)})" if values else "")
 
 
 def shown_by(workload: Workload, cluster: Cluster) -> set[str]:
