@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import polars as pl
 
@@ -12,6 +13,7 @@ from heddle.experiments.ablation.factors import FACTORS, Combination, all_combin
 from heddle.experiments.ablation.forms import FORMS, Woven, neighbours
 from heddle.experiments.ablation.plan import acting_executor
 from heddle.experiments.ablation.weaving import best_combination, weave
+from heddle.policy.parse import parse_policy
 
 NAMES = tuple(factor.name for factor in FACTORS)
 FORM = {form.name: form for form in FORMS}
@@ -113,6 +115,13 @@ def test_a_form_takes_the_place_of_another_of_its_part() -> None:
     assert neighbours(woven)["gated"].policy == (
         "capacity+haste(fitness=false,initial=false,hold_reduces=true)+usage-feedback(young_reports=5)"
     )
+
+
+def test_weave_is_what_the_ablation_chose() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "weave-ablation.md").read_text()
+    _, chosen, _ = page.split("## What came out, on the other half")[1].split("`", 2)
+    assert parse_policy("capacity+weave").levers == parse_policy(chosen).levers
+    assert acting_executor("capacity+weave") == "yarn-knobs"
 
 
 def test_targets_say_where_they_are_missed() -> None:

@@ -57,4 +57,10 @@ PRESETS: Final[dict[str, tuple[Lever, ...]]] = {
     "fair": (FAIR, LEAF_ORDER.with_values({"default": "fair"}), FAIR_AM_SHARE),
     "drf": (DRF, LEAF_ORDER.with_values({"default": "drf"}), FAIR_AM_SHARE.with_values({"shares": "dominant"})),
     "dress": (DRESS_POOLS, SMALLEST_FIRST.with_values({"demand": "whole"})),
+    # What the ablation left of the five papers (docs/weave.md): for whoever does not want to choose.
+    "weave": (
+        SMALLEST_FIRST,
+        ADMISSION_CONTROL.with_values({"backlog": 0.75}),
+        USAGE_FEEDBACK.with_values({"young_reports": 2}),
+    ),
 }
