@@ -25,7 +25,7 @@ from heddle.traces.load import is_built_in
 
 # Whatever the numbers of a run rest on: a change of how they are printed does not make a sweep start anew.
 RUN_SOURCES: Final = (
-    *("run.py", "run_record.py", "experiments/compare.py", "experiments/rearrange.py", "experiments/sweep_run.py"),
+    *("run*.py", "experiments/compare.py", "experiments/rearrange.py", "experiments/sweep_run.py"),
     *(
         f"{part}/**/*.py"
         for part in ("model", "policy", "record", "traces", "sim", "stock_yarn", "yarn/live", "analysis")
