@@ -17,7 +17,7 @@ from heddle.traces.clusters import load_cluster
 from heddle.traces.load import load_workload
 
 WORKLOAD: Final = "memory-and-cpu(jobs=6,gap_s=2,task_s=12)"
-CLUSTER: Final = "examples/yarn/twelve-nodes.yaml"
+CLUSTER: Final = "examples/yarn/twelve-nodes-cluster.yaml"
 POLICIES: Final = ("capacity", "capacity+leaf-order(default=fair)", "drf", "ffd-dp", "haste", "haste-a")
 SEEDS: Final = range(10)
 
