@@ -1,11 +1,6 @@
 """The rivals answer the same question: strict FIFO, first-fit by node number, ends before starts at one instant."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks import accasim_fifo, heapq_fifo, plain_heapq, rival, simpy_fifo, workload
 
