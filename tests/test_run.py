@@ -116,12 +116,12 @@ def test_use_that_was_not_recorded_is_unknown() -> None:
 
 def test_what_cannot_run_is_refused() -> None:
     small = uniform_cluster(1, 1024, 1)
-    with pytest.raises(BadInput, match="no node allows so much"):
+    with pytest.raises(BadInput, match="no node is large enough"):
         simulate(jobs_of(1, demand=(4096, 1000)), small, "fifo")
     with pytest.raises(BadInput, match="seed"):
         simulate(jobs_of(1), small, "fifo", seed=-1)
     for policy, why in {
-        "srpt": "knows the future",
+        "srpt": "needs to know the future",
         "percentile": "use of each container",
         "small-pool": "pool-0",
     }.items():
@@ -135,10 +135,10 @@ def test_what_no_bridge_can_do_is_refused_by_name() -> None:
     own = parse_policy("capacity+ffd-dp")
     vetoing = replace(own, levers=tuple(refuses if isinstance(one, Placement) else one for one in own.levers))
     for policy, why in (
-        ("capacity+tetris", "tetris knows the future"),
+        ("capacity+tetris", "tetris needs to know the future"),
         ("capacity+haste+random-node", "random-node ranks nodes"),
-        ("capacity+haste+network-aware", "network-aware goes by data sizes"),
-        ("fair+haste", "haste sets queues or priorities, which nobody can change while the Fair scheduler runs"),
+        ("capacity+haste+network-aware", "network-aware needs data sizes"),
+        ("fair+haste", "haste sets queues or priorities, which cannot be changed live under the Fair scheduler"),
         (vetoing, "never vetoes nodes"),
     ):
         with pytest.raises(RunRefused, match=why):

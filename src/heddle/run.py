@@ -28,14 +28,17 @@ from heddle.record.files import scan_table
 from heddle.record.manifest import FORMAT_VERSION
 from heddle.record.run import Run
 from heddle.record.writing import record_folder
-from heddle.run_record import tables_of, totals
+from heddle.run_blocks import AlignedBlocks, BlockStream
+from heddle.run_record import tables_of, tables_without_jobs, totals
 from heddle.run_stream import LogStream
 from heddle.sim import codes
+from heddle.sim.blocks import refuse_in_blocks
 from heddle.sim.loading import load_engine
 from heddle.sim.memory.queue_tree import QueueTree
-from heddle.sim.run import Ended, run_engine
+from heddle.sim.run import Ended, run_blocks, run_engine
 from heddle.sim.stall import stall_reason
 from heddle.traces.align import in_resources_of
+from heddle.traces.blocks import JobBlocks
 from heddle.traces.check import check_fits
 from heddle.traces.identity import cluster_hash, workload_hash
 
@@ -45,7 +48,7 @@ MAX_SEED: Final = 2**63 - 1
 
 
 def simulate(
-    workload: Workload,
+    workload: Workload | JobBlocks,
     cluster: Cluster,
     policy: Policy | str,
     *,
@@ -57,6 +60,8 @@ def simulate(
 ) -> Run:
     """Run the workload on the cluster under the policy.
 
+    A workload may come in blocks (traces/blocks.py, traces/parquet_blocks.py): then memory is bounded, `record` must be
+    a folder, and what comes out is the same.
     With `record` every attempt and event is kept, otherwise each task's last attempt. If it is a folder, the record is
     written there while the run goes on; the run that is returned reads attempts and events from it when asked for them.
     `check` verifies afterwards that the run can be right, from its complete log, which is held in memory for that.
@@ -64,6 +69,10 @@ def simulate(
     or the record cannot be written; RunRefused: this cannot be simulated; CheckFailed: the run broke a rule.
     """
     chosen = parse_policy(policy) if isinstance(policy, str) else policy
+    if not isinstance(workload, Workload):
+        if not isinstance(record, Path) or check or executor != "native":
+            raise RunRefused("jobs that come in blocks need a folder for the record, no check, and the native executor")
+        return _simulate_in_blocks(workload, cluster, chosen, seed, record, told or {})
     check_executor([chosen], workload, cluster, executor)
     return simulate_by(_executing(executor), workload, cluster, chosen, seed, record, check, executor, told or {})
 
@@ -88,13 +97,14 @@ def simulate_by(
     check_run(workload, cluster, seed)
     aligned = in_resources_of(workload, cluster)
     compile_s = prepare_engine([chosen], len(cluster.resources))
-    known = _known_before(workload, cluster, chosen, seed, executor) | {"compile_s": compile_s} | dict(told)
+    known = _known_before(workload, workload_hash(workload), cluster, chosen, seed, executor)
+    known |= {"compile_s": compile_s} | dict(told)
     known |= {"complete_attempts": record is not False, "use_known": aligned.has_use}
     run = partial(execute, aligned, cluster, chosen, seed)
 
     def known_after(ended: Ended, jobs: pl.DataFrame) -> dict[str, Any]:
         took = {"wall_s": time.perf_counter() - began, "peak_rss_mb": peak_rss_mb()}
-        return known | _known_after(ended, aligned, cluster) | took | dict(told_after(jobs))
+        return known | _known_after(ended, aligned.has_use, cluster) | took | dict(told_after(jobs))
 
     if isinstance(record, Path):
         with record_folder(record, known) as folder, LogStream(folder, aligned, cluster) as stream:
@@ -112,6 +122,29 @@ def simulate_by(
     return Run(manifest=known_after(ended, found["jobs"]), **found)
 
 
+def _simulate_in_blocks(
+    source: JobBlocks, cluster: Cluster, chosen: Policy, seed: int, record: Path, told: Mapping[str, Any]
+) -> Run:
+    began = time.perf_counter()
+    check_seed_and_cluster(cluster, seed)
+    refuse_in_blocks(chosen)
+    blocks, about = AlignedBlocks(source, cluster), in_resources_of(source.about, cluster)
+    compile_s = prepare_engine([chosen], len(cluster.resources))
+    known = _known_before(source.about, source.hash(), cluster, chosen, seed, "native")
+    known |= {"compile_s": compile_s} | dict(told)
+    known |= {"complete_attempts": True, "use_known": blocks.facts.use_known}
+    with record_folder(record, known) as folder, BlockStream(folder, blocks, about, cluster) as stream:
+        ended = run_blocks(blocks, cluster, chosen, seed, stream)
+        _verify(ended, about, cluster, check=False)
+        stream.finish()
+        took = {"wall_s": time.perf_counter() - began, "peak_rss_mb": peak_rss_mb()}
+        manifest = known | _known_after(ended, blocks.facts.use_known, cluster) | took
+        folder.finish(manifest)
+    jobs, stages, attempts, events = (scan_table(record, name) for name in ("jobs", "stages", "attempts", "events"))
+    short = tables_without_jobs(about, cluster)
+    return Run(manifest=manifest, jobs=jobs, stages=stages, attempts=attempts, events=events, **short)
+
+
 def _verify(ended: Ended, workload: Workload, cluster: Cluster, check: bool) -> None:
     """CheckFailed, if that is to be looked for and the run broke a rule."""
     if ended.status not in (codes.FINISHED, codes.STALLED, codes.LIVELOCK):
@@ -127,9 +160,9 @@ def _verify(ended: Ended, workload: Workload, cluster: Cluster, check: bool) -> 
 
 
 def _known_before(
-    workload: Workload, cluster: Cluster, policy: Policy, seed: int, executor: Executor
+    workload: Workload, workload_hash: str, cluster: Cluster, policy: Policy, seed: int, executor: Executor
 ) -> dict[str, Any]:
-    """Of the manifest, what a run cannot change."""
+    """Of the manifest, what a run cannot change. Of the workload only what is no job's is looked at."""
     resources = range(len(cluster.resources))
     return {
         "format_version": FORMAT_VERSION,
@@ -137,7 +170,7 @@ def _known_before(
         "policy": policy.name,
         "seed": seed,
         "executor": executor,
-        "workload": {"name": workload.name, "hash": workload_hash(workload), "about": workload.about},
+        "workload": {"name": workload.name, "hash": workload_hash, "about": workload.about},
         "cluster": {
             "name": cluster.name,
             "hash": cluster_hash(cluster),
@@ -157,14 +190,14 @@ def _known_before(
     }
 
 
-def _known_after(ended: Ended, workload: Workload, cluster: Cluster) -> dict[str, Any]:
+def _known_after(ended: Ended, use_known: bool, cluster: Cluster) -> dict[str, Any]:
     """What came of it."""
     finished = ended.status == codes.FINISHED
     return {
         "outcome": "finished" if finished else "stalled",
         "reason": None if finished else stall_reason(ended.sim, ended.status),
         "simulate_s": ended.simulate_s,
-        "totals": totals(ended.sim, workload.has_use, cluster.has_network),
+        "totals": totals(ended.sim, use_known, cluster.has_network),
     }
 
 
@@ -221,10 +254,15 @@ def check_executor(policies: Iterable[Policy], workload: Workload, cluster: Clus
 
 def check_run(workload: Workload, cluster: Cluster, seed: int) -> None:
     """BadInput or RunRefused if this cannot be run, before anything is compiled or started."""
-    if not 0 <= seed <= MAX_SEED:
-        raise BadInput.of("--seed", f"a seed is a whole number from 0 to {MAX_SEED}, not {seed}")
+    check_seed_and_cluster(cluster, seed)
     if problems := check_fits(workload, cluster):
         raise BadInput(problems)
+
+
+def check_seed_and_cluster(cluster: Cluster, seed: int) -> None:
+    """The same, as far as it is not about jobs."""
+    if not 0 <= seed <= MAX_SEED:
+        raise BadInput.of("--seed", f"a seed is a whole number from 0 to {MAX_SEED}, not {seed}")
     present_policy(cluster)
     if len(cluster.resources) > MAX_RESOURCES:
         raise RunRefused(f"{len(cluster.resources)} resources: at most {MAX_RESOURCES} can be simulated")

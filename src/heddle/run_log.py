@@ -19,6 +19,7 @@ from heddle.sim import codes
 from heddle.sim.memory.declaring import dtype_of
 from heddle.sim.memory.log_tables import Attempt
 from heddle.sim.memory.tables import LOG_ROW
+from heddle.sim.memory.window import Numbers
 
 Column = npt.NDArray[Any]
 FETCH_COLUMNS: Final = ("fetched_at_ms", "fetch_ms", "fetched_bytes", "cross_rack_bytes")
@@ -49,9 +50,9 @@ _WITH_VALUE: Final = (codes.LOG_RESIZED, codes.LOG_PRIORITY, *_OF_QUEUES)
 class LogTables:
     """What rows of the log mean in one run. It reads nothing that a run writes."""
 
-    def __init__(self, workload: Workload, queues: tuple[str, ...]) -> None:
-        """`queues`: their names, by number."""
-        self._workload, self._queues = workload, queues
+    def __init__(self, workload: Workload, queues: tuple[str, ...], numbers: Numbers | None = None) -> None:
+        """`queues`: their names, by number; `numbers`: of the jobs, where these are not all that there are."""
+        self._workload, self._queues, self._numbers = workload, queues, numbers
         schema = tables(workload.resources)
         self._attempts, self._events = schema["attempts"], schema["events"]
         self._of_stage = {name: np.ascontiguousarray(workload.stages[name]) for name in ("job", "kind", "shape")}
@@ -75,6 +76,8 @@ class LogTables:
         columns |= {name: known(rows[name], fetched) for name in FETCH_COLUMNS}
         for r, name in enumerate(self._workload.resources):
             columns[f"used_{name}_ms"] = known(rows["used_ms"][r], used)
+        if self._numbers is not None:
+            columns |= self._numbered(columns["job"], stage=stage, task=task)
         columns["allocation"] = rows["allocated_place"]
         columns["ended_at_ms"] = known(rows["ended_at_ms"], over)
         columns["started_at_ms"] = known(rows["started_at_ms"], rows["started_at_ms"] != codes.NEVER)
@@ -102,7 +105,16 @@ class LogTables:
             "reason": np.where(kind == codes.LOG_WAIT, code, 0),
             "value": value,
         }
+        if self._numbers is not None:
+            columns |= self._numbered(rows["job"], stage=rows["stage"])
         return frame_of(self._events, columns)
+
+    def _numbered(self, job: Column, **rows: Column) -> dict[str, Column]:
+        """Numbers of the whole workload in place of rows; what is below 0 stands for none."""
+        assert self._numbers is not None
+        before = {"stage": self._numbers.stages_before, "task": self._numbers.tasks_before}
+        found = {name: np.where(of >= 0, of + before[name][job], of) for name, of in rows.items()}
+        return found | {"job": np.where(job >= 0, self._numbers.job[job], job)}
 
 
 def frame_of(table: Table, columns: Mapping[str, Any]) -> pl.DataFrame:

@@ -24,7 +24,7 @@ from heddle.sim.run import Ended
 def tables_of(ended: Ended, workload: Workload, cluster: Cluster, *, record: bool) -> dict[str, pl.DataFrame]:
     """The tables of a run; with `record` (then the engine has kept a log) all its attempts and events."""
     found = tables_before(workload, cluster)
-    found["jobs"] = jobs_after(ended.sim, found.pop(SUBMITTED))
+    found["jobs"] = jobs_after(ended.sim.shown.job["state"], ended.sim.job_run, found.pop(SUBMITTED))
     if not record:
         last = _last_attempts(ended.sim, workload)
         return found | {"attempts": frame_of(tables(workload.resources)["attempts"], last)}
@@ -34,19 +34,29 @@ def tables_of(ended: Ended, workload: Workload, cluster: Cluster, *, record: boo
 
 def tables_before(workload: Workload, cluster: Cluster) -> dict[str, pl.DataFrame]:
     """What is known before a run: jobs as they are submitted, and the tables that no run changes."""
-    schema = tables(workload.resources)
-    shapes = {"shape": np.arange(len(workload.shapes))} | _per_resource("", workload.shapes, workload.resources)
+    of_jobs = tables_of_jobs(workload, cluster)
+    return {SUBMITTED: of_jobs[SUBMITTED]} | tables_without_jobs(workload, cluster) | {"stages": of_jobs["stages"]}
+
+
+def tables_of_jobs(
+    workload: Workload, cluster: Cluster, first_job: int = 0, first_stage: int = 0
+) -> dict[str, pl.DataFrame]:
+    """Of these jobs and their stages, which are numbered from these numbers on."""
+    stages = _stages(workload, first_job, first_stage)
     return {
-        SUBMITTED: frame_of(submitted(), _submitted(workload, cluster)),
-        "shapes": frame_of(schema["shapes"], shapes),
-        "stages": frame_of(schema["stages"], _stages(workload)),
-        "nodes": frame_of(schema["nodes"], _nodes(cluster)),
+        SUBMITTED: frame_of(submitted(), _submitted(workload, cluster, first_job)),
+        "stages": frame_of(tables(workload.resources)["stages"], stages),
     }
 
 
-def jobs_after(sim: Sim, before: pl.DataFrame) -> pl.DataFrame:
-    """The table of jobs: as they were submitted, and what came of them."""
-    state, ran = sim.shown.job["state"], sim.job_run
+def tables_without_jobs(workload: Workload, cluster: Cluster) -> dict[str, pl.DataFrame]:
+    schema = tables(workload.resources)
+    shapes = {"shape": np.arange(len(workload.shapes))} | _per_resource("", workload.shapes, workload.resources)
+    return {"shapes": frame_of(schema["shapes"], shapes), "nodes": frame_of(schema["nodes"], _nodes(cluster))}
+
+
+def jobs_after(state: Column, ran: Column, before: pl.DataFrame) -> pl.DataFrame:
+    """The table of jobs: as they were submitted, and what came of them (as in the view, and rows of job_run)."""
     outcome = np.select([state == JOB_FINISHED, state == JOB_FAILED], [0, 1], 2)
     after = {"outcome": pl.Series(["finished", "failed", "unfinished"]).gather(outcome)}
     after |= {name: _reached(ran[name]) for name in ("am_started_at_ms", "started_at_ms", "ended_at_ms")}
@@ -84,12 +94,12 @@ def _reached(instants: Column) -> pl.Series:
     return known(instants, instants >= 0)
 
 
-def _submitted(workload: Workload, cluster: Cluster) -> dict[str, Any]:
-    jobs = workload.jobs
+def _submitted(workload: Workload, cluster: Cluster, first_job: int) -> dict[str, Any]:
+    jobs, number = workload.jobs, first_job + np.arange(workload.n_jobs)
     working = np.isin(workload.stages["kind"], (TASKS, INNER))
     return {
-        "job": np.arange(workload.n_jobs),
-        "name": _names(workload.job_names, "job", np.arange(workload.n_jobs)),
+        "job": number,
+        "name": _names(workload.job_names, "job", number),
         "queue": pl.Series(workload.queues, dtype=pl.String).gather(jobs["queue"]),
         "user": pl.Series(workload.users, dtype=pl.String).gather(jobs["user"]),
         "submit_at_ms": np.ascontiguousarray(jobs["submit_at_ms"]),
@@ -98,11 +108,12 @@ def _submitted(workload: Workload, cluster: Cluster) -> dict[str, Any]:
     }
 
 
-def _stages(workload: Workload) -> dict[str, Any]:
+def _stages(workload: Workload, first_job: int, first_stage: int) -> dict[str, Any]:
     stages = workload.stages
     within = np.arange(len(stages)) - workload.jobs["first_stage"][stages["job"]]
-    fields = {name: np.ascontiguousarray(stages[name]) for name in ("job", "kind", "n_tasks", "shape")}
-    return fields | {"stage": np.arange(len(stages)), "name": _names(workload.stage_names, "stage", within)}
+    fields = {name: np.ascontiguousarray(stages[name]) for name in ("kind", "n_tasks", "shape")}
+    numbers = {"job": first_job + stages["job"], "stage": first_stage + np.arange(len(stages))}
+    return fields | numbers | {"name": _names(workload.stage_names, "stage", within)}
 
 
 def _nodes(cluster: Cluster) -> dict[str, Any]:

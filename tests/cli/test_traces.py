@@ -62,7 +62,7 @@ def test_a_cluster_of_the_source_is_the_default_one(tmp_path: Path, capsys: pyte
     [
         (["no-such-file.csv"], "no such file or folder"),
         (["{trace}", "--format", "nonsense"], "no format nonsense"),
-        (["{trace}"], "of no known format"),
+        (["{trace}"], "unknown format"),
         (["{trace}", "--format", "swf"], "is not swf"),
         (["{trace}", "--format", "csv"], "vcores: missing column"),
         (["{trace}", "--format", "csv", "--map", "vcors=cores"], "did you mean"),

@@ -24,11 +24,11 @@ HOW_TO_LOOK = "python -m tests.golden.record --show NUMBER, here and at an older
 NOT_IN_THE_REFERENCE = {"network-aware"}
 
 
-def _some(numbers: range) -> list[range]:
+def some(numbers: range) -> list[range]:
     return [numbers[first : first + AT_ONCE] for first in range(0, len(numbers), AT_ONCE)]
 
 
-@pytest.mark.parametrize("numbers", _some(CLASS_A), ids=str)
+@pytest.mark.parametrize("numbers", some(CLASS_A), ids=str)
 def test_class_a_does_what_it_did(numbers: range) -> None:
     recorded = json.loads(DIGESTS.read_text())["A"]
     changed = []
@@ -40,7 +40,7 @@ def test_class_a_does_what_it_did(numbers: range) -> None:
     assert not changed, "\n".join([*changed, HOW_TO_LOOK])
 
 
-@pytest.mark.parametrize("numbers", _some(CLASS_B), ids=str)
+@pytest.mark.parametrize("numbers", some(CLASS_B), ids=str)
 def test_class_b_does_what_the_reference_does(numbers: range) -> None:
     for run in map(golden_run, numbers):
         policy = for_the_reference(run.policy)

@@ -25,7 +25,7 @@ def test_what_fits_exactly_is_no_problem() -> None:
 def test_names_job_stage_and_sizes() -> None:
     assert problems(CLUSTER, StageSpec("s", (4097, 1500), ONE)) == [
         "w: job j, stage s: a container needs 4097 MB, 1.5 vcores; "
-        "no node allows so much (the nearest, node-0: 4096 MB, 4 vcores)"
+        "no node is large enough (the nearest, node-0: 4096 MB, 4 vcores)"
     ]
 
 
@@ -49,7 +49,8 @@ def test_allowance_counts_not_capacity_and_is_rounded_down() -> None:
 def test_label_restricts_the_nodes() -> None:
     cluster = dataclasses.replace(CLUSTER, nodes=(*CLUSTER.nodes, Node("gpu-0", (100, 1000), (100, 1000), label="gpu")))
     assert problems(cluster, StageSpec("s", (100, 1000), ONE, label="gpu")) == []
-    assert 'no node with label "gpu" allows' in problems(cluster, StageSpec("s", (101, 1000), ONE, label="gpu"))[0]
+    (said,) = problems(cluster, StageSpec("s", (101, 1000), ONE, label="gpu"))
+    assert 'no node with label "gpu" is large enough' in said
     assert 'there is no node with label "ssd"' in problems(cluster, StageSpec("s", (1, 1), ONE, label="ssd"))[0]
 
 

@@ -163,8 +163,8 @@ def test_priorities_of_queues_matter_where_queues_go_by_them(tmp_path: Path) -> 
 def test_rounding_is_told(tmp_path: Path) -> None:
     found = capacity(tmp_path, root__queues="a,b", root__a__capacity="66.67", root__b__capacity="33.33")
     assert [one.why for one in found.left] == [
-        "shares have one decimal: taken as 66.7 %",
-        "shares have one decimal: taken as 33.3 %",
+        "shares have one decimal: imported as 66.7 %",
+        "shares have one decimal: imported as 33.3 %",
     ]
 
 
@@ -219,7 +219,7 @@ def test_what_fair_cannot_take_over_is_listed(tmp_path: Path) -> None:
 
 def test_amounts_need_the_size_of_the_cluster(tmp_path: Path) -> None:
     found = fair(tmp_path, '<queue name="a"><maxResources>10000 mb, 5 vcores</maxResources></queue>', None)
-    assert [one.why for one in found.left] == ["an amount of a cluster whose size is not known: say --nodes"]
+    assert [one.why for one in found.left] == ["an amount in a cluster of unknown size: use --nodes"]
     assert queue(found, "root.a").maximum_permille == 1000
 
 

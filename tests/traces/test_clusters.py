@@ -163,7 +163,7 @@ faults: [1]
     assert problems_of(tmp_path, text) == [
         "resources.gpu: only a lack of memory crashes tasks; a further resource is exclusive or compressible",
         "nodes[0].count: must be between 1 and 1e+06, not 0",
-        "nodes[0].capacity: missing: say memory_mb and vcores",
+        "nodes[0].capacity: missing: give memory_mb and vcores",
         'nodes[0].capacty: unknown key, did you mean "capacity"?',
         "nodes[0].rack_uplink_mbps: unknown key; known keys are names, count, name, capacity, allowance, rack, racks, "
         "label, speed, background, bandwidth_mbps, decommission_at_ms",
@@ -172,7 +172,7 @@ faults: [1]
         "nodes[1].capacity.disk: unknown key; known keys are memory_mb, vcores",
         'nodes[1].speed: must be a number, not the text "fast"',
         "nodes[2]: must be a mapping of keys to values, not 7",
-        "nodes[2].capacity: missing: say memory_mb and vcores",
+        "nodes[2].capacity: missing: give memory_mb and vcores",
         "queues.a.b: the name of a queue is text without dots or blanks; children go under `queues`",
         "queues.a.b.share_percent: must be between 0 and 100, not 101",
         "queues.c.share_percent: 12.55: too many decimals",

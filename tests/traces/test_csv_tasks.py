@@ -307,6 +307,6 @@ def test_data_sizes_that_mean_nothing(tmp_path: Path) -> None:
     assert problems_of(tmp_path, f"{header}\na,0,10,1,5,y,,,,7") == ["2: input_mb: given without input_node"]
     rows = ["a,0,10,1,5,x,,3,,", "a,0,10,1,5,z,x,99999999,,"]
     assert problems_of(tmp_path, "\n".join([header, *rows])) == [
-        "2: reads_mb: the stage comes after nothing from which it could read",
+        "2: reads_mb: the stage has no predecessor to read from",
         "3: reads_mb: more than 70368744 MB in a stage or task",
     ]

@@ -117,7 +117,7 @@ def test_every_kind_of_file_that_is_read_directly(suffix: str, tmp_path: Path) -
     text = text_of(with_what_it_needs(set(NAMES)))
     direct = both_ways(tmp_path, text)
     if suffix == ".parquet":
-        with pytest.raises(BadInput, match="a workload of heddle already"):
+        with pytest.raises(BadInput, match="already a heddle workload"):
             import_trace([str(tmp_path / "w.parquet")])
         return
     path = tmp_path / f"v{suffix}"

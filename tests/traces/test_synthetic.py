@@ -183,7 +183,7 @@ def test_parameters_reach_the_generator() -> None:
 @pytest.mark.parametrize(
     ("spec", "what"),
     [
-        ("mx", 'did you mean "mix"? known are mix, burst'),
+        ("mx", 'did you mean "mix"? known: mix, burst'),
         ("mix(job=3)", 'unknown parameter, did you mean "jobs"? known are jobs, mean_gap_s, scale'),
         ("mix(jobs=0)", "must be between 1 and"),
         ("mix(jobs=x)", "must be a whole number, not x"),

@@ -24,6 +24,7 @@ from heddle.cli.inputs import (
     workload_for,
 )
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,15 +41,15 @@ def simulate(
         typer.Option(
             "--policy",
             "-p",
-            help="See `heddle policies` [default: what the cluster runs today, if its file says so; else fifo].",
+            help="See `heddle policies` [default: the cluster's own policy if its file names one, else fifo].",
             autocompletion=policy_names,
         ),
     ] = None,
     cluster: ClusterOption = None,
     seed: Annotated[int, typer.Option(help="Seed of the run, and of a built-in workload.", min=0)] = 0,
-    record: Annotated[Path | None, typer.Option(help="Write the run record into this folder.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Verify afterwards that the run can be right.")] = False,
+    record: Annotated[Path | None, typer.Option(help="Write the run record to this folder.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Verify the run against all invariants.")] = False,
     executor: Annotated[
         Literal["native", "yarn-knobs", "bridge"] | None,
         typer.Option(
@@ -57,6 +58,14 @@ def simulate(
             "yarn-knobs]."
         ),
     ] = None,
+    blocks: Annotated[
+        bool,
+        typer.Option(
+            "--blocks",
+            help="Read a .parquet workload block by block, so that it need not fit into memory; needs --record. "
+            "What comes out is the same.",
+        ),
+    ] = False,
     choose: Choose = False,
     candidate: Candidates = None,
     every: Every = None,
@@ -66,7 +75,7 @@ def simulate(
 ) -> int:
     """Simulate a workload under one policy.
 
-    Exit code 1 means that the run stalled (the reason is shown) or that --check found something.
+    Exit code 1 means that the run stalled (the reason is shown) or that --check found a violation.
 
     \b
     Examples:
@@ -75,6 +84,7 @@ def simulate(
       heddle simulate am-storm --policy "fifo+am-share(percent=0.3)" --check
       heddle simulate mix --policy ./mine.py:shortest_first --record my-run --report my-run.html
       heddle simulate phases --policy capacity --choose
+      heddle simulate year.parquet --policy capacity --blocks --record year
     """
     from heddle.analysis.measures.metrics import run_metrics
     from heddle.policy.parse import parse_policy
@@ -84,6 +94,12 @@ def simulate(
 
     limit_levers(lever_timeout)
     rule = rule_of(choose, executor, candidate, every, horizon)
+    if blocks:
+        if rule is not None or report is not None or check or record is None or executor not in (None, "native"):
+            raise BadInput.of(
+                "--blocks", "needs --record; --choose, --report, --check and other executors need all jobs"
+            )
+        return _in_blocks(workload, policy, cluster, seed, record, json)
     named, loaded, on = read_all(
         lambda: None if policy is None else parse_policy(policy),
         lambda: workload_for(workload, seed),
@@ -116,7 +132,35 @@ def simulate(
     else:
         print_tables([_table(metrics), *([] if choices is None else [choices_table(choices)])])
         if check:
-            say("check: every invariant holds")
+            say("check: all invariants hold")
+    return DONE if metrics["outcome"] == "finished" else FAILED
+
+
+def _in_blocks(workload: str, policy: str | None, cluster: str | None, seed: int, record: Path, as_json: bool) -> int:
+    from heddle.analysis.measures.metrics import run_metrics
+    from heddle.policy.parse import parse_policy
+    from heddle.policy.present import present_policy
+    from heddle.run import simulate as run_simulation
+    from heddle.traces.load import workload_file
+    from heddle.traces.parquet_blocks import ParquetBlocks
+
+    path = workload_file(workload)
+    if path is None or path.suffix != ".parquet":
+        raise BadInput.of("--blocks", f"{workload} is not a .parquet file (`heddle workload make` writes those)")
+    named, source, on = read_all(
+        lambda: None if policy is None else parse_policy(policy),
+        lambda: ParquetBlocks(path),
+        lambda: cluster_for(workload, cluster),
+    )
+    chosen = named or present_policy(on) or parse_policy("fifo")
+    told = {"started_by": ["heddle", *sys.argv[1:]], "compile_s": compile_with_message([chosen], len(on.resources))}
+    run = run_simulation(source, on, chosen, seed=seed, record=record, told=told)
+    say(f"wrote the record {record}")
+    metrics = run_metrics(run)
+    if as_json:
+        print_json(metrics)
+    else:
+        print_tables([_table(metrics)])
     return DONE if metrics["outcome"] == "finished" else FAILED
 
 

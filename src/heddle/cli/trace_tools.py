@@ -1,4 +1,4 @@
-"""`heddle traces describe|slice|scale|sample|export|fit|share`."""
+"""`heddle traces describe|slice|scale|sample|repeat|export|fit|share`."""
 
 from __future__ import annotations
 
@@ -235,6 +235,36 @@ def share(
         say(f"wrote {output} and {beside(output, 'manifest.json').name}: {shared.n_jobs} jobs, {shared.n_tasks} tasks")
 
 
+def repeat(
+    workload: Spec,
+    output: Output,
+    times: Annotated[int, typer.Option(help="How often it comes.", min=1)],
+    every: Annotated[
+        float | None,
+        typer.Option(metavar="S", help="Seconds from one begin to the next [default: its span and a mean gap].", min=0),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write a trace that comes again and again, such as a day for a year. The file may be larger than memory.
+
+    Jobs of the second time have `~2` behind their names, and so on. `heddle simulate FILE --blocks` runs it.
+
+    \b
+    Example:
+      heddle traces repeat day.parquet --times 365 --every 86400 -o year.parquet
+    """
+    from heddle.traces.tools.repeat import period_of, write_repeated
+
+    _must_be_parquet(output)
+    loaded = workload_for(workload)
+    _copy_cluster(workload, output)
+    rows = write_repeated(loaded, times, period_of(loaded) if every is None else round(1000 * every), output)
+    if json:
+        print_json({"out": str(output), "jobs": rows["job"], "tasks": times * loaded.n_tasks})
+    else:
+        say(f"wrote {output}: {rows['job']} jobs, {times * loaded.n_tasks} tasks")
+
+
 def _must_be_parquet(output: Path) -> None:
     if output.suffix != ".parquet":
         raise BadInput.of(str(output), "the name must end in .parquet", field="--output")
@@ -251,18 +281,23 @@ def _write(loaded: Workload, chosen: Any, spec: str, output: Path, json: bool) -
 
 def _store(made: Workload, spec: str, output: Path, json: bool) -> None:
     """Write it, with the cluster of the trace it was made from."""
-    from heddle.model.whole_files import write_whole
-    from heddle.traces.imports.store import beside, cluster_beside
     from heddle.traces.parquet import write_parquet
 
     _must_be_parquet(output)
-    if (cluster := cluster_beside(Path(spec))) is not None and cluster != beside(output, "cluster.yaml"):
-        write_whole(beside(output, "cluster.yaml"), cluster.read_text(encoding="utf-8"))
+    _copy_cluster(spec, output)
     write_parquet(made, output)
     if json:
         print_json({"out": str(output), "jobs": made.n_jobs, "tasks": made.n_tasks})
     else:
         say(f"wrote {output}: {made.n_jobs} jobs, {made.n_tasks} tasks")
+
+
+def _copy_cluster(spec: str, output: Path) -> None:
+    from heddle.model.whole_files import write_whole
+    from heddle.traces.imports.store import beside, cluster_beside
+
+    if (cluster := cluster_beside(Path(spec))) is not None and cluster != beside(output, "cluster.yaml"):
+        write_whole(beside(output, "cluster.yaml"), cluster.read_text(encoding="utf-8"))
 
 
 def _verdict(one: dict[str, float]) -> str:

@@ -109,7 +109,7 @@ MANIFEST: Final = (
     ManifestField("totals.retried_tasks", "integer", "attempts that were not a task's first", _count),
     ManifestField("totals.preempted_tasks", "integer", "attempts that had to give way", _count),
     ManifestField("totals.allocations", "integer", "containers given out", _count),
-    ManifestField("totals.moved_bytes", "integer or null", "moved between nodes; null: no network", _count_or_null),
+    ManifestField("totals.moved_bytes", "integer or null", "moved between nodes; null: not known", _count_or_null),
     ManifestField("totals.cross_rack_bytes", "integer or null", "of these, between racks", _count_or_null),
     ManifestField("totals.local_bytes", "integer or null", "read by tasks on their own node", _count_or_null),
     ManifestField("totals.fetch_ms", "integer or null", "time that attempts spent fetching, summed up", _count_or_null),

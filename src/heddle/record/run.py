@@ -37,15 +37,15 @@ class _Table(Generic[Frame]):
 class Run:
     """What a run was, and what came of it. `record/schema.py` says what each column and manifest field means.
 
-    Of a run that has just been written to disk the two long tables are there: `scan_attempts` is for
+    Of a run that has just been written to disk the long tables are there: `scan_attempts` is for
     queries that need not hold all of one.
     """
 
     manifest: dict[str, Any]
-    jobs: pl.DataFrame
+    jobs: _Table[pl.DataFrame] = _Table()
     attempts: _Table[pl.DataFrame] = _Table()
     shapes: pl.DataFrame
-    stages: pl.DataFrame
+    stages: _Table[pl.DataFrame] = _Table()
     nodes: pl.DataFrame
     events: _Table[pl.DataFrame | None] = _Table(None)  # None: the run kept no log of events
 

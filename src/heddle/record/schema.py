@@ -106,7 +106,7 @@ def tables(resources: Sequence[str]) -> dict[str, Table]:
         ),
         Column("fetched_at_ms", i64, "when the last of its input had come, or it ended before; null: no fetch", True),
         Column("fetch_ms", i64, "how long it had fetched by then", True),
-        Column("fetched_bytes", i64, "what it had fetched from other nodes by then", True),
+        Column("fetched_bytes", i64, "fetched from other nodes by then; of a real cluster, received from them", True),
         Column("cross_rack_bytes", i64, "of these, from other racks", True),
         Column("allocation", i64, "orders allocations, also within an instant; null: their order is not known", True),
     )

@@ -35,6 +35,10 @@ class RecordFolder:
         self._files: dict[str, dict[str, Any]] = {}
         self._parts: dict[str, int] = {}
 
+    def part_files(self, table: str) -> list[Path]:
+        """Those that are finished."""
+        return [self.place / part_name(table, number) for number in range(self._parts.get(table, 0))]
+
     def add_part(self, table: str, frame: pl.DataFrame) -> None:
         """The next part of a table: PART_ROWS rows, and fewer only in its last."""
         number = self._parts.get(table, 0)

@@ -55,7 +55,7 @@ def next_am(sim, job, at_ms):
     interval = setting["am_heartbeat_ms"][0]
     if interval == 0 or job_spec["has_am"][job] == 0:
         return at_ms
-    phase = draw(setting["seed"][0], STREAM_AM_HEARTBEAT, job) % interval
+    phase = draw(setting["seed"][0], STREAM_AM_HEARTBEAT, sim.shown.job["number"][job]) % interval
     return at_ms + (phase - at_ms) % interval
 
 

@@ -92,7 +92,10 @@ SLOTS_FULL: Final = 5
 TIMERS_FULL: Final = 6
 PAUSED: Final = 7
 FLOWS_FULL: Final = 8
+JOBS_WANTED: Final = 10  # the clock has come to jobs that are not in memory
 LOOK: Final = 9  # whoever drives the cluster from outside looks now, and may turn knobs
+
+GONE: Final = -1  # the turn of an entry that was taken out of the middle of a bucket's run
 
 # Kinds of log rows.
 LOG_ARRIVED: Final = 0

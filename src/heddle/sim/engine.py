@@ -16,6 +16,7 @@ from heddle.sim.codes import (
     FINISHED,
     FLOWS_FULL,
     FOREVER,
+    JOBS_WANTED,
     LOOK,
     NEXT,
     NODES,
@@ -74,6 +75,8 @@ def advance(sim, until_ms):
         if control["phase"][0] == NEXT:
             if control["jobs_left"][0] == 0:
                 return FINISHED
+            if control["next_arrival"][0] == control["block_ends"][0]:
+                return JOBS_WANTED
             at = next_instant(sim, until_ms)
             if at == FOREVER or (only_polls(sim) and at - control["last_progress_ms"][0] > setting["quiet_ms"][0]):
                 return STALLED

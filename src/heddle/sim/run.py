@@ -14,11 +14,13 @@ from heddle.policy.hooks import hooks_of, raise_what_levers_raised
 from heddle.policy.policy import Policy
 from heddle.sim import codes
 from heddle.sim.attempts import attempts_held
+from heddle.sim.blocks import BlockKeeper, Coming, refuse_in_blocks
 from heddle.sim.handle import SimHandle
 from heddle.sim.loading import Engine, load_engine
 from heddle.sim.memory.run_inputs import RunInputs
 from heddle.sim.memory.setup import build_sim, with_more_flows, with_more_slots
 from heddle.sim.memory.tables import Sim
+from heddle.sim.memory.window import Blocks
 
 Rows = npt.NDArray[Any]
 
@@ -96,12 +98,18 @@ class Run:
         logging: bool,
         moves_to: tuple[str, ...] = (),
         keeper: Keeper | None = None,
+        coming: Coming | None = None,
     ) -> None:
+        """`coming`: the jobs come in blocks, and `workload` is the first of them."""
         n_resources = len(workload.resources)
         self._hooks = hooks_of(policy.levers, n_resources)
-        self._inputs = RunInputs(workload, cluster, policy, seed, logging, moves_to)
+        window = None if coming is None else coming.window
+        self._inputs = RunInputs(workload, cluster, policy, seed, logging, moves_to, window)
+        self._coming = coming
         self._logging = logging
         sim = build_sim(self._inputs)
+        if coming is not None:
+            sim.control["block_ends"] = coming.end_of_block
         self.engine = load_engine(n_resources)
         self.handle = SimHandle(sim, [hook.address for hook in self._hooks.values()], self.engine.units)
         self._kept = Kept()
@@ -122,6 +130,10 @@ class Run:
                 self.handle = self.handle.moved_to(with_more_slots(self.sim, self._inputs))
             elif status == codes.FLOWS_FULL:
                 self.handle = self.handle.moved_to(with_more_flows(self.sim, self._inputs))
+            elif status == codes.JOBS_WANTED and self._coming is not None:
+                self.drain()
+                sim, self._inputs = self._coming.move_on(self.sim, self._inputs)
+                self.handle = self.handle.moved_to(sim)
             else:
                 return status
 
@@ -145,6 +157,8 @@ class Run:
         raise_what_levers_raised(self._hooks)
         if self._logging:
             self._keeper.keep_attempts(attempts_held(self.sim))
+        if self._coming is not None:
+            self._coming.over(self.sim)
         return Ended(self.sim, status, self._kept.logs, self._kept.attempts, simulate_s, simulate_cpu_s)
 
 
@@ -170,3 +184,16 @@ def run_engine(
         run.note(outside.look(run.engine, run.handle))
     wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
     return run.ended(status, wall, cpu)
+
+
+def run_blocks(
+    blocks: Blocks, cluster: Cluster, policy: Policy, seed: int, keeper: BlockKeeper, until_ms: int = int(codes.FOREVER)
+) -> Ended:
+    """One run over jobs that come in blocks. RunRefused where the policy has to see all of them first."""
+    refuse_in_blocks(policy)
+    coming = Coming(blocks, keeper)
+    run = Run(coming.window.workload, cluster, policy, seed, True, (), keeper, coming)
+    run.engine.start(run.handle)
+    wall, cpu = time.perf_counter(), time.thread_time()
+    status = run.go_on(until_ms)
+    return run.ended(status, time.perf_counter() - wall, time.thread_time() - cpu)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from heddle.model.reasons import Reason
 from heddle.model.resources import MEMORY, MILLI, VCORES
-from heddle.model.view import JOB_AWAY, JOB_FINISHED, View
+from heddle.model.view import JOB_AWAY, View
 from heddle.model.workload import AM
 from heddle.sim import codes
 from heddle.sim.memory.tables import Sim
@@ -34,14 +34,14 @@ def stall_reason(sim: Sim, status: int) -> str:
         return _livelock(sim)
     view = sim.shown
     waiting = np.flatnonzero(view.stage["waiting"] > 0)
-    left = int((view.job["state"] < JOB_FINISHED).sum())
+    left = int(sim.control["jobs_left"][0])
     if not view.node["alive"].any():
         gone = "lost or decommissioned" if sim.node_run["leaving"].any() else "lost"
         return f"nodes-lost: all {len(view.node)} nodes are {gone}, {left} jobs are unfinished"
     if not len(waiting):
         return _nothing_asked(view, left)
     for stage in waiting.tolist():
-        if found := _can_never_fit(view, stage):
+        if found := _can_never_fit(sim, stage):
             return found
     return _am_deadlock(view, waiting) or _held_back(view, waiting)
 
@@ -52,9 +52,10 @@ def _livelock(sim: Sim) -> str:
     stage = int(np.searchsorted(view.stage_spec["first_task"], task, side="right")) - 1
     while view.stage_spec["n_tasks"][stage] == 0:  # an empty stage has the number of its follower's first task
         stage -= 1
-    node = int(sim.task["node"][task])
+    node, job = int(sim.task["node"][task]), int(view.stage_spec["job"][stage])
+    number = task + int(sim.job_run["tasks_before"][job])
     return (
-        f"livelock: task {task} of job {view.stage_spec['job'][stage]} crashed {sim.task['crashes'][task]} times, "
+        f"livelock: task {number} of job {view.job['number'][job]} crashed {sim.task['crashes'][task]} times, "
         f"the last time on node {node} ({view.node['capacity'][node, MEMORY]} MB), while no task finished"
     )
 
@@ -65,13 +66,15 @@ def _nothing_asked(view: View, left: int) -> str:
     return f"no-request: {left} jobs are unfinished ({away} have not arrived), hold {held} containers and ask for none"
 
 
-def _can_never_fit(view: View, stage: int) -> str:
+def _can_never_fit(sim: Sim, stage: int) -> str:
     """Not even on an empty node, as sizing offers them now; empty if it could."""
+    view, job = sim.shown, int(sim.shown.stage_spec["job"][stage])
     demand = view.shape["demand"][view.stage_spec["shape"][stage]]
     label = view.stage_spec["label"][stage]
     any_label = label == 0 and not view.clock["labels_apart"][0]
     right = (view.node["alive"] != 0) & (any_label | (view.node["label"] == label))
-    who = f"stage {stage} of job {view.stage_spec['job'][stage]} wants {_amount(demand)}"
+    number = stage + int(sim.job_run["stages_before"][job])
+    who = f"stage {number} of job {view.job['number'][job]} wants {_amount(demand)}"
     if not right.any():
         which = "its label" if label else "none, as the queues count labels apart"
         return f"label: {who} on a node with {which}; no such node is alive"
@@ -127,7 +130,7 @@ def _held_back(view: View, waiting: npt.NDArray[Any]) -> str:
         return f"no-room: {wait} and none fits"
     reason = Reason(int(np.argmax(numbers)))
     stage = int(waiting[view.stage["reason"][waiting] == reason][0])
-    job = int(view.stage_spec["job"][stage])
+    job = int(view.job["number"][view.stage_spec["job"][stage]])
     demand = _amount(view.shape["demand"][view.stage_spec["shape"][stage]])
     word = _WORDS.get(reason, "no-room")
     return f"{word}: {wait}; {reason.phrase} (first: job {job}, {demand}{_limit(view, reason, stage)})"

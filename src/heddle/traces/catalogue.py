@@ -80,7 +80,7 @@ def _make(name: str) -> Callable[..., Workload]:
 def _known(name: str) -> str:
     if name not in _MODULES:
         hint = did_you_mean(name, _MODULES)
-        raise BadInput.of(name, f"no built-in workload of this name{hint or ';'} known are {', '.join(_MODULES)}")
+        raise BadInput.of(name, f"no built-in workload of this name{hint or ';'} known: {', '.join(_MODULES)}")
     return name
 
 
@@ -88,7 +88,7 @@ def _parse(spec: str) -> tuple[str, dict[str, Any]]:
     """The name, and the given parameters, checked."""
     match = _SPEC.fullmatch(spec)
     if match is None:
-        raise BadInput.of(spec, "not a workload: say NAME or NAME(parameter=value, ...)")
+        raise BadInput.of(spec, "not a workload; write NAME or NAME(parameter=value, ...)")
     name = _known(match["name"])
     known = {parameter.name: parameter for parameter in describe(name).parameters}
     problems = Problems(spec)

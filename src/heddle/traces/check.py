@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,9 @@ Column = npt.NDArray[Any]
 def check_structure(workload: Workload, where: str) -> Problems:
     """Everything in which the arrays are not a workload: numbers out of range, overlaps, cycles, negative sizes."""
     problems = Problems(where)
-    check_names(workload, problems)
+    check_names(workload, problems, workload.n_jobs)
     arrays = Arrays.of(workload)
-    allowed = limits(workload)
+    allowed = limits_of(workload, arrays.lengths())
     for section in arrays.columns(workload.resources).values():
         for name, column in section.items():
             check_column(name, column, allowed, problems)
@@ -44,19 +45,19 @@ def check_structure(workload: Workload, where: str) -> Problems:
     return problems
 
 
-def check_names(workload: Workload, problems: Problems) -> None:
-    """The small tables: resources, labels, shapes."""
+def check_names(workload: Workload, problems: Problems, n_jobs: int) -> None:
+    """The small tables: resources, labels, shapes. The workload has so many jobs, here or elsewhere."""
     if tuple(workload.resources[:2]) != BASE_RESOURCES:
         problems.add(f"the first two resources must be {' and '.join(BASE_RESOURCES)}", field="resources")
     if not workload.labels or workload.labels[0] != "":
         problems.add("the first label must be empty: it stands for any node", field="labels")
-    if workload.n_jobs == 0:
+    if n_jobs == 0:
         problems.add("no jobs")
     problems.add_rows(np.unique(np.nonzero(workload.shapes < 0)[0]), "negative", field="shapes")
 
 
-def limits(workload: Workload) -> dict[str, tuple[int, int]]:
-    """For each stored column the smallest and the largest value it may have."""
+def limits_of(workload: Workload, lengths: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """For each stored column the smallest and the largest value it may have, where sections have so many rows."""
     free = 2**62
     found = {
         "job.submit_at_ms": (0, free),
@@ -77,16 +78,16 @@ def limits(workload: Workload) -> dict[str, tuple[int, int]]:
         "stage.label": (0, len(workload.labels) - 1),
         "stage.kind": (0, len(KIND_NAMES) - 1),
         "task.duration_ms": (0, free),
-        "task.first_segment": (NO_SEGMENTS, len(workload.segments) - 1),
+        "task.first_segment": (NO_SEGMENTS, lengths["segment"] - 1),
         "task.prefers": (NO_PREFERENCE, len(workload.hosts) - 1),
         "task.running_on": (NOT_RUNNING, len(workload.hosts) - 1),
         "task.started_at_ms": (-free, 0),
         "task.input_bytes": (0, MOST_BYTES),
         "segment.until_permyriad": (1, PERMYRIAD),
         "segment.last": (0, 1),
-        "stage_after": (0, len(workload.stages) - 1),
+        "stage_after": (0, lengths["stage"] - 1),
         "stage_after.bytes": (0, MOST_BYTES),
-        "job_after": (0, workload.n_jobs - 1),
+        "job_after": (0, lengths["job"] - 1),
     }
     return found | {f"segment.use.{resource}": (0, free) for resource in workload.resources}
 
@@ -197,7 +198,7 @@ def _check_queues(workload: Workload, cluster: Cluster, problems: Problems) -> N
         if queue in parents:
             why = "is a parent queue: jobs are submitted to leaves"
         elif any(queue == one or queue.startswith(f"{one}.") for one in stopped):
-            why = "is stopped and takes no jobs"
+            why = "is stopped and accepts no jobs"
         else:
             continue
         first = workload.job_name(int(np.argmax(workload.jobs["queue"] == number)))
@@ -233,7 +234,7 @@ class _Room:
             return ""
         nearest = self.nodes[int(np.argmax(fits.sum(axis=1)))]
         allowed = dict(zip(self.resources, nearest.allowance, strict=True))
-        return f"no {self.which} allows so much (the nearest, {nearest.name}: {in_units(allowed)})"
+        return f"no {self.which} is large enough (the nearest, {nearest.name}: {in_units(allowed)})"
 
 
 def in_units(amounts: dict[str, int]) -> str:

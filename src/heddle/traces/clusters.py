@@ -89,12 +89,13 @@ def load_cluster(text: str) -> Cluster:
         if len(more) < len(further) or not set(more).isdisjoint(BASE_RESOURCES):
             raise BadInput.of(text, "each further resource can be named once, and memory and vcores stand before them")
         if not (0 < count <= 1_000_000 and 0 < memory_mb < 10**9 and 0 < vcores < 10**6):
-            raise BadInput.of(text, "nodes, memory and vcores must all be at least 1 (and not absurdly many)")
+            raise BadInput.of(text, "nodes, memory and vcores must all be at least 1 (and not absurdly large)")
         return uniform_cluster(count, memory_mb, vcores, name=text.strip(), more=more)
     path = Path(text)
     if path.suffix not in _SUFFIXES:
         raise BadInput.of(
-            text, "not a cluster: say NODESxMEMORY_MBxVCORES (150x65536x24) or a .yaml or .json file (docs/formats.md)"
+            text,
+            "not a cluster; write NODESxMEMORY_MBxVCORES (150x65536x24) or a .yaml or .json file (docs/formats.md)",
         )
     if not path.is_file():
         raise BadInput.of(text, "no such file")

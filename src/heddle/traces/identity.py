@@ -9,7 +9,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,27 +20,44 @@ from heddle.model.cluster import Cluster, Observation
 from heddle.model.workload import Workload
 
 _DIGITS: Final = 16
-_ROWS_AT_ONCE: Final = 1 << 18  # a field of a structured array is copied to be hashed: in pieces, to stay lean
+ROWS_AT_ONCE: Final = 1 << 18  # a field of a structured array is copied to be hashed: in pieces, to stay lean
 
 
 def workload_hash(workload: Workload) -> str:
     """16 hexadecimal digits that change with any job, stage, task, use, size or name inside the workload."""
+    tables = (workload.jobs, workload.stages, workload.tasks, workload.segments)
+    fields: list[Pieces | None] = [_pieces(table[field]) for table in tables for field in table.dtype.names or ()]
+    columns = (workload.shapes, workload.stage_after, workload.job_after, workload.prefers)
+    fields += [None if column is None else _pieces(column) for column in columns]
+    # Without these the hash is what it was before workloads could have them.
+    later = (workload.running_on, workload.started_at_ms, workload.edge_bytes, workload.input_bytes)
+    fields += [_pieces(column) for column in later if column is not None]
+    names = [None if series is None else _slices(series) for series in (workload.job_names, workload.stage_names)]
+    return hash_of_columns(workload, fields, names)
+
+
+class Pieces(NamedTuple):
+    """A column that need not be in memory as a whole."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    content: Iterable[npt.NDArray[Any]]  # however it is cut
+
+
+def hash_of_columns(
+    about: Workload, columns: Iterable[Pieces | None], names: Iterable[tuple[int, Iterable[pl.Series]] | None]
+) -> str:
+    """The same, of columns that come piece by piece in the order of workload_hash(); of names slice by slice."""
     digest = hashlib.sha256()
-    names = (workload.resources, workload.queues, workload.users, workload.labels, workload.hosts)
-    digest.update(json.dumps(names).encode())
-    for table in (workload.jobs, workload.stages, workload.tasks, workload.segments):
-        for field in table.dtype.names or ():
-            _add(digest, table[field])
-    for column in (workload.shapes, workload.stage_after, workload.job_after, workload.prefers):
-        _add(digest, column)
-    if workload.running_on is not None:  # without it the hash is what it was before workloads could have it
-        _add(digest, workload.running_on)
-        _add(digest, workload.started_at_ms)
-    for data in (workload.edge_bytes, workload.input_bytes):
-        if data is not None:
-            _add(digest, data)
-    for series in (workload.job_names, workload.stage_names):
-        _add_names(digest, series)
+    digest.update(json.dumps((about.resources, about.queues, about.users, about.labels, about.hosts)).encode())
+    for column in columns:
+        digest.update(b"none;" if column is None else f"{column.dtype.str}{column.shape};".encode())
+        for piece in () if column is None else column.content:
+            digest.update(np.ascontiguousarray(piece).tobytes())
+    for series in names:
+        digest.update(b"none;" if series is None else f"{series[0]};".encode())
+        for names_at_once in () if series is None else series[1]:
+            digest.update(json.dumps(names_at_once.to_list()).encode())
     return digest.hexdigest()[:_DIGITS]
 
 
@@ -63,19 +81,11 @@ def cluster_hash(cluster: Cluster) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
 
-def _add(digest: Any, column: npt.NDArray[Any] | None) -> None:
-    if column is None:
-        digest.update(b"none;")
-        return
-    digest.update(f"{column.dtype.str}{column.shape};".encode())
-    for start in range(0, len(column), _ROWS_AT_ONCE):
-        digest.update(np.ascontiguousarray(column[start : start + _ROWS_AT_ONCE]).tobytes())
+def _pieces(column: npt.NDArray[Any]) -> Pieces:
+    cuts = range(0, len(column), ROWS_AT_ONCE)
+    return Pieces(column.shape, column.dtype, (column[start : start + ROWS_AT_ONCE] for start in cuts))
 
 
-def _add_names(digest: Any, names: pl.Series | None) -> None:
-    if names is None:
-        digest.update(b"none;")
-        return
-    digest.update(f"{len(names)};".encode())
-    for start in range(0, len(names), _ROWS_AT_ONCE):
-        digest.update(json.dumps(names.slice(start, _ROWS_AT_ONCE).to_list()).encode())
+def _slices(names: pl.Series) -> tuple[int, Iterable[pl.Series]]:
+    cuts = range(0, len(names), ROWS_AT_ONCE)
+    return len(names), (names.slice(start, ROWS_AT_ONCE) for start in cuts)

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,28 +21,32 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from heddle.model.errors import BadInput
-from heddle.model.nested_text import from_json
-from heddle.model.whereabouts import lies_at
 from heddle.model.whole_files import or_bad_input, whole_file
 from heddle.model.workload import Workload
-from heddle.traces.check import check_column, check_names, check_relations, limits
+from heddle.traces.check import check_column, check_names, check_relations, limits_of
+from heddle.traces.parquet_header import FORMAT, METADATA_KEY, NAME_COLUMNS, VERSION, Header, opened, series_of
 from heddle.traces.parquet_layout import ALWAYS_COLUMNS, Arrays
 from heddle.traces.problems import Problems
 
-FORMAT: Final = "heddle-workload"
-VERSION: Final = 1
-
-_METADATA_KEY: Final = b"heddle"
 _ROWS_PER_GROUP: Final = 1 << 18
-_NAME_COLUMNS: Final = ("job.name", "stage.name")
 
-# What reading a damaged file can raise: pyarrow's own errors, and ours for a header that is not what we wrote.
-_DAMAGE: Final = (
-    pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, MemoryError,
-)  # fmt: skip
 
-Section = dict[str, npt.NDArray[Any] | pl.Series]
+class Numbers(Protocol):
+    """A column of numbers, of which a slice is in memory at a time."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    def __getitem__(self, rows: slice, /) -> npt.NDArray[Any]: ...
+
+
+class Names(Protocol):
+    """A column of names, likewise."""
+
+    def slice(self, first: int, count: int, /) -> pl.Series: ...
+
+
+Section = dict[str, Numbers | Names]
 
 
 def write_parquet(workload: Workload, path: Path) -> None:
@@ -58,41 +62,52 @@ def write_parquet(workload: Workload, path: Path) -> None:
                 constants[name] = int(column[0]) if len(column) else 0
             else:
                 sections[section][name] = column
-    for name, series in zip(_NAME_COLUMNS, (workload.job_names, workload.stage_names), strict=True):
+    for name, series in zip(NAME_COLUMNS, (workload.job_names, workload.stage_names), strict=True):
         if series is not None:
             sections[name.partition(".")[0]][name] = series
+    write_sections(workload, path, sections, lengths, constants)
+
+
+def write_sections(
+    about: Workload,
+    path: Path,
+    sections: Mapping[str, Section],
+    lengths: Mapping[str, int],
+    constants: Mapping[str, int],
+) -> None:
+    """Write a workload whose rows come from these columns, a slice at a time; of `about`, what is no job's."""
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "name": workload.name,
-        "resources": workload.resources,
-        "queues": workload.queues,
-        "users": workload.users,
-        "labels": workload.labels,
-        "hosts": workload.hosts,
-        "has_prefers": workload.prefers is not None,
+        "name": about.name,
+        "resources": about.resources,
+        "queues": about.queues,
+        "users": about.users,
+        "labels": about.labels,
+        "hosts": about.hosts,
+        "has_prefers": about.prefers is not None,
         # Not in files without: they are as they were before workloads could have these.
-        **({} if workload.running_on is None else {"has_running": True}),
-        **({} if workload.edge_bytes is None else {"has_edge_bytes": True}),
-        **({} if workload.input_bytes is None else {"has_input_bytes": True}),
-        "shapes": workload.shapes.tolist(),
-        "about": workload.about,
-        "lengths": lengths,
-        "constants": constants,
+        **({} if about.running_on is None else {"has_running": True}),
+        **({} if about.edge_bytes is None else {"has_edge_bytes": True}),
+        **({} if about.input_bytes is None else {"has_input_bytes": True}),
+        "shapes": about.shapes.tolist(),
+        "about": about.about,
+        "lengths": dict(lengths),
+        "constants": dict(constants),
     }
     with or_bad_input(path), whole_file(path) as partial:
         _write(partial, header, sections, lengths)
 
 
-def _write(path: Path, header: dict[str, Any], sections: dict[str, Section], lengths: dict[str, int]) -> None:
+def _write(path: Path, header: dict[str, Any], sections: Mapping[str, Section], lengths: Mapping[str, int]) -> None:
     types = {
-        name: pa.string() if isinstance(values, pl.Series) else pa.from_numpy_dtype(values.dtype)
+        name: pa.string() if name in NAME_COLUMNS else pa.from_numpy_dtype(values.dtype)  # type: ignore[union-attr]
         for section in sections.values()
         for name, values in section.items()
     }
-    metadata = {_METADATA_KEY: json.dumps(header, sort_keys=True).encode()}
+    metadata = {METADATA_KEY: json.dumps(header, sort_keys=True).encode()}
     schema = pa.schema(list(types.items()), metadata=metadata)
-    names = [name for name in _NAME_COLUMNS if name in types]
+    names = [name for name in NAME_COLUMNS if name in types]
     with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=names, write_page_checksum=True) as writer:
         for name, section in sections.items():
             if section:
@@ -108,7 +123,7 @@ def _row_group(section: Section, start: int, n_rows: int, schema: pa.Schema) -> 
         values = section.get(field.name)
         if values is None:
             arrays.append(nulls[field.type])
-        elif isinstance(values, pl.Series):
+        elif hasattr(values, "slice"):
             arrays.append(pa.array(values.slice(start, n_rows).to_list(), field.type))
         else:
             arrays.append(pa.array(np.ascontiguousarray(values[start : start + n_rows]), field.type))
@@ -117,72 +132,21 @@ def _row_group(section: Section, start: int, n_rows: int, schema: pa.Schema) -> 
 
 def read_parquet(path: Path) -> Workload:
     """Read what `write_parquet` wrote; anything else is BadInput."""
-    where = str(path)
-    path = lies_at(path)
-    if not path.is_file():
-        raise BadInput.of(where, "no such file")
-    problems = Problems(where)
-    try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            workload = _read(file, _header(file, where), problems)
-    except _DAMAGE as error:
-        first_line = (str(error).splitlines() or [type(error).__name__])[0]
-        raise BadInput.of(where, f"not a readable heddle workload: truncated or damaged ({first_line})") from None
+    problems = Problems(str(path))
+    with opened(path) as (file, header):
+        workload = _read(file, header, problems)
     check_relations(workload, problems)
     problems.raise_if_any()
     return workload
 
 
-def _header(file: pq.ParquetFile, where: str) -> dict[str, Any]:
-    text = (file.schema_arrow.metadata or {}).get(_METADATA_KEY)
-    if text is None:
-        raise BadInput.of(where, "a Parquet file, but not a heddle workload (`heddle workload make` writes those)")
-    header = from_json(text)
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise BadInput.of(where, f"a Parquet file of heddle, but not a workload: its format is not {FORMAT}")
-    if header.get("version") != VERSION:
-        raise BadInput.of(
-            where, f"version {header.get('version')} of the workload format; this heddle reads version {VERSION}"
-        )
-    return header
-
-
-def _read(file: pq.ParquetFile, header: dict[str, Any], problems: Problems) -> Workload:
-    resources = tuple(header["resources"])
-    arrays = Arrays.empty(
-        header["lengths"],
-        len(resources),
-        with_prefers=bool(header["has_prefers"]),
-        with_running=bool(header.get("has_running")),
-        with_edge_bytes=bool(header.get("has_edge_bytes")),
-        with_input_bytes=bool(header.get("has_input_bytes")),
-    )
-    shapes = np.array(header["shapes"], dtype=np.int64).reshape(-1, len(resources))
-    workload = Workload(
-        name=str(header["name"]),
-        resources=resources,
-        queues=tuple(header["queues"]),
-        users=tuple(header["users"]),
-        labels=tuple(header["labels"]),
-        shapes=shapes,
-        jobs=arrays.jobs,
-        stages=arrays.stages,
-        tasks=arrays.tasks,
-        segments=arrays.segments,
-        stage_after=arrays.stage_after,
-        job_after=arrays.job_after,
-        prefers=arrays.prefers,
-        running_on=arrays.running_on,
-        started_at_ms=arrays.started_at_ms,
-        edge_bytes=arrays.edge_bytes,
-        input_bytes=arrays.input_bytes,
-        hosts=tuple(header["hosts"]),
-        about=dict(header["about"]),
-    )
-    check_names(workload, problems)
-    allowed = limits(workload)
-    columns = arrays.columns(resources)
-    constants: dict[str, int] = header["constants"]
+def _read(file: pq.ParquetFile, header: Header, problems: Problems) -> Workload:
+    arrays = header.arrays(header.lengths)
+    workload = header.workload(arrays)
+    check_names(workload, problems, workload.n_jobs)
+    allowed = limits_of(workload, arrays.lengths())
+    columns = arrays.columns(header.resources)
+    constants = header.constants
     for section in columns.values():
         for name in constants.keys() & section.keys():
             column = section[name]
@@ -192,7 +156,7 @@ def _read(file: pq.ParquetFile, header: dict[str, Any], problems: Problems) -> W
     names: dict[str, list[pa.ChunkedArray]] = {}
     for section_name, start, table in _row_groups(file, arrays.lengths(), columns, set(constants)):
         for name in table.column_names:
-            if name in _NAME_COLUMNS:
+            if name in NAME_COLUMNS:
                 names.setdefault(name, []).append(_complete(table[name]))
             else:
                 values = _complete(table[name]).to_numpy()
@@ -201,7 +165,7 @@ def _read(file: pq.ParquetFile, header: dict[str, Any], problems: Problems) -> W
     problems.raise_if_any()
     arrays.derive()
     series: dict[str, Any] = {
-        f"{section}_names": _series(section, names.get(f"{section}.name", []))
+        f"{section}_names": series_of(section, names.get(f"{section}.name", []))
         for section in ("job", "stage")
         if f"{section}.name" in file.schema_arrow.names
     }
@@ -215,7 +179,7 @@ def _row_groups(
     group = 0
     for section, length in lengths.items():
         wanted = [name for name in columns[section] if name not in known]
-        wanted += [name for name in _NAME_COLUMNS if name.startswith(f"{section}.") and name in file.schema_arrow.names]
+        wanted += [name for name in NAME_COLUMNS if name.startswith(f"{section}.") and name in file.schema_arrow.names]
         start = 0
         while wanted and start < length:
             table = file.read_row_group(group, columns=wanted)
@@ -230,8 +194,3 @@ def _complete(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if column.null_count:
         raise ValueError("a value is missing")
     return column
-
-
-def _series(name: str, parts: list[pa.ChunkedArray]) -> pl.Series:
-    chunks = [chunk for part in parts for chunk in part.chunks]
-    return pl.Series(name, pl.from_arrow(pa.chunked_array(chunks, type=pa.string())), dtype=pl.String)

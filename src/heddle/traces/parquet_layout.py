@@ -13,6 +13,7 @@ from heddle.model.workload import JOB, STAGE, TASK, Workload, segment_dtype
 
 Array = npt.NDArray[Any]
 
+SECTIONS: Final = ("job", "stage", "task", "segment", "stage_after", "job_after")  # in the order of the file
 # Counts tell where everything begins, since the stages of a job and the tasks of a stage follow each other.
 DERIVED: Final = ("job.first_stage", "job.first_after", "stage.job", "stage.first_task", "stage.first_after")
 # Kept as columns even where all values are equal, so that jobs and tasks always have rows in the file.
@@ -78,14 +79,8 @@ class Arrays:
 
     def lengths(self) -> dict[str, int]:
         """The number of rows of each section, in the order of the file."""
-        return {
-            "job": len(self.jobs),
-            "stage": len(self.stages),
-            "task": len(self.tasks),
-            "segment": len(self.segments),
-            "stage_after": len(self.stage_after),
-            "job_after": len(self.job_after),
-        }
+        rows = (self.jobs, self.stages, self.tasks, self.segments, self.stage_after, self.job_after)
+        return dict(zip(SECTIONS, map(len, rows), strict=True))
 
     def columns(self, resources: Sequence[str]) -> dict[str, dict[str, Array]]:
         """By section, views of what is stored; writing into them fills the arrays."""

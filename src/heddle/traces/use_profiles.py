@@ -1,4 +1,4 @@
-"""The levels of use of tasks: made from a table of tasks, and where each task's begin among a workload's segments."""
+"""The levels of use of tasks, made from a table of tasks."""
 
 from __future__ import annotations
 
@@ -11,22 +11,6 @@ import polars as pl
 from heddle.model.workload import NO_SEGMENTS, PERMYRIAD, segment_dtype
 
 Numbers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
-
-
-def profile_begins(segments: npt.NDArray[Any]) -> Mask:
-    """Which segments are the first of a profile."""
-    return np.concatenate([np.ones(min(1, len(segments)), bool), segments["last"][:-1] != 0])
-
-
-def segments_of(segments: npt.NDArray[Any], first: npt.NDArray[Any]) -> Mask:
-    """All segments of the profiles that begin at these segments; negative numbers stand for none."""
-    begins = profile_begins(segments)
-    profile = np.cumsum(begins) - 1
-    wanted = np.zeros(int(begins.sum()), bool)
-    wanted[profile[first[first >= 0]]] = True
-    mask: Mask = wanted[profile]
-    return mask
 
 
 def use_of_tasks(

@@ -36,7 +36,8 @@ def begin_work(sim, s, ran_ms):
     slot["fail_us"][s] = -1
     chance = sim.setting["task_failure_permyriad"][0]
     if chance > 0 and slot["host"][s] < 0:
-        index = task * 64 + min(sim.task["attempts"][task] - 1, 63)
+        number = task + sim.job_run["tasks_before"][slot["job"][s]]
+        index = number * 64 + min(sim.task["attempts"][task] - 1, 63)
         seed = sim.setting["seed"][0]
         if draw(seed, STREAM_TASK_FAULT, index) % PERMYRIAD < chance:
             part = draw(seed, STREAM_TASK_FAULT, (1 << 40) + index) % (PERMYRIAD - 1) + 1

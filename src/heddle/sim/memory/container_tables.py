@@ -99,6 +99,8 @@ class JobRun(Row):
     after_left: Int32 = of_run(lambda run: run.workload.jobs["n_after"])  # jobs it comes after that have not finished
     stages_left: Int32 = of_run(lambda run: run.stages_with_work)
     first_slot: Int32 = -1  # of all that it holds, inner tasks included, the newest first
+    stages_before: Int32 = of_run(lambda run: run.numbers.stages_before)  # rows + this: numbers of its stages
+    tasks_before: Int32 = of_run(lambda run: run.numbers.tasks_before)  # and of its tasks
     stopped: Int64  # the walk in which one of its requests keeps back the later ones
     am_losses: Int8
     begun: Int8  # its AM is ready, or it has none and has arrived

@@ -10,7 +10,8 @@ class Control(Row):
     # Where the run is.
     phase: Int64  # of the instant (codes.py)
     next_arrival: Int64  # the first job that has not been submitted yet
-    jobs_left: Int64 = of_run(lambda run: len(run.workload.jobs))
+    jobs_left: Int64 = of_run(lambda run: run.facts.n_jobs)
+    block_ends: Int64 = -1  # the row behind the last job in memory, if more are to come; -1: none are
     waiting: Int64  # containers asked for and not allocated
     lone_stage: Int64 = -1  # the stage that asks for one container while nothing else waits (scheduling/lone.py)
     n_due: Int64  # in `due`

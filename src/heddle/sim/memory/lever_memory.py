@@ -46,9 +46,9 @@ Levers = Mapping[Question, Kept]
 
 
 def levers_at_start(sizes: Sizes, view: View) -> Levers:
-    """With what prepare() of each makes of its memory."""
+    """Those of the policy, prepared."""
     levers = sizes.run.policy.by_question
-    return {question: _prepared(levers[question], sizes, view) for question in Question}
+    return {question: prepared(levers[question], sizes, view) for question in Question}
 
 
 def levers_grown(levers: Levers, sizes: Sizes) -> Levers:
@@ -64,7 +64,8 @@ def _grown(kept: Kept, sizes: Sizes) -> Kept:
     return replace(kept, state=kept.state._replace(container=np.concatenate([rows, more])))
 
 
-def _prepared(lever: Lever, sizes: Sizes, view: View) -> Kept:
+def prepared(lever: Lever, sizes: Sizes, view: View) -> Kept:
+    """With what its prepare() makes of its memory."""
     run: RunInputs = sizes.run
     rows = dict(zip((*THINGS, "table"), (sizes.nodes, sizes.jobs, sizes.slots, 1), strict=True))
     arrays = {part: lever.state.zeroed(part, rows[part], run.n_resources) for part in lever.state.parts}

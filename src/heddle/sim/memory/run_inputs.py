@@ -16,6 +16,7 @@ from heddle.model.workload import AM, EXECUTORS, Workload
 from heddle.policy.lever import Admission, Ordering, Partition, Placement, Question, Queues, Sizing
 from heddle.policy.policy import Policy
 from heddle.policy.reserving import RESERVING
+from heddle.sim.memory.facts import Facts
 from heddle.sim.memory.given import nodes
 from heddle.sim.memory.given.csr import Csr, followers
 from heddle.sim.memory.given.early import EarlyStages
@@ -27,6 +28,7 @@ from heddle.sim.memory.given.places import Preferred
 from heddle.sim.memory.given.running import Running
 from heddle.sim.memory.given.trees import Trees
 from heddle.sim.memory.queue_tree import QueueTree
+from heddle.sim.memory.window import Numbers, Window
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,21 @@ class RunInputs:
     seed: int
     logging: bool
     moves_to: tuple[str, ...] = ()  # leaves to which jobs may be moved while they run
+    window: Window | None = None  # where jobs come in blocks: `workload` is what of them is in memory
 
     @property
     def n_resources(self) -> int:
         return len(self.workload.resources)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Of the whole workload."""
+        return Facts.of(self.workload) if self.window is None else self.window.facts
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """Which jobs, stages and tasks those in memory are."""
+        return Numbers.from_0(len(self.workload.jobs)) if self.window is None else self.window.numbers
 
     # Levers, and what they want to know.
 
@@ -105,7 +118,7 @@ class RunInputs:
 
     @property
     def score_by_node(self) -> bool:
-        no_data = not len(self.workload.stage_after) and self.workload.prefers is None
+        no_data = not self.facts.has_dag and self.workload.prefers is None
         return self.placement.score_by == "node" or (self.placement.score_by == "pair-if-data" and no_data)
 
     @property
@@ -162,13 +175,19 @@ class RunInputs:
     @cached_property
     def members(self) -> Members:
         """In the tree of requests without a label; there are as many in each other one."""
-        return Members.of(self.workload, self.queues, self.moves_to)
+        return Members.of(self.workload, self.facts, self.queues, self.moves_to)
+
+    @property
+    def by_stage(self) -> bool:
+        """Whether requests are kept apart stage by stage."""
+        return self.placement.trait(self.placement.by_stage) or self.ordering.trait(self.ordering.blocks_in_job)
 
     @cached_property
     def lanes(self) -> Lanes:
-        by_stage = self.placement.trait(self.placement.by_stage) or self.ordering.trait(self.ordering.blocks_in_job)
         n_pools = self.partition.n_pools
-        return Lanes.of(self.workload, self.members, self.trees, self.walk, by_stage, n_pools, self.has_gate)
+        return Lanes.of(
+            self.workload, self.facts, self.members, self.trees, self.walk, self.by_stage, n_pools, self.has_gate
+        )
 
     @property
     def leaf_of_stage(self) -> npt.NDArray[np.int64]:
@@ -192,7 +211,7 @@ class RunInputs:
 
     @cached_property
     def early(self) -> EarlyStages:
-        return EarlyStages(self.workload)
+        return EarlyStages(self.workload, self.facts.has_early)
 
     @cached_property
     def later_stages(self) -> Csr:

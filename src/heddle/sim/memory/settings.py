@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from heddle.model.cluster import CPU_RULES, OOM_RULES
-from heddle.model.workload import EXECUTORS, NO_SEGMENTS
 from heddle.policy.lever import Question
 from heddle.sim.memory.declaring import Int64, Row, of_run, of_sizes
 
@@ -41,16 +40,12 @@ class Setting(Row):
     node_repair_ms: Int64 = of_run(lambda run: 1000 * run.cluster.faults.node_repair_s)
 
     # What the workload has.
-    has_dag: Int64 = of_run(lambda run: len(run.workload.stage_after) > 0)
-    has_job_dag: Int64 = of_run(lambda run: len(run.workload.job_after) > 0)
-    has_executors: Int64 = of_run(lambda run: (run.workload.stages["kind"] == EXECUTORS).any())
+    has_dag: Int64 = of_run(lambda run: run.facts.has_dag)
+    has_job_dag: Int64 = of_run(lambda run: run.facts.has_job_dag)
+    has_executors: Int64 = of_run(lambda run: run.facts.has_executors)
     has_preferences: Int64 = of_run(lambda run: run.workload.prefers is not None)
-    has_use: Int64 = of_run(
-        lambda run: (run.workload.tasks["first_segment"] != NO_SEGMENTS).any() or run.sizing.depends_on != "nothing"
-    )
-    has_empty: Int64 = of_run(
-        lambda run: ((run.workload.stages["n_tasks"] == 0) & (run.workload.stages["kind"] != EXECUTORS)).any()
-    )
+    has_use: Int64 = of_run(lambda run: run.facts.has_use or run.sizing.depends_on != "nothing")
+    has_empty: Int64 = of_run(lambda run: run.facts.has_empty)
     has_early: Int64 = of_run(lambda run: run.early.there)
     ramp_up_limit_permille: Int64 = of_run(lambda run: run.cluster.map_reduce.ramp_up_limit_permille)
     preemption_limit_permille: Int64 = of_run(lambda run: run.cluster.map_reduce.preemption_limit_permille)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from heddle.model.view import View
+from heddle.sim.memory.carrying import carried
 from heddle.sim.memory.lever_memory import levers_at_start, levers_grown
 from heddle.sim.memory.making import lengthened, made
 from heddle.sim.memory.run_inputs import RunInputs
 from heddle.sim.memory.shown import SHOWN
 from heddle.sim.memory.sizes import Sizes
 from heddle.sim.memory.tables import OWN, Sim
+from heddle.sim.memory.window import Moved
 
 
 def build_sim(run: RunInputs) -> Sim:
@@ -26,6 +28,11 @@ def with_more_slots(sim: Sim, run: RunInputs) -> Sim:
 def with_more_flows(sim: Sim, run: RunInputs) -> Sim:
     """The same memory with room for at least twice as many flows and routes."""
     return _grown(sim, _sizes_of(sim, run).more_flows())
+
+
+def with_other_jobs(sim: Sim, run: RunInputs, moved: Moved, then: RunInputs) -> Sim:
+    """The memory over the jobs of `then`, the first of which are those that stay."""
+    return carried(sim, run, moved, _sizes_of(sim, then))
 
 
 def _sizes_of(sim: Sim, run: RunInputs) -> Sizes:

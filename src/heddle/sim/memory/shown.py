@@ -77,6 +77,7 @@ SHOWN: Final[dict[str, Table]] = dict(
             "job",
             lambda n: n.jobs,
             arrived_at_ms=-1,
+            number=of_run(lambda run: run.numbers.job),
             queue=of_run(lambda run: run.members.leaf_of_job[0]),
             member=of_run(lambda run: run.members.of_job[0]),
             priority=of_run(lambda run: run.workload.jobs["priority"]),

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from heddle.model.workload import EXECUTORS, Workload
 from heddle.sim.memory.given import nodes
 from heddle.sim.memory.run_inputs import RunInputs
 
@@ -27,7 +26,7 @@ class Sizes:
         workload = run.workload
         smallest = np.maximum(workload.shapes.min(axis=0), 1) if len(workload.shapes) else np.ones(run.n_resources)
         fit = int((run.total_allowance // smallest).min())
-        slots = min(len(workload.tasks), fit, 1 << 20) + _slot_margin(workload) + 16 + run.running.n_containers
+        slots = min(run.facts.n_tasks, fit, 1 << 20) + run.facts.most_inner + 24 + run.running.n_containers
         first = cls(run, slots, 0, FIRST_FLOWS)
         return replace(first, timers=2 * first.timer_margin + (2 + run.decommissions) * first.nodes)
 
@@ -42,18 +41,19 @@ class Sizes:
 
     @property
     def slot_margin(self) -> int:
-        return _slot_margin(self.run.workload)
+        """All inner tasks that a job's executors hold, and some."""
+        return self.run.facts.most_inner + 8
 
     @property
     def asks(self) -> int:
         """How many stages can ask in one step: some for each container that ends, and a whole job's."""
-        return 4 * self.slots + 4 * int(self.run.workload.jobs["n_stages"].max(initial=1)) + 64
+        return 4 * self.slots + 4 * self.run.facts.most_stages + 64
 
     @property
     def timer_margin(self) -> int:
         """Two timers for each stage that asks, one for each job that follows, two for each that may look."""
-        job_after = self.run.workload.job_after
-        return 2 * self.asks + (int(np.bincount(job_after).max()) if len(job_after) else 0) + 2 * self.jobs_if_early
+        facts = self.run.facts
+        return 2 * self.asks + facts.most_followers + 2 * facts.n_jobs * facts.has_early
 
     @property
     def log_margin(self) -> int:
@@ -167,11 +167,3 @@ class Sizes:
     def requests(self) -> int:
         """The room of all buckets."""
         return int(self.run.lanes.bucket_room.sum()) + 1
-
-
-def _slot_margin(workload: Workload) -> int:
-    """All inner tasks that a job's executors hold."""
-    executors = workload.stages[workload.stages["kind"] == EXECUTORS]
-    if not len(executors):
-        return 8
-    return int((executors["n_tasks"].astype(np.int64) * executors["slots"]).max()) + 8

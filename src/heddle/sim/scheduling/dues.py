@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.model.resources import MEMORY, ONE
-from heddle.sim.codes import FREE
+from heddle.sim.codes import FREE, GONE
 from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
-from heddle.sim.scheduling.requests import GONE
 
 # YARN's defaults.
 IGNORED_OVER_PERMILLE = 100  # a leaf that has no more than this above what is its own gives nothing

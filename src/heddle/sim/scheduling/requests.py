@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.model.view import JOB_ARRIVED
+from heddle.sim.codes import GONE
 from heddle.sim.lexicographic import pair_before
 from heddle.sim.linked import link_first, unlink
 from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.busy_queues import lane_empties, lane_fills
-
-GONE = -1  # the turn of a run's entry that was taken out of the middle
 
 
 @compiled

@@ -170,7 +170,7 @@ def _why(name: str, value: str, paths: list[str], own: Mapping[str, str]) -> tup
         return "priorities of queues are not modelled", parent.startswith("priority") and value not in ("", "0")
     if setting.startswith(("maximum-applications", "global-queue-max-application")):
         few = value.isdecimal() and int(value) < _MANY_APPLICATIONS
-        return f"YARN rejects jobs while {value} are there, heddle none", few
+        return f"YARN rejects jobs beyond {value} at a time, heddle rejects none", few
     for known, why in _HARMLESS.items():
         if setting.startswith(known):
             return why, False

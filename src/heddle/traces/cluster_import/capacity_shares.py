@@ -69,7 +69,7 @@ def _read_parts(
         queues[path] = replace(
             queues[path], guarantee_permille=round(1000 * parts[path]), weight_milli=milli(float(weight))
         )
-        taken = f"a weight among its siblings: taken as {100 * float(parts[path]):.1f} %"
+        taken = f"a weight among its siblings: imported as {100 * float(parts[path]):.1f} %"
         reader.left.add(PREFIX + name, reader.own[name], taken)
     return parts
 
@@ -85,7 +85,7 @@ def _mix_in(
     shares leave. All become amounts."""
     if parent_has is None:
         for path in amounts:
-            why = "an amount beside shares, of a parent of unknown size: say its share by hand"
+            why = "an amount beside shares, under a parent of unknown size: set its share by hand"
             reader.left.add(f"{PREFIX}{path}.capacity", reader.own[f"{path}.capacity"], why, matters=True)
         return
     rest = tuple(max(0, has - sum(one[r] for one in amounts.values() if one)) for r, has in enumerate(parent_has))
@@ -110,7 +110,7 @@ def _amounts(reader: CapacityProperties, name: str, text: str) -> tuple[int, ...
     reader.taken.add(name)
     found = {key.strip(): value.strip() for key, _, value in (part.partition("=") for part in text[1:-1].split(","))}
     if not {"memory", "vcores"} <= found.keys():
-        reader.left.add(PREFIX + name, text, "names not both of memory and vcores", matters=True)
+        reader.left.add(PREFIX + name, text, "must name both memory and vcores", matters=True)
         return ()
     memory, vcores = _MEMORY.fullmatch(found.pop("memory")), found.pop("vcores")
     if not text.endswith("]") or memory is None or not vcores.isdigit():
@@ -127,4 +127,4 @@ def _amounts(reader: CapacityProperties, name: str, text: str) -> tuple[int, ...
 def note_rounding(reader: CapacityProperties, name: str, permille: int) -> None:
     value = float(reader.own[name])
     if value >= 0 and abs(value - permille / 10) > 1e-9:
-        reader.left.add(PREFIX + name, reader.own[name], f"shares have one decimal: taken as {permille / 10:g} %")
+        reader.left.add(PREFIX + name, reader.own[name], f"shares have one decimal: imported as {permille / 10:g} %")

@@ -39,7 +39,7 @@ _WHY: Final = {
     "queuePlacementPolicy": "jobs are put into queues by the workload",
     "user": "limits of single users are not modelled",
     "userMaxAppsDefault": "limits of single users are not modelled",
-    "maxChildResources": "queues are not made on the fly: the workload names them",
+    "maxChildResources": "queues are not created on demand: the workload names them",
     "maxContainerAllocation": "a largest container is not modelled",
     "reservation": "the reservation system is not modelled",
     "reservation-agent": "the reservation system is not modelled",
@@ -184,9 +184,7 @@ class _Reader:
         for r, name in enumerate(("memory", "vcores")):
             value, percent = found.get(name, both)
             if percent and self.totals is None:
-                self.left.add(
-                    field, text, "a percentage of a cluster whose size is not known: say --nodes", matters=True
-                )
+                self.left.add(field, text, "a percentage of a cluster of unknown size: use --nodes", matters=True)
                 return None
             unit = MILLI if r else 1
             amounts.append(round(value / 100 * self.totals[r]) if percent and self.totals else round(value * unit))
@@ -199,7 +197,7 @@ class _Reader:
         for r, name in enumerate(("memory", "vcores")):
             value, percent = found.get(name, found.get("", (100.0, True)))
             if not percent and self.totals is None:
-                self.left.add(field, text, "an amount of a cluster whose size is not known: say --nodes", matters=True)
+                self.left.add(field, text, "an amount in a cluster of unknown size: use --nodes", matters=True)
                 return parent
             shares[name] = value / 100 if percent else value * (MILLI if r else 1) / max(1, (self.totals or (1, 1))[r])
         smaller = min(*shares.values(), parent)

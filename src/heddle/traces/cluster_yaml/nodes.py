@@ -82,7 +82,7 @@ def _read_group(keys: Keys, resources: Sequence[str], numbers: Counter[str]) -> 
         names = tuple(f"{prefix}-{numbers[prefix] + place}" for place in range(count))
         numbers[prefix] += count
     if not keys.has("capacity"):
-        keys.report("capacity", "missing: say memory_mb and vcores")
+        keys.report("capacity", "missing: give memory_mb and vcores")
     amounts = keys.below("capacity")
     capacity = read_vector(amounts, resources, zero)
     if keys.has("capacity"):
@@ -94,7 +94,7 @@ def _read_group(keys: Keys, resources: Sequence[str], numbers: Counter[str]) -> 
     allowance = read_vector(allowed, resources, capacity)
     allowed.done()
     if keys.has("rack") and keys.has("racks"):
-        keys.report("rack", "give `rack` (one for all) or `racks` (dealt out in turn), not both")
+        keys.report("rack", "give `rack` (one for all) or `racks` (assigned in turn), not both")
     racks: tuple[str, ...] = keys.take("racks", texts, (keys.take("rack", text, DEFAULT_RACK),))
     node = Node(
         name="",

@@ -79,7 +79,7 @@ def _check_sizes(frame: pl.DataFrame, edges: pl.DataFrame, verdicts: Verdicts) -
     if "reads_mb" in frame.columns:
         reading = frame.filter(pl.col("reads_mb") > 0)
         alone = reading.join(edges.select(_STAGE).unique(), on=_STAGE, how="anti", maintain_order="left")
-        what = "the stage comes after nothing from which it could read"
+        what = "the stage has no predecessor to read from"
         verdicts.reject(alone[ROW].to_numpy(), what, "reads_mb")
         total = pl.col("reads_mb").cast(pl.Float64).sum().over(_STAGE)
         verdicts.reject(frame.filter(total > MOST_BYTES)[ROW].to_numpy(), _TOO_LARGE, "reads_mb")

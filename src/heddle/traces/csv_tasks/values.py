@@ -55,7 +55,7 @@ def _typed(column: Column, text: pl.DataFrame, verdicts: Verdicts) -> pl.Series:
         verdicts.reject(_rows(text, values.is_null()), "empty", column.name)
     if column.is_text:
         odd = values.str.contains(_NOT_UTF8, literal=True).fill_null(False)
-        verdicts.mend(_rows(text, odd), "not UTF-8", column.name, f"what cannot be read became {_NOT_UTF8}")
+        verdicts.mend(_rows(text, odd), "not UTF-8", column.name, f"unreadable characters became {_NOT_UTF8}")
         return values
     return _numbers(column, text, verdicts)
 

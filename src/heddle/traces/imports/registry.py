@@ -76,10 +76,10 @@ def detect(sources: list[Source]) -> Format:
             found[candidate.name] = sum(candidate.role(head) is not None for head in heads)
     where = sources[0].name if len(sources) == 1 else f"{len(sources)} files"
     if not found and any("job.submit_at_ms" in head.columns for head in heads):
-        raise BadInput.of(where, "a workload of heddle already: it can be used as it is")
+        raise BadInput.of(where, "already a heddle workload: use it as it is")
     if not found:
-        raise BadInput.of(where, f"of no known format: say --format, one of {', '.join(_MODULES)}")
+        raise BadInput.of(where, f"unknown format; name one with --format: {', '.join(_MODULES)}")
     if len(found) > 1:
         counts = ", ".join(f"{name} ({count} files)" for name, count in found.items())
-        raise BadInput.of(where, f"could be more than one format: {counts}; say --format")
+        raise BadInput.of(where, f"could be several formats: {counts}; choose one with --format")
     return format_of(next(iter(found)))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from heddle.model.profiles import segments_of
 from heddle.model.resources import MEMORY, VCORES
 from heddle.model.workload import AM, Workload
-from heddle.traces.use_profiles import segments_of
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,12 @@ from heddle.model.workload import AM, Workload
 @dataclass(frozen=True)
 class EarlyStages:
     workload: Workload
+    there: bool  # whether any job of the whole workload has one
 
     @cached_property
     def _are(self) -> npt.NDArray[np.bool_]:
         early: npt.NDArray[np.bool_] = self.workload.stages["slow_start_permille"] >= 0
         return early
-
-    @cached_property
-    def there(self) -> bool:
-        return bool(self._are.any())
 
     @property
     def in_job(self) -> npt.NDArray[np.int64]:

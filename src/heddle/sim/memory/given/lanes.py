@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from heddle.model.workload import Workload
 from heddle.policy.lever import Queues
+from heddle.sim.memory.facts import Facts
 from heddle.sim.memory.given.members import Members
 from heddle.sim.memory.given.trees import Trees
 
@@ -21,16 +22,18 @@ class _Bases(NamedTuple):
     """Everything, leaf queues, or users in leaf queues."""
 
     of_job: npt.NDArray[np.int64]  # [possibilities, jobs], as in Members
+    of_kind: npt.NDArray[np.int64]  # [possibilities, kinds], likewise
     queue: npt.NDArray[np.int64]  # of each base
 
     @classmethod
     def of(cls, walk: Queues, members: Members, n_queues: int) -> _Bases:
         """Those of one tree."""
         if walk.by_user:
-            return cls(members.of_job, members.queue)
+            return cls(members.of_job, members.of_kind, members.queue)
         if walk.by_queue:
-            return cls(members.leaf_of_job, np.arange(n_queues))
-        return cls(np.zeros_like(members.of_job[:1]), np.zeros(1, np.int64))
+            return cls(members.leaf_of_job, members.leaf_of_kind, np.arange(n_queues))
+        everything = np.zeros(1, np.int64)
+        return cls(np.zeros_like(members.of_job[:1]), np.zeros_like(members.of_kind[:1]), everything)
 
 
 class _Wants(NamedTuple):
@@ -41,15 +44,29 @@ class _Wants(NamedTuple):
     label: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, workload: Workload, by_stage: bool, labels_apart: bool) -> _Wants:
+    def of(cls, workload: Workload, wants: npt.NDArray[np.int64] | None, labels_apart: bool) -> _Wants:
+        """`wants`: those of the whole workload, as one number each; None: each stage for itself."""
         n_labels = len(workload.labels)
         asked = workload.stages["shape"].astype(np.int64) * n_labels + workload.stages["label"]
-        if by_stage:
+        if wants is None:
             wants, of_stage = asked, np.arange(len(asked))
         else:
-            wants, of_stage = np.unique(asked, return_inverse=True)
+            of_stage = np.searchsorted(wants, asked)
         shape, label = np.divmod(wants if len(wants) else np.zeros(1, np.int64), n_labels)
         return cls(of_stage, shape, label if labels_apart else np.where(label > 0, label, ANY))
+
+
+class _Kinds(NamedTuple):
+    """Of each distinct (queue, user, shape, label) of the whole workload."""
+
+    user: npt.NDArray[np.int64]  # its place in facts.users
+    want: npt.NDArray[np.int64]  # shape and label, as one number
+    label: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, workload: Workload, facts: Facts) -> _Kinds:
+        user, want = np.divmod(facts.wants, max(1, len(workload.shapes) * len(workload.labels)))
+        return cls(np.searchsorted(facts.users, user), want, want % max(1, len(workload.labels)))
 
 
 class Lanes(NamedTuple):
@@ -73,6 +90,7 @@ class Lanes(NamedTuple):
     def of(
         cls,
         workload: Workload,
+        facts: Facts,
         members: Members,
         trees: Trees,
         walk: Queues,
@@ -81,12 +99,20 @@ class Lanes(NamedTuple):
         has_gate: bool,
     ) -> Lanes:
         n_queues, labels_apart = len(trees.trees[0].names), trees.labels_apart
-        bases, wants = _Bases.of(walk, members, n_queues), _Wants.of(workload, by_stage, labels_apart)
-        n_wants = len(wants.shape)
-        base_of_stage = bases.of_job[:, workload.stages["job"]] + trees.of_stage * len(bases.queue)
+        bases, kinds = _Bases.of(walk, members, n_queues), _Kinds.of(workload, facts)
+        known = None if by_stage else np.unique(kinds.want)
+        wants = _Wants.of(workload, known, labels_apart)
+        n_wants, n_bases_of_tree = len(wants.shape), len(bases.queue)
         queue_of_base = trees.once_for_each(bases.queue, n_queues)
         n_bases = len(queue_of_base)
-        combos, of_stage = np.unique(base_of_stage * np.int64(n_wants) + wants.of_stage, return_inverse=True)
+        base_of_stage = bases.of_job[:, workload.stages["job"]] + trees.of_stage * n_bases_of_tree
+        of_stages = base_of_stage * np.int64(n_wants) + wants.of_stage
+        if known is None:
+            combos, of_stage = np.unique(of_stages, return_inverse=True)
+        else:
+            base_of_kind = bases.of_kind[:, kinds.user] + trees.of_label(kinds.label) * n_bases_of_tree
+            combos = np.unique(base_of_kind * np.int64(n_wants) + np.searchsorted(known, kinds.want))
+            of_stage = np.searchsorted(combos, of_stages)
         n_combos = len(combos)
         # Buckets of a pool lie together, two for each combo: those that the gate does not keep back, and those it does.
         combo_of_bucket = np.tile(np.repeat(np.arange(n_combos), 2), n_pools)

@@ -40,6 +40,10 @@ class Trees(NamedTuple):
     def labels_apart(self) -> bool:
         return len(self.n_nodes) > len(self.trees)
 
+    def of_label(self, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The tree of requests with each of these labels."""
+        return labels if self.labels_apart else np.zeros_like(labels)
+
     @property
     def n_queues(self) -> int:
         """Of all trees."""
