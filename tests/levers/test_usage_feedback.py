@@ -258,4 +258,4 @@ def test_without_a_budget_nothing_moves_the_damping() -> None:
 
 def test_a_live_cluster_does_not_tell_failures() -> None:
     assert unfit(parse_policy("usage-feedback")) == []
-    assert "counts containers that failed" in unfit(parse_policy("usage-feedback(target_failures=0.5)"))[0]
+    assert "counts failed containers" in unfit(parse_policy("usage-feedback(target_failures=0.5)"))[0]

@@ -43,7 +43,7 @@ def test_it_is_ended_after_the_time_that_was_given(words: list[str], lever: str)
     command = [*COMMAND, *words, "--policy", lever, "--lever-timeout", "1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 2
-    assert "mine.py:4: endless has not answered for 1 s (--lever-timeout)" in done.stderr
+    assert "mine.py:4: endless has not returned for 1 s (--lever-timeout)" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -163,5 +163,5 @@ def test_where_no_bytes_are_declared_it_goes_near() -> None:
 
 
 def test_a_live_cluster_refuses_it_as_it_does_the_others() -> None:
-    with pytest.raises(RunRefused, match="network-aware goes by data sizes and bandwidths"):
+    with pytest.raises(RunRefused, match="network-aware needs data sizes and bandwidths"):
         refuse_unfit(parse_policy("network-aware(by=fetch)"))

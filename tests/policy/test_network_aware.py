@@ -244,7 +244,7 @@ def test_near_last_follows_the_last_container() -> None:
 
 
 def test_a_live_cluster_refuses_what_it_cannot_know() -> None:
-    with pytest.raises(RunRefused, match="network-aware goes by data sizes and bandwidths"):
+    with pytest.raises(RunRefused, match="network-aware needs data sizes and bandwidths"):
         refuse_unfit(parse_policy("network-aware"))
     refuse_unfit(parse_policy("near-last"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from heddle.reproduce.dress.jobs import paper_cluster, twenty
 from heddle.reproduce.dress.release import release_of
 from heddle.reproduce.haste.batches import JobKind
 from heddle.reproduce.haste.four_gb import Tasks
-from heddle.reproduce.haste.measures import Measured, makespan
+from heddle.reproduce.haste.measures import Measured, makespan, measure
 from heddle.reproduce.haste.recorded import RecordedBatch
 from heddle.reproduce.haste.settings import ITERATIVE, SAME, SMALL, Settings, relative
 from heddle.reproduce.haste.trajectories import seen_by
@@ -60,6 +61,15 @@ def test_every_batch_is_run_with_reduces_of_three_sizes(haste: Settings, name: s
     batch, _ = batches[SAME, f"memory, {name}"]
     assert {(kind.reduce_mb, kind.reduce_vcores) for _, kind in batch.kinds} == {reduce}
     assert sum(of.endswith(name) for _, of in batches) * 3 == len(batches) == 33
+
+
+@pytest.mark.parametrize(("policy", "changes"), [("fair", False), ("ffd-dp", False), ("fifo(yarn=true)", True)])
+def test_tasks_share_vcores_only_where_they_are_promised_twice(haste: Settings, policy: str, changes: bool) -> None:
+    batch, cluster = haste.batches()[SAME, "cpu, reduces as given"]
+    given, used = (measure(one, cluster, policy, 0) for one in (batch, replace(batch, uses_demand=True)))
+    assert given is not None
+    assert used is not None
+    assert (given.makespan_s != used.makespan_s) is changes
 
 
 def test_demands_are_cut_to_what_small_nodes_hold(haste: Settings) -> None:

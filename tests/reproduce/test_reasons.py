@@ -5,17 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from heddle.reproduce.admission_control import low_rounds
+from heddle.reproduce.admission_control.deficit import what_deficits_say
 from heddle.reproduce.admission_control.fragments import what_nodes_say
 from heddle.reproduce.admission_control.reasons import lowest_round, near_best, rounds_above
 from heddle.reproduce.before import before_and_after
 from heddle.reproduce.claims import Claim
 from heddle.reproduce.constants import parse_constants
+from heddle.reproduce.dress.by_part import what_parts_say
 from heddle.reproduce.dress.costs import above_zero, mean_above_zero
 from heddle.reproduce.dress.release import Release, unannounced_pct
 from heddle.reproduce.dress.shares import what_shares_say
 from heddle.reproduce.haste.batches import JobKind
 from heddle.reproduce.haste.reasons import heads_that_block, sizes_of_reduces, who_is_ahead
+from heddle.reproduce.haste.trajectories import what_weight_says
+from heddle.reproduce.haste.why import EVEN_TIES, what_changes_say
 from heddle.reproduce.network_aware.reasons import same_work, what_there_is_to_gain, where_slower
+from heddle.reproduce.network_aware.widest import what_fetching_says
+from heddle.reproduce.usage_feedback.damping import what_a_finer_width_says
 from heddle.reproduce.usage_feedback.extreme_fit import what_decides, what_forms_say
 from heddle.reproduce.usage_feedback.over_reserved import what_sizes_say, where_load_caps
 from heddle.reproduce.usage_feedback.surface import what_is_left
@@ -169,3 +176,71 @@ def test_claims_stand_beside_what_became_of_them_before() -> None:
         ("a", "27.6 %", "17.1: direction", "20: reproduced"),
         ("b", "27.6 %", "new", "20: reproduced"),
     )
+
+
+def test_a_lead_can_widen_unless_tasks_do_little_but_fetch() -> None:
+    assert what_fetching_says({10: 0.99, 100: 0.95, 1000: 0.4}).endswith("a lead cannot widen.")
+    assert "at 10, 100 they do little else" in what_fetching_says({1000: 0.4, 100: 0.95, 10: 0.99})
+    assert what_fetching_says({10: 0.95, 100: 0.6}).endswith("does not explain why it does not.")
+
+
+def test_parts_of_dress_bring_out_what_the_whole_does_not() -> None:
+    missed, came = Verdict.NOT_REPRODUCED, Verdict.REPRODUCED
+    said = what_parts_say(
+        "dress",
+        {
+            "dress": {"II.1": missed, "II.2": came, "M.3": missed},
+            "pools": {"II.1": came, "II.2": missed, "M.3": missed},
+            "order": {"II.1": missed, "II.2": came, "M.3": missed},
+        },
+    )
+    assert said.startswith("Not reproduced: II.1, M.3.")
+    assert "`pools` II.1, and loses II.2; `order` none, and loses none" in said
+    assert what_parts_say("dress", {"dress": {"II.1": came}, "pools": {"II.1": missed}}).startswith("All of these")
+
+
+def test_the_width_of_sameness_decides_where_falling_stops_or_not() -> None:
+    steady = {"ramp": {0.0: around(100), 0.1: around(98), 0.3: around(96.5), 1.0: around(96.2)}}
+    assert what_a_finer_width_says(steady, 0.3).endswith("reproduced, so that the width decides.")
+    steep = {"ramp": {0.0: around(200), 0.1: around(150), 0.3: around(100), 1.0: around(100)}}
+    assert "does not decide" in what_a_finer_width_says(steep, 0.3)
+
+
+def test_equation_3_can_decide_often_or_hardly_ever() -> None:
+    assert what_deficits_say(30.0, 1.5).endswith("too little to show in a makespan.")
+    assert what_deficits_say(30.0, 20.0).endswith("this is not why it does not.")
+
+
+def test_low_rounds_are_explained_by_nodes_by_starting_ams_or_not_at_all() -> None:
+    nodes, start, both = low_rounds.CHANGES
+    low = {low_rounds.AS_IT_IS: around(80)}
+    scores = {
+        ("short", (3, 3)): low | {nodes: around(95), start: around(80), both: around(95)},
+        ("short", (2, 4)): low | {nodes: around(80), start: around(95), both: around(80)},
+        ("short", (1, 1)): low | {nodes: around(80), start: around(80), both: around(80)},
+    }
+    said = low_rounds.what_changes_say(scores, 88.5)
+    assert f"Of 3 such rounds these changes lift to 88.5 % or more: {nodes}: 1; {start}: 1; {both}: 1" in said
+    assert said.endswith("Lifted by none: short 1/1.")
+    assert low_rounds.what_changes_say({("short", (3, 3)): scores["short", (3, 3)]}, 88.5).endswith("unexplained.")
+    assert low_rounds.what_changes_say({}, 88.5) == "No round scores so low."
+
+
+def test_changes_are_named_with_which_a_claim_comes_out() -> None:
+    def makespans(own: float, packed: float, even: float, fair: float, capacity: float) -> dict[str, dict[int, float]]:
+        given = {"haste": own, "ffd-dp": packed, EVEN_TIES: even, "fair": fair, "capacity": capacity, "fifo": 100.0}
+        return {policy: around(value) for policy, value in given.items()}
+
+    spans = {"nothing": makespans(95, 90, 91, 120, 110), "no AMs": makespans(80, 90, 91, 85, 85),
+             "equal reduces": makespans(92, 90, 99, 120, 95)}  # fmt: skip
+    said = what_changes_say("haste", ["fifo", "fair", "capacity", "ffd-dp"], spans, spans)
+    assert "shortest makespan of the published ones with: no AMs." in said
+    assert f"With `{EVEN_TIES}` in place of `ffd-dp`: no AMs; equal reduces." in said
+    assert "allocates most with: none of them." in said
+    assert said.endswith("both ahead of FIFO with: no AMs.")
+
+
+def test_the_weight_of_alignment_decides_or_not() -> None:
+    missed, came = (Judgement("order", verdict, 0.2, None) for verdict in (Verdict.NOT_REPRODUCED, Verdict.REPRODUCED))
+    assert what_weight_says(missed, came).endswith("The weight of alignment decides.")
+    assert what_weight_says(missed, missed).endswith("does not decide.")

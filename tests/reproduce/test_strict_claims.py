@@ -83,7 +83,7 @@ def test_a_gap_is_a_lead_at_every_bandwidth(lab: Lab, leads: dict[int, float], v
         span = 1000 * (1 - lead / 100) * (1 + seed / 1000)
         network = {"moved_gb": 1.0, "cross_rack_gb": 0.5, "local_gb": 1.0, "fetching_s": 10.0}
         return {
-            "outcome": "finished", "makespan_s": span, "network": network,
+            "outcome": "finished", "makespan_s": span, "network": network, "tasks": 100,
             "utilisation": {"vcores": {"used": 500 / span}},
         }  # fmt: skip
 
@@ -115,7 +115,7 @@ def test_fetch_times_are_ahead_or_not(lab: Lab, leads: dict[int, float], verdict
         span = 1000 * (1 - lead / 100) * (1 + seed / 1000)
         network = {"moved_gb": span, "cross_rack_gb": 0.5, "local_gb": 1.0, "fetching_s": 10.0}
         return {
-            "outcome": "finished", "makespan_s": span, "network": network,
+            "outcome": "finished", "makespan_s": span, "network": network, "tasks": 100,
             "utilisation": {"vcores": {"used": 500 / span}},
         }  # fmt: skip
 

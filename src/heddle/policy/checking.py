@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 FIRST: Final = ("view", "state", "params")
 SWITCHED: Final = (
-    "may_deadlock", "reserves", "reservable", "blocking", "blocks_in_job", "by_memory", "reads_containers",
-    "reads_failures", "young", "by_stage", "waits",
+    "may_deadlock", "needs_all_jobs", "reserves", "reservable", "blocking", "blocks_in_job", "by_memory",
+    "reads_containers", "reads_failures", "young", "by_stage", "waits",
 )  # fmt: skip
 
 
@@ -83,7 +83,7 @@ def _of_events(lever: Lever) -> Iterator[str]:
     for kind in lever.listens:
         if kind not in range(len(EVENT_NAMES)):
             events = ", ".join(map(event_constant, range(len(EVENT_NAMES))))
-            yield f"listens to {kind!r}, which is no event; heddle.model.view has {events}"
+            yield f"listens to {kind!r}, which is not an event; heddle.model.view has {events}"
         elif kind not in DELIVERY[lever.question].kinds:
             hearers = " and ".join(question for question, one in DELIVERY.items() if kind in one.kinds)
             instead = "leave it out of listens, or poll: listen to EVENT_TICK with every_ms set"
@@ -95,9 +95,9 @@ def _of_events(lever: Lever) -> Iterator[str]:
     if lever.on_event is not None and not lever.listens:
         yield "has on_event, but listens to nothing"
     if getattr(lever, "depends_on", "") == "time" and lever.question is Question.ORDERING and lever.every_ms <= 0:
-        yield "its key depends on time: every_ms must say how often the host asks for it again"
+        yield "its key depends on time: set every_ms to say how often the host asks again"
     if EVENT_TICK in lever.listens and lever.every_ms <= 0:
-        yield "listens to EVENT_TICK: every_ms must say how often"
+        yield "listens to EVENT_TICK: set every_ms to say how often"
     if lever.every_ms > 0 and EVENT_TICK not in lever.listens and getattr(lever, "depends_on", "") != "time":
         yield "every_ms says how often EVENT_TICK comes, but it does not listen to it"
 
@@ -130,7 +130,7 @@ def _of_traits(lever: Lever) -> Iterator[str]:
         if name == "reserves" and trait in RESERVING:
             continue
         if isinstance(trait, str) and trait and trait.partition("=")[0] not in lever.parameter_names:
-            yield f"{name} is switched by {trait!r}, which is no parameter of it"
+            yield f"{name} is switched by {trait!r}, which is not one of its parameters"
 
 
 def _of_reservations(lever: Lever) -> Iterator[str]:
@@ -160,7 +160,7 @@ def _of_pools(lever: Lever) -> Iterator[str]:
     elif has_pool and n_pools < 2:
         yield "says which pool a job draws on, but there is one: say how many with n_pools"
     if has_pool and not has_limit:
-        yield "has pools but no limit: what may each hold?"
+        yield "has pools but no limit: declare what each may hold"
     if has_limit and not has_pool:
         yield "has a limit, but does not say which pool a job draws on"
 

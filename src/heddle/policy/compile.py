@@ -58,7 +58,7 @@ def compile_users(
         why, row = why_not(function, str(error))
         warnings.warn(
             f"{function.__code__.co_filename}:{row}: {function.__name__} cannot be compiled and will run as plain "
-            f"Python, far slower ({why})",
+            f"Python, much more slowly ({why})",
             SlowLeverWarning,
             stacklevel=2,
         )
@@ -83,14 +83,14 @@ def _refuse_unless_whole(function: Hook, about: tuple[str, ...], returned: Any, 
     if isinstance(returned, types.Integer | types.Boolean):
         return
     row, is_event = defined_at(function), "kind" in about
-    missing = "add a return: 1 if its host must ask again, else 0" if is_event else _EVERY_PATH
+    missing = "return 1 if the host must ask again, else 0" if is_event else _EVERY_PATH
     if isinstance(returned, types.Optional):
         what = f"does not return a value on every path; {missing}"
         row = line_that_returns(function, typed, types.NoneType)
     elif returned == types.none:
         what = f"returns nothing; {missing}"
     elif isinstance(returned, types.Float):
-        what = "returns a fraction, and would be cut to a whole number; use // and units that are fine enough"
+        what = "returns a fraction, which would be truncated to an integer; use // and fine enough units"
         row = line_that_returns(function, typed, types.Float)
     elif isinstance(returned, types.IntEnumMember):
         what = f"returns a member of {returned.instance_class.__name__}, not a whole number: {above_it('X')}"

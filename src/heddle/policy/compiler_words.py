@@ -24,7 +24,7 @@ def refuse_slips(function: Hook, layout: StateLayout, names: tuple[str, ...], er
     row = _row(function, error)
     line, what = _source(function, row), ""
     if "Cannot modify readonly array" in error:
-        what = "writes into the view or the truth, which are the host's; what a lever remembers is its own state"
+        what = "writes to the view or the truth, which belong to the host; a lever may only change its own state"
     elif part := re.search(r"Unknown attribute '(\w+)' of type heddle\.(View|State|Params)", error):
         known = {"View": View._fields, "State": layout.dtypes, "Params": names}[part[2]]
         what = f"{part[2].lower()}.{part[1]} does not exist{_instead(part[1], known)}"
@@ -36,7 +36,7 @@ def refuse_slips(function: Hook, layout: StateLayout, names: tuple[str, ...], er
     elif re.search(r">>> getitem\((?:readonly )?array\(int\d+, 1d[^)]*\), (?:Uni)?Tuple", error):
         what = "a column with one number for each row is read with two indices"
     elif re.search(r"Only accept returning of array|NRT required", error):
-        what = 'works on a whole column; say which row, as in view.clock["now_ms"][0]'
+        what = 'works on a whole column; name a row, as in view.clock["now_ms"][0]'
     if what:
         raise BadInput.of(function.__code__.co_filename, f"{function.__name__}: {what}", row=row)
 
@@ -44,7 +44,7 @@ def refuse_slips(function: Hook, layout: StateLayout, names: tuple[str, ...], er
 def _no_column(column: str, line: str, layout: StateLayout) -> str:
     table = re.search(rf"(view|state)\.(\w+)\[['\"]{column}['\"]\]", line)
     if not table:
-        return f"there is no column {column!r}: it is not declared, or spelt otherwise"
+        return f"there is no column {column!r}: it is not declared, or misspelt"
     tables = view_columns(layout.n_resources) if table[1] == "view" else layout.dtypes
     what = f"{table[1]}.{table[2]} has no column {column!r}"
     if column == FUTURE_PEAK:

@@ -42,6 +42,8 @@ class Lever:
     truth: tuple[str, ...] = ()
     # A run may stall although the workload could finish: documented, not a defect (or: parameter=value that does it).
     may_deadlock: bool | str = False
+    # It draws or plans by rows of all jobs, so that it cannot run where they come in blocks (or: a parameter does it).
+    needs_all_jobs: bool | str = False
     of_yarn: bool = False  # stock YARN has it itself; every other lever can only turn YARN's knobs
     values: Mapping[str, Value] = field(default_factory=dict)  # parameters that differ from their defaults
 

@@ -33,7 +33,7 @@ FIXED: Final = {
         "max_running_jobs", "parent", "first_child", "next_sibling", "order",
     },
     "member": {"queue", "user"},
-    "job": {"arrived_at_ms", "queue", "member", "priority", "pool"},
+    "job": {"number", "arrived_at_ms", "queue", "member", "priority", "pool"},
     "stage": {"asked_at_ms", "queue", "member"},
 }  # fmt: skip
 SPECS: Final = {"job_spec", "stage_spec", "shape"}

@@ -74,7 +74,7 @@ class _Watch:
             }
             for one, (_, since_s) in inside.items():
                 if now_s - since_s >= limit_s:
-                    self._end(f"{one.name} has not answered for {limit_s:g} s (--lever-timeout)", _TOO_LONG)
+                    self._end(f"{one.name} has not returned for {limit_s:g} s (--lever-timeout)", _TOO_LONG)
                 if now_s - interrupted_s < _PYTHON_HAD_TIME_S and now_s - since_s >= 2 * _LOOK_EVERY_S:
                     self._end(f"interrupted in {one.name}, which did not return", _INTERRUPTED)
 

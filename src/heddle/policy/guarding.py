@@ -51,7 +51,7 @@ class Guard:
         self._fault[:] = 0
         asked = ", ".join(f"{name}={number}" for name, number in zip(self._about, about, strict=True))
         if kind == _RAISED:
-            return f"asked with {asked}, it used an index that is out of bounds"
+            return f"asked with {asked}, it used an index out of bounds"
         return f"asked with {asked}, it answered {answer}, which is not {self._legal.meaning}" if kind else ""
 
 

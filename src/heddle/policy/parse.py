@@ -121,9 +121,9 @@ def _number(parameter: Parameter, text: str) -> Value | Problem:
     if number != number or abs(number) > 1e12:
         return Problem("", f"{text!r} is not a usable number")
     if parameter.low is not None and number < parameter.low:
-        return Problem("", f"{text} is below the least allowed, {parameter.low:g}")
+        return Problem("", f"{text} is below the minimum, {parameter.low:g}")
     if parameter.high is not None and number > parameter.high:
-        return Problem("", f"{text} is above the most allowed, {parameter.high:g}")
+        return Problem("", f"{text} is above the maximum, {parameter.high:g}")
     if isinstance(parameter.default, int):
         return int(number) if number == int(number) else Problem("", f"{text!r} is not a whole number")
     return number

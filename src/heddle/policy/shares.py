@@ -20,4 +20,4 @@ def dominant_share(view, amounts, row):
 def submission_rank(view, stage):
     """Jobs by priority, then by number: the order of a plain FIFO."""
     job = view.stage_spec["job"][stage]
-    return -(view.job["priority"][job] << 32) + job
+    return -(view.job["priority"][job] << 32) + view.job["number"][job]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Final
 
@@ -56,12 +56,30 @@ def _columns(given: Any) -> tuple[Column, ...]:
 
 
 @dataclass(frozen=True)
+class Chain:
+    """Jobs that are linked: `first` (and `last`) of the table, `next` (and `previous`) of jobs. Number + 1; 0: none."""
+
+    first: str
+    next: str
+    previous: str = ""
+    last: str = ""
+
+
+@dataclass(frozen=True)
 class State:
     node: Any = ()
     job: Any = ()
     container: Any = ()
     table: Any = ()  # one row: what is of no single thing
     lists: tuple[str, ...] = ()
+    # What of this are rows of jobs and stages, for a host where these move (heddle's own levers alone): chains; pairs
+    # of the table, the first and the last job of those to look at; values of the table that are a stage + 1, 0: none;
+    # of each list that is not the lever's alone: "stage" or "task", of which it has one entry each, or "given": it
+    # holds what prepare() found, and nothing else.
+    chains: tuple[Chain, ...] = ()
+    spans: tuple[tuple[str, str], ...] = ()
+    stages: tuple[str, ...] = ()
+    list_of: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         for part in (*THINGS, "table"):

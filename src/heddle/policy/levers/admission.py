@@ -100,9 +100,9 @@ MAX_RUNNING = Admission(
 
 AM_SHARE = Admission(
     name="am-share",
-    summary="AMs may hold this part of what their queue could have now (YARN's maximum-am-resource-percent)",
+    summary="AMs may hold this share of what their queue could get now (YARN's maximum-am-resource-percent)",
     admits=am_share,
-    parameters=(Parameter("percent", 0.1, "part of what the queue could have now, 0 to 1", low=0, high=1),),
+    parameters=(Parameter("percent", 0.1, "share of what the queue could get now, 0 to 1", low=0, high=1),),
     may_deadlock=True,
     of_yarn=True,
 )

@@ -8,6 +8,7 @@ from heddle.model.view import EVENT_ALLOCATED, JOB_ARRIVED, JOB_FINISHED
 from heddle.policy.lever import State, per_resource
 from heddle.policy.levers.admission_reserve import am_demand
 from heddle.policy.levers.admission_room import learn_sizes
+from heddle.policy.state import Chain
 
 COLLECTED = State(
     node=per_resource("ams"),  # what they reserve there
@@ -15,6 +16,8 @@ COLLECTED = State(
     # first to last: jobs that may wait; scaled: the reserve of this period by (3)
     table=("n_ams", "n_tasks", "n_lost", "newest", "first", "last", per_resource("scaled")),
     lists=("largest",),  # for each label, resource by resource: the largest task of the jobs that run
+    chains=(Chain("newest", "next", "previous"),),
+    spans=(("first", "last"),),
 )
 
 

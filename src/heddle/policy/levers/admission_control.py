@@ -112,7 +112,7 @@ def observe(view, state, params, kind, node, stage, container, value):
 
 ADMISSION_CONTROL = Admission(
     name="admission-control",
-    summary="AMs start only as far as enough is left for task containers, so that bursts of jobs do not deadlock",
+    summary="AMs start only while enough is left for task containers, so that bursts of jobs do not deadlock",
     admits=admits,
     on_event=observe,
     parameters=(
@@ -137,7 +137,7 @@ ADMISSION_CONTROL = Admission(
         Parameter(
             "backlog",
             "unbounded",
-            "jobs start while the tasks in hand are at most what fits beside AMs and this share of it again",
+            "jobs start while running and waiting tasks are at most what fits beside AMs plus this share of it",
             low=0.0,
             high=100.0,
             choices=("unbounded",),
@@ -152,7 +152,7 @@ ADMISSION_CONTROL = Admission(
 ADMISSION_CONTROL_SCALED = replace(
     ADMISSION_CONTROL,
     name="admission-control-scaled",
-    summary="the same; for a second, equation (3) makes the reserve larger where AMs hold more than it leaves",
+    summary="the same, but equation (3) enlarges the reserve for a second where AMs hold more than it leaves",
     listens=(*ADMISSION_CONTROL.listens, EVENT_TICK),
     every_ms=PERIOD_MS,
 )

@@ -33,6 +33,12 @@ OF_DAG = (  # lists
     "load",  # early binding: per level, node and resource, what the tasks bound there reserve that have not ended
 )  # fmt: skip
 
+LISTS_OF_DAG = {
+    **dict.fromkeys(("level", "after", "share", "first_preferred", "preferred", "preferred_bytes"), "given"),
+    **dict.fromkeys(("places", "sibling"), "stage"),
+    **dict.fromkeys(("place_node", "place_tasks", "left"), "task"),
+}
+
 
 def levels(setup: Setup) -> npt.NDArray[np.int64]:
     """V0, V1, ...: what is left without predecessors when all earlier levels are taken away."""

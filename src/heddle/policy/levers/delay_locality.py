@@ -59,13 +59,13 @@ def allows(view, state, params, node, stage):
 
 DELAY_LOCALITY = Placement(
     name="delay-locality",
-    summary="near the input if a short wait brings that about, else as most-free",
+    summary="near the input if that takes only a short wait, else as most-free",
     score=score,
     allows=allows,
     parameters=(
         Parameter("wait_s", 3.0, "how long to wait for a node, and as long again for a rack, near the input", low=0),
     ),
-    state=State(lists=("first", "preferred")),
+    state=State(lists=("first", "preferred"), list_of={"first": "given", "preferred": "given"}),
     prepare=prepare,
     waits="wait_s",
     of_yarn=True,

@@ -33,6 +33,7 @@ from heddle.policy.levers.dress_share import mended, printed
 from heddle.policy.levers.partition import LARGE, SMALL, THETA, small_or_large
 from heddle.policy.policy import Setup
 from heddle.policy.shares import dominant_share
+from heddle.policy.state import Chain
 
 
 def prepare(setup: Setup) -> dict[str, Any]:
@@ -151,7 +152,7 @@ def observe(view, state, params, kind, node, stage, container, value):
 
 DRESS_POOLS = Partition(
     name="dress-pools",
-    summary="a share of the cluster is kept for jobs of small demand, and moved by what waits and what is about to end",
+    summary="reserves a share of the cluster for small jobs, adjusted by what waits and what is about to be released",
     pool=pool,
     limit=limit,
     on_event=observe,
@@ -163,7 +164,7 @@ DRESS_POOLS = Partition(
             "theta of the containers that an empty cluster holds, or of those available when the job arrives",
             choices=("total", "available"),
         ),
-        Parameter("initial_share", 0.1, "part of the cluster that is kept for small jobs at first", low=0, high=1),
+        Parameter("initial_share", 0.1, "initial share of the cluster reserved for small jobs", low=0, high=1),
         Parameter("window_s", 10.0, "in which starts and ends are counted to tell phases", low=0),
         Parameter(
             "t_s", 5, "a phase has begun when more containers than this start in the window", low=1, high=MOST_SEEN
@@ -186,6 +187,7 @@ DRESS_POOLS = Partition(
         container="phase",
         table=("delta", "first_job", "last_job", "first_releasing"),
         lists=("of_large", "of_small"),  # what waiting jobs of the pool ask for
+        chains=(Chain("first_job", "next_job", last="last_job"), Chain("first_releasing", "next_releasing")),
     ),
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_TICK),
     every_ms=ROUND_MS,

@@ -8,7 +8,7 @@ from heddle.policy.shares import submission_rank
 
 def key(view, state, params, stage):
     if params.yarn:  # it knows no priorities of applications
-        return view.stage_spec["job"][stage]
+        return view.job["number"][view.stage_spec["job"][stage]]
     return submission_rank(view, stage)
 
 

@@ -168,7 +168,7 @@ HASTE = Ordering(
 HASTE_A = replace(
     HASTE,
     name="haste-a",
-    summary="haste, and iterative jobs earlier, the more so the further they are",
+    summary="haste, with iterative jobs earlier the further they have come",
     key=alignment_key,
     combine=with_alignment,
     form=Form("aligned", fitness="fitness", ahead_below=AMS_BELOW, weight=alignment_weight, plans=NODE_PLANS),

@@ -30,6 +30,7 @@ PLANS = State(
     node="planned_in",  # the round in which the node had its plan
     table=("n_tasks", "round", "planned_node", "first_job", "last_job", Column("unit", per_resource=True)),
     lists=("classes", "counts", "best", "plan", "waiting"),  # plan and waiting: of each shape
+    spans=(("first_job", "last_job"),),
 )
 
 

@@ -20,6 +20,7 @@ from heddle.model.view import (
 from heddle.policy.lever import Parameter, Placement, State
 from heddle.policy.levers.dag_data import (
     IN_RACK,
+    LISTS_OF_DAG,
     OF_DAG,
     ON_NODE,
     all_written,
@@ -130,7 +131,7 @@ def on_event(view, state, params, kind, node, stage, container, value):
 
 NETWORK_AWARE = Placement(
     name="network-aware",
-    summary="tasks go near the data they read, to nodes whose network is not loaded (paper 4)",
+    summary="tasks go near the data they read, to nodes with an unloaded network (paper 4)",
     score=score, allows=allows, on_event=on_event,
     parameters=(
         Parameter("early", False, "bind all tasks of a job to nodes as it arrives, as the paper's text has it"),
@@ -150,6 +151,8 @@ NETWORK_AWARE = Placement(
         # at_hand: 1 + the stage that `near` tells of; first_planned: 1 + the job planned last
         table=("free_transfer", "at_hand", "n_sources", "heartbeats", "first_planned"),
         lists=(*OF_TRANSFERS, *OF_LINKS, *OF_DAG),
+        stages=("at_hand",),
+        list_of=LISTS_OF_DAG,
     ),
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FETCHED, EVENT_FINISHED, EVENT_STOPPED),
     prepare=prepare,
@@ -157,4 +160,5 @@ NETWORK_AWARE = Placement(
     score_by="pair-if-data",
     by_stage="early",
     waits="wait_s",
+    needs_all_jobs="early",
 )  # fmt: skip

@@ -8,7 +8,7 @@ from heddle.policy.lever import Parameter, Partition
 from heddle.policy.shares import dominant_share
 
 LARGE, SMALL = 0, 1
-THETA = Parameter("theta", 0.1, "a job is small if it wants at most this part of the containers", low=0, high=1)
+THETA = Parameter("theta", 0.1, "a job is small if it wants at most this share of the containers", low=0, high=1)
 
 
 @callable_too
@@ -61,11 +61,11 @@ SHARED = Partition(name="shared", summary="one pool for all jobs")
 
 SMALL_POOL = Partition(
     name="small-pool",
-    summary="a fixed share of the cluster is kept for jobs of small demand",
+    summary="reserves a fixed share of the cluster for small jobs",
     pool=pool,
     limit=limit,
     parameters=(
-        Parameter("share", 0.1, "part of the cluster that is kept for small jobs", low=0, high=1),
+        Parameter("share", 0.1, "share of the cluster reserved for small jobs", low=0, high=1),
         THETA,
     ),
     n_pools=2,

@@ -49,7 +49,7 @@ FIRST_FIT = Placement(
 
 MOST_FREE = Placement(
     name="most-free",
-    summary="the node whose scarcest resource is least scarce",
+    summary="the node with the most of its scarcest resource free",
     score=most_free,
     score_by="node",
     of_yarn=True,
@@ -57,12 +57,12 @@ MOST_FREE = Placement(
 
 BEST_FIT = Placement(
     name="best-fit",
-    summary="the node that would be left with least",
+    summary="the node that would have least left over",
     score=best_fit,
 )
 
 RANDOM_NODE = Placement(
     name="random-node",
-    summary="a random node, drawn from the seed",
+    summary="a random node, from the seed",
     score=random_node,
 )

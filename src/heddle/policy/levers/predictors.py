@@ -172,19 +172,19 @@ def oracle_total(view, state, params, node, r):
 
 N = Parameter("n", 5.0, "standard deviations above the mean", low=0)
 PERCENT = Parameter("percent", 95.0, "percentile of a container's use over its reservation", low=0, high=100)
-SAMPLES = Parameter("samples", 24, "recent samples that are looked at", low=1, high=MAX_SAMPLES)
+SAMPLES = Parameter("samples", 24, "number of recent samples to use", low=1, high=MAX_SAMPLES)
 EVERY = Parameter("every", 1, "take a sample at every n-th usage report", low=1)
 
 BORG_DEFAULT = Sizing(
     name="borg-default",
-    summary="a fixed part of what is promised is expected to be used",
+    summary="expects a fixed share of reservations to be used",
     total=borg_total,
     parameters=(Parameter("fraction", 0.9, "of what is promised", low=0, high=1),),
 )
 
 N_SIGMA = Sizing(
     name="n-sigma",
-    summary="mean plus n standard deviations of the node's recent use is expected",
+    summary="expects the mean plus n standard deviations of the node's recent use",
     total=sigma_total,
     on_event=observe_node,
     parameters=(N, SAMPLES, EVERY),
@@ -194,7 +194,7 @@ N_SIGMA = Sizing(
 
 PERCENTILE = Sizing(
     name="percentile",
-    summary="a percentile of each container's recent use is expected; young ones count at their reservation",
+    summary="expects a percentile of each container's recent use; young ones count at their reservation",
     total=percentile_total,
     on_event=observe_containers,
     parameters=(PERCENT, SAMPLES, EVERY),
@@ -205,7 +205,7 @@ PERCENTILE = Sizing(
 
 MAX_PREDICTOR = Sizing(
     name="max-predictor",
-    summary="the larger of n-sigma and percentile is expected",
+    summary="expects the larger of n-sigma and percentile",
     total=max_total,
     on_event=observe_both,
     parameters=(N, PERCENT, SAMPLES, EVERY),
@@ -216,7 +216,7 @@ MAX_PREDICTOR = Sizing(
 
 ORACLE = Sizing(
     name="oracle",
-    summary="the true future peak of what a node holds is expected",
+    summary="expects the true future peak of the node's containers",
     total=oracle_total,
     truth=("future_peak",),
     depends_on="time",

@@ -12,6 +12,7 @@ def key(view, state, params, stage):
 
 RANDOM_ORDER = Ordering(
     name="random-order",
-    summary="requests in an order drawn from the seed",
+    summary="requests in random order, from the seed",
     key=key,
+    needs_all_jobs=True,
 )

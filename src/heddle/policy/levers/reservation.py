@@ -11,7 +11,7 @@ def total(view, state, params, node, r):
 
 RESERVATION = Sizing(
     name="reservation",
-    summary="what is promised counts, not what is used: stock YARN",
+    summary="reservations count, not use: stock YARN",
     total=total,
     depends_on="nothing",
     of_yarn=True,

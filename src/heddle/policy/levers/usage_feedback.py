@@ -162,10 +162,7 @@ def total(view, state, params, node, r):
 
 USAGE_FEEDBACK = Sizing(
     name="usage-feedback",
-    summary=(
-        "promise what nodes do not really use: "
-        "a damped estimate of utilisation takes the place of reservations (paper 1)"
-    ),
+    summary=("overcommit what nodes do not use: a damped estimate of utilisation replaces reservations (paper 1)"),
     total=total,
     on_event=observe,
     parameters=(
@@ -189,7 +186,7 @@ USAGE_FEEDBACK = Sizing(
             choices=("master", "worker"),
         ),
         Parameter("young_reports", 0, "a container counts in full for this many reports; not in the paper", low=0),
-        Parameter("forget", False, "take a container's smoothed use out when it ends; not in the paper"),
+        Parameter("forget", False, "remove a container's smoothed use when it ends; not in the paper"),
         Parameter(
             "target_failures",
             0.0,

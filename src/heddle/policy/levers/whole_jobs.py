@@ -13,6 +13,7 @@ from heddle.model.view import EVENT_ALLOCATED, JOB_FINISHED
 from heddle.policy.lever import Admission, State
 from heddle.policy.levers.admission import queue_is_busy
 from heddle.policy.levers.dress_demand import still_wanted
+from heddle.policy.state import Chain
 
 HELD_BACK = int(Reason.NOT_ADMITTED)
 ENOUGH_RUN = int(Reason.MAX_RUNNING)
@@ -70,9 +71,9 @@ def observe(view, state, params, kind, node, stage, container, value):
 
 WHOLE_JOBS = Admission(
     name="whole-jobs",
-    summary="a job starts only if all that it wants fits its pool beside what others hold and still want",
+    summary="a job starts only if its whole demand fits its pool beside what others hold and still want",
     admits=admits,
     on_event=observe,
-    state=State(job=("next", "runs"), table=("newest",)),  # jobs that run are chained (number + 1; 0: none)
+    state=State(job=("next", "runs"), table=("newest",), chains=(Chain("newest", "next"),)),  # jobs that run
     listens=(EVENT_ALLOCATED,),
 )

@@ -30,5 +30,5 @@ def equation_3(rounds: Rounds, scores: Scores) -> Claim:
         verdicts.order({"with (3)": lead}),
         f"The same to the millisecond in {same} of {total} runs. "
         + "; ".join(f"{member} {mean_text(seeds)}" for member, seeds in lead.items())
-        + ". Computed whenever a job asks, (3) would decide nothing: where R + totalAMC > C no AM may start anyway.",
+        + ".",
     )

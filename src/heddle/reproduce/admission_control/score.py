@@ -8,6 +8,7 @@ from statistics import fmean
 from heddle.reproduce import verdicts
 from heddle.reproduce.admission_control.beyond import usable_on_rounds
 from heddle.reproduce.admission_control.equation_3 import equation_3
+from heddle.reproduce.admission_control.low_rounds import low_rounds
 from heddle.reproduce.admission_control.optimum import best_reserve, figure_1, figure_4, linear
 from heddle.reproduce.admission_control.reasons import lowest_round, rounds_above
 from heddle.reproduce.admission_control.rounds import kinds_of_job
@@ -45,6 +46,7 @@ def score(rounds: Rounds) -> Part:
     )
     found.claims.append(_mixed(rounds, loss))
     found.add(usable_on_rounds(rounds, scores, best))
+    found.tables.append((yield from low_rounds(rounds, loss)))
     return found
 
 

@@ -91,12 +91,10 @@ def all_jobs(of: Callable[[JobResults], float]) -> Change:
     return lambda before, after, *_: 100 * (1 - of(after) / of(before))
 
 
-def unless_stalled(given: Mixes, runs: Results, where: tuple[Kind, float], judged: Judgement) -> Judgement:
-    """Runs that did not come to an end have no times to compare: that must not speak for DRESS."""
+def unless_stalled(given: Mixes, runs: Results, where: tuple[Kind, float], policy: str, judged: Judgement) -> Judgement:
+    """Runs that did not come to an end have no times to compare: that must not speak for the policy."""
     ended = all(
-        runs[(member, *where), given.dress, seed].finished
-        for member in given.members_of(where[0])
-        for seed in given.seeds
+        runs[(member, *where), policy, seed].finished for member in given.members_of(where[0]) for seed in given.seeds
     )
     return verdicts.only_if(judged, ended)
 

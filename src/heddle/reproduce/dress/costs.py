@@ -14,12 +14,12 @@ from heddle.reproduce.job_times import Floats
 from heddle.reproduce.verdicts import Ensemble
 
 
-def gains_and_costs(given: Mixes, runs: Results) -> list[Claim]:
+def gains_and_costs(given: Mixes, runs: Results, policy: str) -> list[Claim]:
     """MapReduce: how many jobs get sooner and how many later, and by how much; and which large ones gain."""
     known = given.known
     where: tuple[Kind, float] = ("map-reduce", known["jobs.small_share"])
     members = given.members_of("map-reduce")
-    changes = {member: _changes(given, runs, (member, *where), given.dress) for member in members}
+    changes = {member: _changes(given, runs, (member, *where), policy) for member in members}
     gains = {member: {seed: -change for seed, change in seeds.items()} for member, seeds in changes.items()}
     small = {member: given.workloads[member, *where].small for member in members}
     small_later = verdicts.over_seeds(
@@ -32,7 +32,7 @@ def gains_and_costs(given: Mixes, runs: Results) -> list[Claim]:
     }
 
     def claim(id_: str, says: str, paper: str, unit: str, values: Ensemble, point: float, note: str) -> Claim:
-        judged = unless_stalled(given, runs, where, verdicts.point(values, point))
+        judged = unless_stalled(given, runs, where, policy, verdicts.point(values, point))
         return Claim(id_, says, paper, unit, judged, f"{note} {by_member(values)}")
 
     later, later_pct = known["claims.later_jobs"], known["claims.later_by_pct"]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 
 import numpy as np
 
 from heddle.reproduce import verdicts
 from heddle.reproduce.claims import Claim, Drawing, Table, interval_text, mean_text
 from heddle.reproduce.drawing import Curve, draw_curves
+from heddle.reproduce.dress.by_part import about_all_jobs, by_part
 from heddle.reproduce.dress.compared import (
     Mixes,
     Results,
@@ -20,9 +21,9 @@ from heddle.reproduce.dress.compared import (
     sooner,
     unless_stalled,
 )
-from heddle.reproduce.dress.costs import gains_and_costs, losers
+from heddle.reproduce.dress.costs import losers
 from heddle.reproduce.dress.jobs import Kind, paper_cluster
-from heddle.reproduce.job_times import Floats, JobResults, job_runs
+from heddle.reproduce.job_times import job_runs
 from heddle.reproduce.lab import Findings, Part, Work
 
 
@@ -45,7 +46,7 @@ def mixes(given: Mixes) -> Part:
         for number, (mixed, paper) in enumerate(zip(shares, effects, strict=True), 1)
     ]
     claims = [_small_sooner(given, runs, where, paper, id_) for id_, where, paper in published]
-    claims += [*_waits(given, runs), *_table_two(given, runs), *gains_and_costs(given, runs)]
+    claims += [*_waits(given, runs), *about_all_jobs(given, runs, given.dress)]
     return Findings(
         claims=claims,
         drawings=[
@@ -54,7 +55,7 @@ def mixes(given: Mixes) -> Part:
             _by_job(given, runs, "map-reduce", "wait", "Fig. 8: wait of 20 MapReduce jobs"),
             _by_job(given, runs, "map-reduce", "completion", "Fig. 9: completion of 20 MapReduce jobs"),
         ],
-        tables=[_ablation(given, runs), losers(given, runs)],
+        tables=[_ablation(given, runs), losers(given, runs), by_part(given, runs)],
         remarks=_stalled(runs),
     )
 
@@ -68,7 +69,7 @@ def _small_sooner(given: Mixes, runs: Results, where: tuple[Kind, float], paper:
         f"Small jobs finish sooner than under Capacity ({name})",
         f"{paper:g} % sooner",
         "%",
-        unless_stalled(given, runs, where, verdicts.effect(values, paper)),
+        unless_stalled(given, runs, where, given.dress, verdicts.effect(values, paper)),
         f"Mean over small jobs of each one's change. {by_member(values)} The paper's number is one run of 20 jobs. "
         f"With Alg. 3 as printed {_by_printed(given, runs, where, paper)}.",
     )
@@ -93,7 +94,7 @@ def _waits(given: Mixes, runs: Results) -> list[Claim]:
                 f"Small jobs wait less than under Capacity ({name})",
                 "significantly reduced",
                 "% shorter",
-                unless_stalled(given, runs, where, verdicts.order({name: values})),
+                unless_stalled(given, runs, where, given.dress, verdicts.order({name: values})),
                 f"Sum over small jobs. {by_member(values)}",
             )
         )
@@ -106,50 +107,6 @@ def _stalled(runs: Results) -> list[str]:
     return [f"{policy} stalled in {count} runs, which are left out." for policy, count in found.items()]
 
 
-def _table_two(given: Mixes, runs: Results) -> list[Claim]:
-    known = given.known
-    where: tuple[Kind, float] = ("spark", known["jobs.small_share"])
-    makespan = sooner(given, runs, where, given.dress, all_jobs(lambda run: run.makespan_s))
-    later = {member: {seed: -value for seed, value in seeds.items()} for member, seeds in makespan.items()}
-    claims = [
-        Claim(
-            "II.1",
-            "The makespan remains stable (Spark)",
-            f"{known['claims.makespan_pct']:+g} %",
-            "% change",
-            unless_stalled(given, runs, where, verdicts.sameness(later)),
-            by_member(later),
-        )
-    ]
-    rows: list[tuple[str, Callable[[JobResults], float], float]] = [
-        ("mean wait", lambda run: _mean(run.wait_s), known["claims.mean_wait_sooner_pct"]),
-        ("median wait", lambda run: _median(run.wait_s), known["claims.median_wait_sooner_pct"]),
-        ("mean completion", lambda run: _mean(run.completion_s), known["claims.mean_completion_sooner_pct"]),
-        ("median completion", lambda run: _median(run.completion_s), known["claims.median_completion_sooner_pct"]),
-    ]
-    for number, (what, of, paper) in enumerate(rows, 2):
-        values = sooner(given, runs, where, given.dress, all_jobs(of))
-        claims.append(
-            Claim(
-                f"II.{number}",
-                f"The {what} of all jobs becomes shorter (Spark)",
-                f"{paper:g} % shorter",
-                "%",
-                unless_stalled(given, runs, where, verdicts.effect(values, paper)),
-                by_member(values),
-            )
-        )
-    return claims
-
-
-def _mean(values: Floats) -> float:
-    return float(np.mean(values))
-
-
-def _median(values: Floats) -> float:
-    return float(np.median(values))
-
-
 def _ablation(given: Mixes, runs: Results) -> Table:
     rows = []
     for member, kind, share in given.workloads:
@@ -158,7 +115,7 @@ def _ablation(given: Mixes, runs: Results) -> Table:
                 sooner(given, runs, (kind, share), policy, by)[member]
                 for by in (
                     small_jobs,
-                    all_jobs(lambda run: _mean(run.completion_s)),
+                    all_jobs(lambda run: float(np.mean(run.completion_s))),
                     all_jobs(lambda run: run.makespan_s),
                 )
             )

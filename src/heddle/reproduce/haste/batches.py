@@ -8,7 +8,7 @@ import numpy as np
 
 from heddle.model.resources import MILLI
 from heddle.model.workload import Workload
-from heddle.traces.build import JobSpec, StageSpec, TaskSpec, Vector, build
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, Vector, build, constant
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class Batch:
     sigma: float
     slow_start_permille: int
     shuffle_ms: int
+    uses_demand: bool = False  # tasks use all that they ask for, and so share vcores that are promised twice
 
     def jobs(self, seed: int) -> Workload:
         order, durations, gaps = (np.random.default_rng([stream, seed]) for stream in range(3))
@@ -72,14 +73,14 @@ class Batch:
             maps = StageSpec(
                 names[0],
                 (kind.map_mb, kind.map_vcores * MILLI),
-                self._tasks(kind.maps, kind.map_s, random),
+                self._tasks(kind.maps, kind.map_s, (kind.map_mb, kind.map_vcores * MILLI), random),
                 after=before,
                 iteration=iteration,
             )
             reduces = StageSpec(
                 names[1],
                 (kind.reduce_mb, kind.reduce_vcores * MILLI),
-                self._tasks(kind.reduces, kind.reduce_s, random),
+                self._tasks(kind.reduces, kind.reduce_s, (kind.reduce_mb, kind.reduce_vcores * MILLI), random),
                 after=names[:1],
                 slow_start_permille=self.slow_start_permille,
                 shuffle_ms=self.shuffle_ms,
@@ -89,6 +90,7 @@ class Batch:
             before = names[1:]
         return stages
 
-    def _tasks(self, count: int, mean_s: float, random: np.random.Generator) -> list[TaskSpec]:
+    def _tasks(self, count: int, mean_s: float, demand: Vector, random: np.random.Generator) -> list[TaskSpec]:
         seconds = mean_s * np.exp(self.sigma * random.normal(size=count))
-        return [TaskSpec(max(500, round(1000 * one))) for one in seconds.tolist()]
+        use = constant(*demand) if self.uses_demand else None
+        return [TaskSpec(max(500, round(1000 * one)), use) for one in seconds.tolist()]

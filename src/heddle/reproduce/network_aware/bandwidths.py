@@ -10,6 +10,7 @@ from heddle.reproduce.network_aware.beyond import by_fetch_time
 from heddle.reproduce.network_aware.dags import dags, paper_cluster
 from heddle.reproduce.network_aware.hosts import Hosts
 from heddle.reproduce.network_aware.measurements import CPU, MAKESPAN, MOVED, Measurements
+from heddle.reproduce.network_aware.widest import widest
 
 
 def bandwidths(hosts: Hosts) -> Part:
@@ -48,6 +49,7 @@ def bandwidths(hosts: Hosts) -> Part:
         tables=[
             *(measured.table(member) for member in hosts.members),
             ablation(known, measured.scores, captions, hosts.bandwidths),
+            widest(measured),
         ],
         remarks=["Random DAGs stand in for the authors', which are not published; recorded ones are run beside them."],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heddle.reproduce.before import before_and_after
 from heddle.reproduce.constants import Constants
 from heddle.reproduce.lab import Findings, Lab
 from heddle.reproduce.usage_feedback.beyond import beyond
@@ -21,4 +22,6 @@ def experiment(lab: Lab, constants: Constants) -> Findings:
         part(settings)
         for part in (over_reserved, surface, recorded, extreme_fit, damping_factor, prototype, variants, beyond)
     ]
-    return lab.together(parts)
+    found = lab.together(parts)
+    found.tables.insert(0, before_and_after(constants, found.claims))
+    return found

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heddle.model.cluster import Cluster, Node
+from heddle.model.profiles import profile_begins
 from heddle.model.resources import MILLI
 from heddle.model.whereabouts import NamesFiles
 from heddle.model.workload import NO_SEGMENTS, Workload
@@ -28,7 +29,6 @@ from heddle.reproduce.usage_feedback.settings import Settings
 from heddle.traces.imports.importing import import_trace
 from heddle.traces.parquet import read_parquet, write_parquet
 from heddle.traces.synthetic.one_stage import one_stage_jobs
-from heddle.traces.use_profiles import profile_begins
 
 FOLDERS: Final = {"ksegments_eager": "use over time", "sizey_nextflow": "peaks only"}
 Column = npt.NDArray[Any]
