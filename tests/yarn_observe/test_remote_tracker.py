@@ -72,8 +72,8 @@ def test_containers_of_all_nodes_are_sampled(workers: list[FakeRm], tracker: Rem
     assert (one["container"], one["samples"], one["memory_max_mb"]) == (ONE, 1, 300)
     assert one["cpu_ms"] == pytest.approx(one["memory_mb_ms"] / 300 * 0.5, abs=1)
     assert (two["container"], two["samples"], two["memory_max_mb"], two["cpu_ms"]) == (TWO, 1, 200, 0)
-    assert one["pss_mb"] is one["read_bytes"] is one["written_bytes"] is one["network_bytes"] is None
-    assert use_of(tmp_path / "samples")[ONE] == (one["memory_mb_ms"], 1000 * one["cpu_ms"])
+    assert one["pss_mb"] is one["read_bytes"] is one["written_bytes"] is one["received_bytes"] is None
+    assert use_of(tmp_path / "samples")[ONE] == (one["memory_mb_ms"], 1000 * one["cpu_ms"], None)
 
 
 @pytest.mark.parametrize("period", [None, "-1"])

@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from heddle.yarn.observe.tracker import Tracker
 NAME = "container_1700000000000_0001_01_000002"
 HOLD_AND_BURN = """
 import time
+from contextlib import closing
 held = b"x" * (80 << 20)
 print(flush=True)
 end = time.process_time() + 0.3
@@ -24,9 +26,11 @@ time.sleep(60)
 
 
 def test_memory_and_cpu_of_a_container(tmp_path: Path) -> None:
-    tracker = Tracker(Journal(tmp_path / "samples"))
     environment = {**os.environ, "CONTAINER_ID": NAME}
-    with subprocess.Popen([sys.executable, "-c", HOLD_AND_BURN], env=environment, stdout=subprocess.PIPE) as process:
+    with (
+        closing(Tracker(Journal(tmp_path / "samples"))) as tracker,
+        subprocess.Popen([sys.executable, "-c", HOLD_AND_BURN], env=environment, stdout=subprocess.PIPE) as process,
+    ):
         assert process.stdout is not None
         process.stdout.readline()
         tracker.sample()
@@ -35,15 +39,17 @@ def test_memory_and_cpu_of_a_container(tmp_path: Path) -> None:
         time.sleep(0.2)
         tracker.sample()
         process.kill()
-    tracker.sample()
+        process.wait()
+        tracker.sample()
     lines = [json.loads(text) for text in (tmp_path / "samples").read_text().splitlines()]
     (line,) = [line for line in lines if line["container"] == NAME]
     assert line["samples"] == 2
     assert 85 <= line["memory_max_mb"] <= 110
     assert 300 <= line["cpu_ms"] <= 1500
-    assert line["network_bytes"] is None
+    assert line["received_bytes"] == line["sent_bytes"] == 0
     lived_ms = line["until_ms"] - line["since_ms"]
-    memory_mb_ms, millicores_ms = use_of(tmp_path / "samples")[NAME]
+    memory_mb_ms, millicores_ms, received_bytes = use_of(tmp_path / "samples")[NAME]
+    assert received_bytes == 0
     assert memory_mb_ms == pytest.approx(lived_ms * line["memory_max_mb"], rel=0.2)
     assert millicores_ms == 1000 * line["cpu_ms"]
 

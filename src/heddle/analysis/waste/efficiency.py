@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from heddle.model.profiles import profile_begins
 from heddle.model.resources import display_name
 from heddle.model.workload import EXECUTORS, INNER, NO_SEGMENTS, PERMYRIAD, TASKS, Workload
 from heddle.record.run import Run
-from heddle.traces.use_profiles import profile_begins
 
 GROUPS: Final = ("container", "job", "user", "queue", "node")
 QUANTILES: Final = (0.1, 0.25, 0.5, 0.6, 0.75, 0.9)  # the paper prints the last and, of vcores, 60 %
@@ -26,8 +26,8 @@ _WASTERS: Final = 20
 @dataclass(frozen=True)
 class Containers:
     """`table`: a row for each container, with the names of its job, user, queue, stage and (in records) node, its span
-    in ms, and for each resource `reserved_<resource>` and `used_<resource>` in resource x ms; used is null where it was
-    not recorded."""
+    in ms, for each resource `reserved_<resource>` and `used_<resource>` in resource x ms, and `received_bytes` from
+    other nodes; used and received are null where they were not recorded."""
 
     table: pl.DataFrame
     resources: tuple[str, ...]
@@ -60,6 +60,7 @@ def containers_of_run(run: Run) -> Containers:
         "queue",
         "span",
         *columns,
+        received_bytes="fetched_bytes",
         job="job_name",
         node="node_name",
         stage="stage_name",
@@ -105,7 +106,9 @@ def containers_of_workload(workload: Workload) -> Containers:
     names = _names(workload, job, stage)
     container = names["job"] + "/" + names["stage"] + "/" + numbers
     return Containers(
-        pl.DataFrame({**names, "container": container, "span": pl.Series(duration), **columns}),
+        pl.DataFrame({**names, "container": container, "span": pl.Series(duration), **columns}).with_columns(
+            received_bytes=pl.lit(None, pl.Int64)
+        ),
         workload.resources,
         False,
     )
@@ -194,15 +197,27 @@ def efficiency(containers: Containers, by: str) -> list[Efficiency]:
     return found
 
 
+def received(containers: Containers, by: str) -> pl.DataFrame:
+    """Bytes from other nodes, most first: group, received_bytes, containers. Only of containers that were measured."""
+    return (
+        containers.table.filter(pl.col("received_bytes").is_not_null())
+        .group_by(pl.col(by).alias("group"), maintain_order=True)
+        .agg(pl.col("received_bytes").sum(), containers=pl.len())
+        .sort("received_bytes", "group", descending=[True, False])
+    )
+
+
 def _cdf(values: npt.NDArray[np.float64], points: int = 200) -> pl.DataFrame:
     share = np.linspace(0, 1, points) if len(values) else np.zeros(0)
     return pl.DataFrame({"share": share, "efficiency": np.quantile(values, share) if len(values) else share})
 
 
-def document(found: list[Efficiency], by: str) -> dict[str, object]:
-    """For JSON."""
+def document(found: list[Efficiency], network: pl.DataFrame, by: str) -> dict[str, object]:
+    """For JSON. `network`: of received()."""
     return {
         "by": by,
+        "received_bytes": int(network["received_bytes"].sum()) if network.height else None,
+        "top_receivers": network.head(_WASTERS).to_dicts(),
         "resources": {
             display_name(one.resource): {
                 "efficiency": one.ratio,

@@ -155,7 +155,7 @@ class _Gathered:
 
 def _gathered(run: Run, bins: int | None) -> _Gathered:
     if not run.manifest["complete_attempts"] or run.events is None:
-        raise BadInput.of("record", "has no log of events: make it with `heddle simulate ... --record DIR`")
+        raise BadInput.of("record", "has no event log; create one with `heddle simulate ... --record DIR`")
     begin, end = horizon_ms(run)
     edges_ms = None if bins is None else np.linspace(begin, max(end, begin + 1), bins + 1)
     lines = LedgerLines(LINES, len(run.resources), edges_ms)

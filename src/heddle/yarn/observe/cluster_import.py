@@ -42,7 +42,11 @@ def nodes_of(client: RmClient) -> tuple[tuple[Node, ...], tuple[str, ...], Lefto
         labels = [str(label) for label in row.get("nodeLabels") or ()]
         rack = str(row.get("rack") or "/default-rack").strip("/") or "rack-0"
         nodes.append(Node(name, total, total, rack=rack, label=labels[0] if labels else ""))
-    left.add("hardware of nodes", "unknown", "the RM knows what may be promised: the capacity is taken to be the same")
+    left.add(
+        "hardware of nodes",
+        "unknown",
+        "the RM only reports what may be allocated; heddle assumes that the hardware has as much",
+    )
     return tuple(nodes), resources, left
 
 
@@ -63,7 +67,7 @@ def queues_of(client: RmClient) -> ImportedQueues:
         return _fair(info)
     if info.get("type") == "capacityScheduler" or "queues" in info:
         return _capacity(info, _settings(client))
-    raise YarnError(client.address, f"heddle knows no scheduler of the type {info.get('type')!r}")
+    raise YarnError(client.address, f"heddle does not support a scheduler of type {info.get('type')!r}")
 
 
 def _settings(client: RmClient) -> dict[str, str] | None:
@@ -111,7 +115,7 @@ def _capacity(info: Mapping[str, Any], settings: Mapping[str, str] | None) -> Im
             walk(row, parent)
 
     walk_all(_list(info, "queues", "queue"), "root")
-    why = "not in the RM's answer: import capacity-scheduler.xml to have them taken over or listed"
+    why = "not in the RM's answer: import capacity-scheduler.xml to include or list them"
     if settings is None:
         left.add("resource calculator, assignments per heartbeat", "unknown", why, matters=True)
         settings = {}
@@ -172,7 +176,7 @@ def _fair(info: Mapping[str, Any]) -> ImportedQueues:
             walk(child)
 
     walk(info.get("rootQueue") or {"queueName": "root"})
-    why = "not in the RM's answer: import fair-scheduler.xml to have them taken over or listed"
+    why = "not in the RM's answer: import fair-scheduler.xml to include or list them"
     left.add("weights, maxima, AM shares, ACLs, placement rules", "unknown", why, matters=True)
     return ImportedQueues("fair", tuple(queues), "memory", 0, tuple(left.found))
 

@@ -47,7 +47,9 @@ class Journal:
             self._files.extend(self.path, self._whole_bytes, data)  # in place of half a line of an earlier try
         except OSError as error:
             if not self._full:
-                self._say(f"{self.path}: cannot be written ({error.strerror}); what is seen is kept and tried again")
+                self._say(
+                    f"{self.path}: cannot be written ({error.strerror}); observations are kept in memory and retried"
+                )
             self._full = True
             return
         self._full = False

@@ -28,11 +28,10 @@ from heddle.yarn.live.things_seen import Size
 from heddle.yarn.observe.merging import with_histories
 from heddle.yarn.observe.outcomes import job_outcome, outcome_of, retried
 from heddle.yarn.observe.seen import AppLife, ContainerLife, Seen
+from heddle.yarn.observe.tallies import Used
 
 # MapReduce's AM asks for maps, reduces and maps that failed with these priorities.
 _MAPREDUCE: Final = {20: "map", 10: "reduce", 5: "map again"}
-
-Use = tuple[int, int]  # MB x ms, millicores x ms
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class _Rows(NamedTuple):
 
 
 def record_of(
-    seen: Seen, *, policy: str, workload: str, started_by: list[str], use: Mapping[str, Use] | None = None
+    seen: Seen, *, policy: str, workload: str, started_by: list[str], use: Mapping[str, Used] | None = None
 ) -> Run:
     """The record of everything that was seen. `use`: what containers used, by id, where a tracker sampled them."""
     known = tables(BASE_RESOURCES)
@@ -83,6 +82,7 @@ def record_of(
         for number, container in enumerate(containers)
     ]
     held = [(c.size, max(0, (c.ended_at_ms or seen.last_poll_ms) - max(c.began_at_ms, began_ms))) for c in containers]
+    used = [use[c.id] for c in containers if c.id in use]
     use_known = bool(containers) and all(c.id in use for c in containers if not c.is_am)
     ended = all(app.ended_at_ms is not None for app in apps)
     totals: list[Size] = [tuple(node["total"]) for node in seen.nodes.values()]
@@ -115,11 +115,11 @@ def record_of(
             "reserved_ms": [sum(size[r] * ms for size, ms in held) for r in range(2)],
             "yarn_reserved_ms": [sum(amounts[r] for amounts in counted.values()) for r in range(2)],
             "yarn_reserved_by_job_ms": counted,
-            "used_ms": [sum(use[c.id][r] for c in containers if c.id in use) if use_known else None for r in range(2)],
+            "used_ms": [sum(one.amounts[r] for one in used) if use_known else None for r in range(2)],
             "crashed_tasks": 0, "killed_tasks": outcomes.count(Outcome.LIMIT_KILLED),
             "retried_tasks": sum(retried(c) for c in containers), "preempted_tasks": outcomes.count(Outcome.PREEMPTED),
             "allocations": len(containers),
-            "moved_bytes": None, "cross_rack_bytes": None, "local_bytes": None, "fetch_ms": None,
+            "moved_bytes": _received(used), "cross_rack_bytes": None, "local_bytes": None, "fetch_ms": None,
         },
     }  # fmt: skip
     return Run(
@@ -131,6 +131,12 @@ def record_of(
         nodes=_frame(known["nodes"], nodes),
         events=_frame(known["events"], _events(seen, apps, rows)),
     )
+
+
+def _received(use: Iterable[Used]) -> int | None:
+    """From other machines, by all containers that a tracker saw; None: it could not tell of any."""
+    known = [used.received_bytes for used in use if used.received_bytes is not None]
+    return sum(known) if known else None
 
 
 def _kind(container: ContainerLife) -> Kind:
@@ -159,17 +165,18 @@ def _after(began_ms: int, instants: list[int]) -> int | None:
 
 
 def _attempt(
-    number: int, container: ContainerLife, rows: _Rows, app: AppLife, use: Mapping[str, Use], outcome: int
+    number: int, container: ContainerLife, rows: _Rows, app: AppLife, use: Mapping[str, Used], outcome: int
 ) -> tuple[Any, ...]:
     began = container.began_at_ms - rows.began_ms
     started = container.began_at_ms if container.started_at_ms is None else container.started_at_ms
     asked = app.submitted_at_ms if container.is_am else container.asked_at_ms
+    memory_mb_ms, millicores_ms, received_bytes = use.get(container.id, (None, None, None))
     return (
         number, rows.job[container.app], rows.stage[_kind(container)], 0, AM if container.is_am else TASKS,
         rows.node[container.node], asked - rows.began_ms, began, started - rows.began_ms,
         None if container.ended_at_ms is None else container.ended_at_ms - rows.began_ms,
-        outcome, rows.shape[container.size], *use.get(container.id, (None, None)),
-        None, None, None, None,  # what it fetched
+        outcome, rows.shape[container.size], memory_mb_ms, millicores_ms,
+        None, None, received_bytes, None,  # what it fetched, but not when, nor across which racks
         None,  # several may begin within the millisecond that YARN tells
     )  # fmt: skip
 
@@ -226,14 +233,13 @@ def _digest(of: Any) -> str:
     return hashlib.sha256(json.dumps(of).encode()).hexdigest()[:16]
 
 
-def export(seen: Seen, use: Mapping[str, Use]) -> dict[str, Any]:
+def export(seen: Seen, use: Mapping[str, Used]) -> dict[str, Any]:
     """Jobs with their containers, as one JSON document; instants in ms since 1970, use null where unknown."""
     of_app: dict[str, list[dict[str, Any]]] = {app: [] for app in seen.apps}
     for container in with_histories(seen).containers.values():
-        memory_mb_ms, millicores_ms = use.get(container.id, (None, None))
-        of_app.setdefault(container.app, []).append(
-            {**asdict(container), "used_memory_mb_ms": memory_mb_ms, "used_vcores_milli_ms": millicores_ms}
-        )
+        memory_mb_ms, millicores_ms, received_bytes = use.get(container.id, (None, None, None))
+        used = {"used_memory_mb_ms": memory_mb_ms, "used_vcores_milli_ms": millicores_ms}
+        of_app.setdefault(container.app, []).append({**asdict(container), **used, "received_bytes": received_bytes})
     return {
         "jobs": [
             {**asdict(app), "counters": _counters(seen, app.id), "containers": of_app[app.id]}

@@ -23,6 +23,7 @@ from heddle.yarn.live.rm_answers import (
     read_containers,
     read_nodes,
     rows_under,
+    text,
 )
 from heddle.yarn.live.things_seen import AppSeen, ContainerSeen, NodeSeen, Size
 from heddle.yarn.observe.journal import Journal
@@ -47,6 +48,7 @@ class Observer:
         self.journal = journal
         self._clock_ms = clock_ms
         self.seen = Seen()
+        self.nodes: Mapping[str, NodeSeen] = {}  # as the last poll showed them
         for entry in journal.read():
             self.seen.take(entry)
         self._asked: dict[tuple[str, int, Size], int] = {}
@@ -83,7 +85,7 @@ class Observer:
             self._note_app(life)
         for node in nodes.values():
             self._note_node(node, now_ms)
-        self._polled_ms, self._shown_ms = now_ms, max(shown_ms, self._shown_ms)
+        self.nodes, self._polled_ms, self._shown_ms = nodes, now_ms, max(shown_ms, self._shown_ms)
         if now_ms - self.seen.last_poll_ms >= NOTE_POLLS_MS:
             self._note("poll", at_ms=now_ms)
         self.journal.flush()
@@ -139,6 +141,11 @@ class Observer:
         """When it last looked, by the ResourceManager's clock."""
         return self._polled_ms
 
+    @property
+    def held(self) -> Iterable[ContainerLife]:
+        """The containers that were there."""
+        return self._open.values()
+
     def running(self) -> set[str]:
         """Applications that have not ended, as far as was seen, or still hold containers."""
         return {app.id for app in self.seen.apps.values() if app.ended_at_ms is None} | {
@@ -172,7 +179,10 @@ class Observer:
             del self._open[life.id]
 
     def _note_app(self, life: AppLife) -> None:
-        if self.seen.apps.get(life.id) != life:
+        known = self.seen.apps.get(life.id)
+        # A stale answer may show an application as running that has already ended: nothing ends twice.
+        is_stale = known is not None and known.ended_at_ms is not None and life.ended_at_ms is None
+        if life != known and not is_stale:
             self._note("app", **asdict(life))
 
     def _note_node(self, node: NodeSeen, now_ms: int) -> None:
@@ -203,10 +213,10 @@ def _lives(answer: Mapping[str, Any], where: str) -> dict[str, AppLife]:
 def _life(row: Mapping[str, Any]) -> AppLife:
     over = int(row["finishedTime"]) > 0
     return AppLife(
-        id=str(row["id"]), name=str(row["name"]), kind=str(row.get("applicationType", "")), queue=str(row["queue"]),
-        user=str(row["user"]), submitted_at_ms=int(row["startedTime"]),
+        id=text(row["id"]), name=text(row["name"]), kind=text(row.get("applicationType", "")), queue=text(row["queue"]),
+        user=text(row["user"]), submitted_at_ms=int(row["startedTime"]),
         launched_at_ms=int(row.get("launchTime") or 0) or None,
-        ended_at_ms=int(row["finishedTime"]) if over else None, final_status=str(row["finalStatus"]),
+        ended_at_ms=int(row["finishedTime"]) if over else None, final_status=text(row["finalStatus"]),
         memory_mb_seconds=int(row["memorySeconds"]) if over else None,
-        vcore_seconds=int(row["vcoreSeconds"]) if over else None, tags=str(row.get("applicationTags") or ""),
+        vcore_seconds=int(row["vcoreSeconds"]) if over else None, tags=text(row.get("applicationTags") or ""),
     )  # fmt: skip

@@ -57,7 +57,11 @@ class Recording:
             try:
                 self._history.poll()
             except YarnError as error:
-                self._say(f"{error}; trying again")
+                self._say(f"{error}; retrying")
+
+    def close(self) -> None:
+        if self._tracker is not None:
+            self._tracker.close()
 
     def write(
         self, apps: Collection[str | None], folder: Path, *, policy: str, workload: str, started_by: list[str]
@@ -86,7 +90,7 @@ def write_cluster_beside(record: Path, client: RmClient, say: Callable[[str], No
     try:
         text = dump_cluster(live_cluster(client))
     except YarnError as error:
-        say(f"{error}: without the cluster's queues a simulation of this record takes them to be equal")
+        say(f"{error}: without the cluster's queues, a simulation of this record assumes that they are equal")
         return
     write_whole(cluster_beside_record(record), text)
 
@@ -99,4 +103,6 @@ def recording(
     with ExitStack() as opened:
         scratch = Path(opened.enter_context(TemporaryDirectory()))
         server = None if history is None else opened.enter_context(RmClient(history, timeout_s=TIMEOUT_S))
-        yield Recording(client, scratch, say, own_machine=own_machine, history=server)
+        made = Recording(client, scratch, say, own_machine=own_machine, history=server)
+        opened.callback(made.close)
+        yield made

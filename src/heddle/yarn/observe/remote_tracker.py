@@ -107,7 +107,7 @@ class RemoteTracker:
         self._tallies.keep(there)
         for name, worker in self._workers.items():
             if worker in asked and worker.why_not:
-                self._say(f"{name}: {worker.why_not}; trying again")
+                self._say(f"{name}: {worker.why_not}; retrying")
         if away is not None:
             raise away
 
@@ -139,7 +139,7 @@ class RemoteTracker:
                 self._say(f"{name}: {worker.why_not}")
         if self._workers and all(worker.why_not.startswith(PERIOD) for worker in self._workers.values()):
             raise RunRefused(
-                f"no NodeManager offers figures of running containers: set {PERIOD} to 1000 in their yarn-site.xml and"
+                f"no NodeManager reports metrics of running containers: set {PERIOD} to 1000 in their yarn-site.xml and"
                 " restart them, or run `heddle yarn track` on each worker"
             )
 
@@ -152,7 +152,7 @@ def _check(worker: Worker) -> None:
         worker.why_not = str(error)
         return
     on = period is not None and period.lstrip("-").isdigit() and int(period) > 0
-    worker.why_not = "" if on else f"{PERIOD} is {period or 'not set'}, so that it tells nothing of running containers"
+    worker.why_not = "" if on else f"{PERIOD} is {period or 'not set'}, so it does not report on running containers"
 
 
 def _reports(worker: Worker) -> list[Reported]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from heddle.yarn.observe.journal import Journal, read_lines
 
@@ -26,13 +26,16 @@ class Tally:
     cpu_ms: int = 0
     read_bytes: int | None = None
     written_bytes: int | None = None
+    received_bytes: int | None = None  # by connections with other machines
+    sent_bytes: int | None = None
 
     def line(self, container: str) -> dict[str, Any]:
         return {
             "container": container, "since_ms": self.since_ms, "until_ms": self.until_ms, "samples": self.samples,
             "memory_mb_ms": round(self.memory_mb_ms), "memory_max_mb": round(self.memory_max_mb),
             "pss_mb": None if self.pss_mb is None else round(self.pss_mb), "cpu_ms": self.cpu_ms,
-            "read_bytes": self.read_bytes, "written_bytes": self.written_bytes, "network_bytes": None,
+            "read_bytes": self.read_bytes, "written_bytes": self.written_bytes,
+            "received_bytes": self.received_bytes, "sent_bytes": self.sent_bytes,
         }  # fmt: skip
 
     def hold(self, mb: float, passed_ms: float, now_ms: int) -> None:
@@ -41,6 +44,12 @@ class Tally:
         self.memory_max_mb = max(self.memory_max_mb, mb)
         self.until_ms = now_ms
         self.samples += 1
+
+    def carry(self, carried: tuple[int, int] | None) -> None:
+        """Its connections received and sent so much since the last sample; None: nobody can tell."""
+        if carried is not None:
+            self.received_bytes = (self.received_bytes or 0) + carried[0]
+            self.sent_bytes = (self.sent_bytes or 0) + carried[1]
 
 
 class Tallies:
@@ -53,6 +62,9 @@ class Tallies:
 
     def __len__(self) -> int:
         return len(self._of)
+
+    def __contains__(self, container: str) -> bool:
+        return container in self._of
 
     def of(self, container: str, since_ms: int) -> Tally:
         """Its tally, which begins then if it is new."""
@@ -81,11 +93,26 @@ class Tallies:
             self._journal.add(self._of[container].line(container))
 
 
-def use_of(*files: Path) -> dict[str, tuple[int, int]]:
-    """What each container used in all, from lines of trackers: MB x ms, millicores x ms."""
-    use: dict[str, tuple[int, int]] = {}
+class Used(NamedTuple):
+    """By a container in all. `received_bytes`: from other machines; None: some tracker could not tell."""
+
+    memory_mb_ms: int
+    millicores_ms: int
+    received_bytes: int | None
+
+    @property
+    def amounts(self) -> tuple[int, int]:
+        """By resource, memory first."""
+        return self.memory_mb_ms, self.millicores_ms
+
+
+def use_of(*files: Path) -> dict[str, Used]:
+    """What each container used, from lines of trackers."""
+    use: dict[str, Used] = {}
     for file in files:
         for line in read_lines(file):
-            memory, cpu = use.get(line["container"], (0, 0))
-            use[line["container"]] = memory + line["memory_mb_ms"], cpu + 1000 * line["cpu_ms"]
+            memory, cpu, received = use.get(line["container"], Used(0, 0, 0))
+            more = line.get("received_bytes")  # lines of earlier versions have none
+            received = None if received is None or more is None else received + more
+            use[line["container"]] = Used(memory + line["memory_mb_ms"], cpu + 1000 * line["cpu_ms"], received)
     return use

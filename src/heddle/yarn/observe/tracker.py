@@ -1,8 +1,8 @@
-"""Samples the containers of this machine: memory, CPU time and disk I/O of their processes, over their life.
+"""Samples the containers of this machine: memory, CPU time, disk and network I/O of their processes, over their life.
 
 YARN gives every process of a container the variable CONTAINER_ID, so that /proc alone tells what belongs where; it
-takes the right to read the environment of YARN's users (root, or the same user). What cannot be measured is null:
-network traffic cannot be told apart without network namespaces, disk I/O not without the right to read /proc/PID/io.
+takes the right to read the environment of YARN's users (root, or the same user). What cannot be measured is null: disk
+I/O without the right to read /proc/PID/io, network traffic without the right to read /proc/PID/fd.
 
 Runs on workers for weeks: the standard library only, and as little of it as possible.
 """
@@ -17,6 +17,7 @@ from typing import Final
 
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.tallies import Tallies, Tally
+from heddle.yarn.observe.traffic import Traffic
 
 CONTAINER: Final = b"CONTAINER_ID="
 PSS_EVERY_S: Final = 60.0  # reading it costs about 10 ms per GB
@@ -46,6 +47,7 @@ class Tracker:
     def __init__(self, journal: Journal) -> None:
         self._tallies = Tallies(journal)
         self._processes: dict[int, Process] = {}
+        self._traffic = Traffic()
         self._pss_s = self._sampled_s = time.monotonic()
 
     @property
@@ -61,8 +63,9 @@ class Tracker:
             self._pss_s = now_s
         resident: dict[str, float] = {}
         pss: dict[str, float] = {}
+        members: dict[int, str] = {}
         for pid, process in self._members(now_s):
-            container = process.container or ""
+            container = members[pid] = process.container or ""
             _measure(pid, process, self._tallies.of(container, now_ms - round(passed_ms)))
             resident[container] = resident.get(container, 0.0) + process.resident_mb
             if with_pss and (mb := _pss_mb(pid)) is not None:
@@ -71,10 +74,16 @@ class Tracker:
             tally = self._tallies.of(container, now_ms)
             tally.hold(mb, passed_ms, now_ms)
             tally.pss_mb = max(tally.pss_mb or 0.0, pss[container]) if container in pss else tally.pss_mb
+        for container, carried in self._traffic.look(members).items():
+            if container in self._tallies:
+                self._tallies.of(container, now_ms).carry(carried)
         self._tallies.keep(resident.keys())
 
     def write_all(self) -> None:
         self._tallies.write_all()
+
+    def close(self) -> None:
+        self._traffic.close()
 
     def _members(self, now_s: float) -> Iterator[tuple[int, Process]]:
         """Live processes of containers."""
