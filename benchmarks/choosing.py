@@ -5,9 +5,11 @@ Student's over seeds. `best of each seed` is a rival that nobody can be: of each
 """
 
 import argparse
+import json
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
@@ -33,13 +35,23 @@ def main() -> None:
     options.add_argument("--workload", default=WORKLOAD)
     options.add_argument("--policy", default="capacity", help="in force at first")
     options.add_argument("--processes", type=int, default=2)
+    options.add_argument("--keep", type=Path, help="what each seed gave; the same command goes on with it")
     chosen = options.parse_args()
-    seeds = range(chosen.first_seed, chosen.first_seed + chosen.seeds)
     names = usual_candidates("capacity")
     first = [name for name in names if name == chosen.policy] or [chosen.policy]
     policies = [*first, *(name for name in names if name not in first)]
+    rows = (
+        [tuple(json.loads(line)) for line in chosen.keep.read_text().splitlines()]
+        if chosen.keep and chosen.keep.exists()
+        else []
+    )
+    seeds = range(chosen.first_seed + len(rows), chosen.first_seed + chosen.seeds)
     with ProcessPoolExecutor(chosen.processes) as pool:
-        rows = list(pool.map(one_seed, seeds, [chosen.workload] * len(seeds), [policies] * len(seeds)))
+        for row in pool.map(one_seed, seeds, [chosen.workload] * len(seeds), [policies] * len(seeds)):
+            rows.append(row)
+            if chosen.keep:
+                with chosen.keep.open("a") as file:
+                    file.write(json.dumps(row) + "\n")
     show(rows, policies)
 
 

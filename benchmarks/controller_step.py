@@ -14,6 +14,7 @@ import random
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -38,6 +39,7 @@ def main() -> None:
     options.add_argument("--held-back", type=int, default=0, help="applications that wait for their AM")
     options.add_argument("--polls", type=int, default=30)
     options.add_argument("--policy", default="fifo+usage-feedback")
+    options.add_argument("--other", action="append", default=[], help="a policy that looks and learns beside it")
     options.add_argument("--post", action="store_true", help="resize the nodes (default: shadow)")
     chosen = options.parse_args()
     ours, theirs = multiprocessing.Pipe()
@@ -46,7 +48,9 @@ def main() -> None:
     moment = Moment()
     with RmClient(ours.recv(), timeout_s=120) as client:
         settings = Settings(shadow=not chosen.post)
-        controller = Controller(client, parse_policy(chosen.policy), lambda node: node.total, settings, clock=moment)
+        others = [parse_policy(name) for name in chosen.other]
+        policy = parse_policy(chosen.policy)
+        controller = Controller(client, policy, lambda node: node.total, settings, clock=moment, others=others)
         inside = Stopwatch()
         inside.time_levers(controller)
         first = controller.step()
@@ -64,13 +68,13 @@ def main() -> None:
             rows["plan"].append(acted)
             rows[PARTS[-1]].append(plus(decided, acted))
             events.append(len(step.changes))
-            if "fit" in controller._decider._levers.policy.by_question[Question.ORDERING].hooks:
+            if "fit" in controller._minds[0].policy.by_question[Question.ORDERING].hooks:
                 rows.setdefault(PAIRS, []).append(ask_pairs(controller))
     ours.send("end")
     seen = f"{chosen.nodes} nodes, {len(first.snapshot.apps)} applications, {len(first.snapshot.containers)} containers"
     waiting = sum(ask.containers for app in first.snapshot.apps.values() for ask in app.asks)
     polls = f"{statistics.mean(events):.0f} events a poll, {chosen.polls} polls"
-    print(f"{chosen.policy}: {seen}, {waiting} requests, {polls}")
+    print(f"{' beside '.join([chosen.policy, *chosen.other])}: {seen}, {waiting} requests, {polls}")
     print(f"{'ms':22}{'CPU median':>12}{'CPU p99':>12}{'clock median':>14}{'clock p99':>12}")
     for part, times in rows.items():
         cpu, clock = ([1000 * one[kind] for one in times] for kind in (0, 1))
@@ -110,7 +114,7 @@ def plus(one: Span, other: Span) -> Span:
 
 def ask_pairs(controller: Controller) -> Span:
     """What every kind of request that waits is worth on every node."""
-    levers, live = controller._decider._levers, controller.live
+    levers, live = controller._minds[0].levers, controller.live
     began = now()
     levers._pairs("fit", Question.ORDERING, live.view, np.arange(len(live.view.node)), live.waiting_stages())
     return minus(now(), began)
@@ -131,9 +135,9 @@ class Stopwatch:
         self.spent = (0.0, 0.0)
 
     def time_levers(self, controller: Controller) -> None:
-        levers = controller._decider._levers
-        for name in ("hear", "pass_time", "decide"):
-            setattr(levers, name, self._timed(getattr(levers, name)))
+        for mind in controller._minds:
+            for name in ("hear", "pass_time", "decide"):
+                setattr(mind.levers, name, self._timed(getattr(mind.levers, name)))
 
     def _timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*given: Any) -> Any:
@@ -147,21 +151,21 @@ class Stopwatch:
 
     def step(self, controller: Controller) -> tuple[Any, Span, Span, Span]:
         """A step, and what looking, deciding (the view included) and acting took of it."""
-        decide, marks = controller._decider.decide, []
-
-        def marked(snapshot: Any) -> Any:
-            marks.append(now())
-            try:
-                return decide(snapshot)
-            finally:
-                marks.append(now())
-
-        controller._decider.decide = marked  # type: ignore[method-assign]
+        marks: list[Span] = []
+        for mind in controller._minds:
+            mind.decide = partial(_marked, type(mind).decide.__get__(mind), marks)  # type: ignore[method-assign]
         began = now()
         step = controller.step()
         ended = now()
-        controller._decider.decide = decide  # type: ignore[method-assign]
-        return step, minus(marks[0], began), minus(marks[1], marks[0]), minus(ended, marks[1])
+        return step, minus(marks[0], began), minus(marks[-1], marks[0]), minus(ended, marks[-1])
+
+
+def _marked(decide: Callable[..., Any], marks: list[Span], snapshot: Any) -> Any:
+    marks.append(now())
+    try:
+        return decide(snapshot)
+    finally:
+        marks.append(now())
 
 
 def serve(pipe: Connection, chosen: argparse.Namespace) -> None:

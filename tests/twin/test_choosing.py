@@ -16,7 +16,7 @@ from heddle.model.workload import TASKS, Workload
 from heddle.policy.parse import parse_policy
 from heddle.record.run import Run
 from heddle.sim.memory.tables import Sim
-from heddle.stock_yarn.changing import common_stock, not_spoken_of, run_changing
+from heddle.stock_yarn.changing import common_stock, run_changing
 from heddle.stock_yarn.levers import posted
 from heddle.traces.catalogue import make_workload, suggested_cluster
 from heddle.traces.clusters import uniform_cluster
@@ -24,6 +24,7 @@ from heddle.twin.choosing import Choosing, Rule, policies_to_choose
 from heddle.twin.known import Application, Snapshot, Stage
 from heddle.twin.rollouts import Candidate
 from heddle.twin.simulated_choice import simulate_choosing
+from heddle.yarn.live.applying.handing_over import not_spoken_of
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, Standing
 from heddle.yarn.live.snapshot import Snapshot as Look
 
@@ -148,7 +149,7 @@ def test_the_usual_candidates_begin_with_the_present_policy(phases: tuple[Worklo
     policies, refused = policies_to_choose(present, None, *phases)
     assert policies[0] is present
     assert not refused
-    assert len({policy.name for policy in policies}) == len(policies) == 5
+    assert len({policy.name for policy in policies}) == len(policies) == 6
 
 
 def test_lost_nodes_do_not_stop_it(phases: tuple[Workload, Cluster]) -> None:

@@ -54,7 +54,7 @@ def test_a_workload_is_simulated_and_forecasts_of_it_are_scored(capsys: pytest.C
     [
         ([SMALL], "say either --at"),
         ([SMALL, "--at", "1m", "--score"], "say either --at"),
-        ([SMALL, "--at", "noon"], "no length of time"),
+        ([SMALL, "--at", "noon"], "not a length of time"),
         ([SMALL, "--at", "99:00"], "after the end of the run"),
         ([SMALL, "--score", "--candidate", "fifo"], "only what really ran"),
         (["no-such-thing.parquet", "--at", "1m"], "no-such-thing"),

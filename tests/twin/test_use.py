@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from heddle.model.cluster import Cluster
-from heddle.model.resources import BASE_RESOURCES
+from heddle.model.resources import BASE_RESOURCES, VCORES
 from heddle.model.workload import TASKS
 from heddle.traces.clusters import uniform_cluster
 from heddle.twin.futures import Futures
@@ -42,7 +42,8 @@ def look(counts: list[tuple[int, int]]) -> Look:
 
 
 def observed(*looks: list[tuple[int, int]]) -> ObservedUse:
-    use = ObservedUse(np.array([node.capacity for node in CLUSTER.nodes]), lambda app: (("lean", "full")[app], "u"))
+    vcores = np.array([node.capacity[VCORES] for node in CLUSTER.nodes])
+    use = ObservedUse(lambda look: vcores[look.columns.nodes["node"]], lambda app: (("lean", "full")[app], "u"))
     for counts in looks:
         use.look(look(counts))
     return use

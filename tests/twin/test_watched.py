@@ -151,8 +151,8 @@ def test_a_live_cluster_is_looked_ahead_on_and_its_forecasts_are_scored(
         found = valid(command_of(watching), json.loads(line))
         (told,) = found["applications"]
         assert told["judged_by"] == "name"
-        assert found["policies"][0]["policy"] == "capacity"
-        assert len(found["policies"]) > 1
+        levers = ("weave", "admission-control(backlog=0.75)", "smallest-first")
+        assert [one["policy"] for one in found["policies"]] == ["capacity", *(f"capacity+{name}" for name in levers)]
         assert (folder / FILE).is_file()
         assert rm.posts == []
         asking = ("yarn", "why", new.id, "--rm", rm.address, "--journal", str(folder), "--rollouts", "3")

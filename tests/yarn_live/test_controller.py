@@ -214,8 +214,8 @@ def test_a_failed_poll_changes_nothing(rm: FakeRm, control: Callable[..., Contro
 @pytest.mark.parametrize(
     ("policy", "why"),
     [
-        ("srpt", "srpt knows the future"),
-        ("oracle", "oracle knows the future"),
+        ("srpt", "srpt needs to know the future"),
+        ("oracle", "oracle needs to know the future"),
         ("percentile", "percentile looks at the use of each container"),
     ],
 )

@@ -127,7 +127,7 @@ def test_leaves_are_switched_live_and_the_jar_is_deleted_last(
     assert run(["yarn", "bridge", "check", *at]) == 0
     told = capsys.readouterr().out
     assert "active, the jar is this heddle's" in told
-    assert f"leaves that ask it: {LEAF}" in told
+    assert f"leaves that use it: {LEAF}" in told
     assert "forgets over a restart" in told  # its store is in memory
     assert run(["yarn", "bridge", "remove", *at]) == 0
     assert bridged_leaves(rm.scheduler(), "") == frozenset()

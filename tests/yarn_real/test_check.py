@@ -92,4 +92,4 @@ def test_a_check_of_a_real_cluster(
         1,
     )
     one = json.loads(capsys.readouterr().out)
-    assert one["read"] == ["judged by its history: tasks, counters and settings"]
+    assert one["read"] == ["based on its history: tasks, counters and settings"]

@@ -79,7 +79,7 @@ def test_a_node_that_hangs_and_one_that_dies(cluster: LocalCluster, rm: RmClient
 def test_an_rm_that_is_killed_and_comes_back(cluster: LocalCluster, rm: RmClient, board: Chromium) -> None:
     os.kill(pid_of(cluster, "resourcemanager"), signal.SIGKILL)
     board.until(f"{LATE} && {TEXT}.includes('The ResourceManager does not answer')", KNOWN_WITHIN_S)
-    assert "use not known" in board.evaluate("document.getElementById('summary').innerText")
+    assert "use unknown" in board.evaluate("document.getElementById('summary').innerText")
     cluster.start_daemon("resourcemanager")
     wait_for(lambda: answers(rm), STARTS_S)
     board.until(f"!{LATE} && !{TEXT}.includes('does not answer.')", KNOWN_WITHIN_S)
@@ -115,6 +115,6 @@ def test_ended_from_the_page_everything_is_put_back(
         board.evaluate("document.getElementById('yes').click()")
         assert controller.wait(PATIENT_S) == 0
         board.until("document.getElementById('state').innerText === 'ended'", PATIENT_S)
-        board.until("document.getElementById('log').innerText.includes('put back and proven')", PATIENT_S)
+        board.until("document.getElementById('log').innerText.includes('restored and verified')", PATIENT_S)
     assert as_found(rm)
     assert not desk_of(cluster.layout.rm).has_baseline

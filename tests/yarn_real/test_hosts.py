@@ -91,8 +91,11 @@ def test_a_transfer_between_nodes_is_held_to_the_rate(hosts: LocalCluster) -> No
 
 
 def test_replayed_tasks_fetch_what_they_read(hosts: LocalCluster, tmp_path: Path) -> None:
-    """Of two tasks that read a megabyte each from node 0, those on node 1 fetch it; then one reads what both wrote."""
-    reads = 1_000_000
+    """Of two tasks that read as much each from node 0, those on node 1 fetch it; then one reads what both wrote.
+
+    At the rate of the links it takes so long that whoever looks once a second sees each connection.
+    """
+    reads = 3_000_000
     first = StageSpec("first", (512, 1000), [TaskSpec(1000, constant(20, 0), "node-0", reads)] * 2)
     then = StageSpec("then", (512, 1000), [TaskSpec(1000, constant(20, 0))], ("first",), after_bytes=(2 * reads,))
     workload = tmp_path / "reads.parquet"
@@ -109,6 +112,11 @@ def test_replayed_tasks_fetch_what_they_read(hosts: LocalCluster, tmp_path: Path
             over[writer, reader] += reads
     for pair, bytes_ in over.items():
         assert bytes_ <= sent[pair] < bytes_ + 0.3 * reads, (pair, sent, writers, reader)  # beside talk of daemons
+    fetched = [reads * (writer == 1) for writer in writers] + [reads * sum(writer != reader for writer in writers)]
+    for expected, measured in zip(fetched, where["fetched_bytes"], strict=True):
+        assert expected <= measured < expected + 0.1 * reads, (fetched, where["fetched_bytes"].to_list())
+    moved = read_record(tmp_path / "record").manifest["totals"]["moved_bytes"]
+    assert sum(fetched) <= moved < sum(fetched) + reads  # beside what the AM receives
 
 
 def test_each_pair_has_its_rate_and_its_bytes_are_counted(root: None, own_state: Path) -> None:

@@ -115,7 +115,7 @@ def test_a_cluster_behind_kerberos_is_checked(hadoop: None, kdc: Path, capsys: p
     with asking_for_kerberos(kdc, "kerberos-check") as (address, rm):
         assert run(["check", address]) == 2
         (said,) = capsys.readouterr().err.splitlines()
-        assert "HTTP 401: no Kerberos ticket for HTTP/localhost could be had" in said
+        assert "HTTP 401: no Kerberos ticket for HTTP/localhost is available" in said
         assert "kinit" in said
         get_ticket(kdc)
         wait_for(lambda: len(totals(rm)) == 1, STARTS_S)
@@ -124,7 +124,7 @@ def test_a_cluster_behind_kerberos_is_checked(hadoop: None, kdc: Path, capsys: p
         told = json.loads(answer.out)
         assert told["cluster"]["nodes"] == 1
         assert told["cluster"]["policy"] == "capacity"
-        assert told["verdict"].startswith("No application has ended here lately")
+        assert told["verdict"].startswith("No application has finished here recently")
         for secret in ("Negotiate", "hadoop.auth"):
             assert secret not in answer.out + answer.err
 
@@ -134,7 +134,7 @@ def test_kerberos(hadoop: None, kdc: Path, tmp_path: Path) -> None:
     """Without a ticket it is said how to get one; with one, the controller and its watchdog are who the ticket says."""
     decisions = tmp_path / "decisions.jsonl"
     with asking_for_kerberos(kdc, "kerberos") as (address, rm):
-        with pytest.raises(YarnError, match=r"HTTP 401: no Kerberos ticket for HTTP/localhost could be had.*kinit"):
+        with pytest.raises(YarnError, match=r"HTTP 401: no Kerberos ticket for HTTP/localhost is available.*kinit"):
             rm.nodes()
         get_ticket(kdc)
         wait_for(lambda: len(totals(rm)) == 1, STARTS_S)

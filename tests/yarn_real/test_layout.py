@@ -51,13 +51,13 @@ def test_nodes_with_addresses_of_their_own() -> None:
         "10.213.7.11",
     )
     assert Layout.from_json(json.loads(json.dumps(layout.as_json()))) == layout
-    with pytest.raises(BadInput, match="only with --hosts"):
+    with pytest.raises(BadInput, match="only applies with --hosts"):
         Layout(link_mbit=100).check()
 
 
 def test_namespaces_need_root_and_iproute2(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(RunRefused, match="run it as root"):
+    with pytest.raises(RunRefused, match="requires root"):
         refuse_without_namespaces()
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setenv("PATH", "/nowhere")

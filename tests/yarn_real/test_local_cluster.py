@@ -73,7 +73,7 @@ def test_logs_of_a_daemon(cluster: LocalCluster, capsys: pytest.CaptureFixture[s
 
 def test_up_twice_is_refused_and_harms_nothing(cluster: LocalCluster) -> None:
     before = cluster.processes()
-    with pytest.raises(RunRefused, match="is up already"):
+    with pytest.raises(RunRefused, match="is already up"):
         bring_up("session", cluster.layout, silent)
     assert cluster.processes() == before
 

@@ -86,7 +86,7 @@ def test_the_report_says_what_happened_and_escapes_names() -> None:
     runs = [RUN, replace(RUN, policy="<b>", makespan_s=80.0, stuck_jobs=2, jct_s={"<job>": 40.0, "a": 55.0})]
     curves = {"stock": running_over_time(_record([(0, 2000), (1000, 5000)]))}
     html = trial_html("a burst", 1, shown_policies(runs, ["stock", "<b>"]), shown_jobs(runs), curves, "heddle x")
-    assert "&lt;b&gt; changed the makespan by −20 % against stock, which these rounds cannot tell" in html
+    assert "&lt;b&gt; changed the makespan by −20 % against stock, which these rounds cannot distinguish" in html
     assert "2 of 6 jobs got stuck" in html
     assert "&lt;job&gt;" in html
     assert "<job>" not in html

@@ -22,14 +22,15 @@ LOOK = re.compile(
 )
 
 
-def what_the_master_said(cluster: LocalCluster, application: str) -> list[str]:
+def what_the_allocator_said(cluster: LocalCluster, application: str) -> list[str]:
+    """That thread's lines of the AM's log: other threads write between a look and what it leads to."""
     (log,) = cluster.folder.rglob(f"{application}/container_*_000001/syslog")
-    return log.read_text().splitlines()
+    return [line for line in log.read_text().splitlines() if " [RMCommunicator Allocator] " in line]
 
 
 @pytest.fixture
 def lines(cluster: LocalCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """Of the AM's log, after a job."""
+    """Of the allocator, after a job."""
     mixture = tmp_path / "jobs.yaml"
     options = ", ".join(f"{name}: {MB}" for name in OPTIONS)
     mixture.write_text(
@@ -38,7 +39,7 @@ def lines(cluster: LocalCluster, tmp_path: Path, capsys: pytest.CaptureFixture[s
     )
     assert run(["yarn", "run", str(mixture), "--name", "session", "--json"]) == 0
     (job,) = json.loads(capsys.readouterr().out)["jobs"]
-    return what_the_master_said(cluster, job["app_id"])
+    return what_the_allocator_said(cluster, job["app_id"])
 
 
 def test_the_rule_is_hadoops(lines: list[str]) -> None:

@@ -110,7 +110,7 @@ GUARDS: Final = (
     Guard(
         "RM restarted, its nodes not back yet", "Ownership.find", f"{APPLYING}/ownership.py",
         "        if any(self._is_new(part) for part, _ in now.parts()):\n"
-        "            self.found = (self.found | now).without(self._theirs)",
+        "            self.found = self.found | now.without(self._theirs)",
         "        self.found = now.without(self._theirs)",
         (f"{FAKE}/test_session.py::test_nodes_that_come_back_as_we_made_them_get_their_own_size",),
     ),
@@ -278,7 +278,7 @@ GUARDS: Final = (
     Guard(
         "disk full under the baseline", "Desk.save", f"{STEERING}/desk.py",
         "        raise RunRefused(f\"{file}: cannot be written ({error.strerror or error}),"
-        " so nothing may be changed\") from None",
+        " so heddle changes nothing\") from None",
         "        str(error)",
         (
             f"{FAKE}/test_faults.py::test_a_full_disk_under_the_baseline_means_that_nothing_is_changed",
@@ -417,5 +417,20 @@ GUARDS: Final = (
         "bridge: a table left behind at the end", "Session._end", f"{STEERING}/session.py",
         "        self._drop_table()\n        for _ in range(LAST_TRIES):", "        for _ in range(LAST_TRIES):",
         (f"{OUTSIDE}::test_a_table_each_step_instead_of_priorities_and_none_at_the_end",),
+    ),
+    Guard(
+        "another policy takes over", "HandingOver.begin", f"{APPLYING}/handing_over.py",
+        "self.owed = ownership.found.only(ownership.turned)", "pass",
+        (f"{FAKE}/test_changing_policy.py::test_what_nobody_speaks_of_any_more_is_put_back",),
+    ),
+    Guard(
+        "another policy takes over, and a node holds more than its own size", "guards._resized",
+        f"{APPLYING}/guards.py", "turn if turn.cause is Cause.HANDOVER else judged(turn)", "judged(turn)",
+        (f"{FAKE}/test_changing_policy.py::test_a_size_is_handed_back_at_once_and_kills_nothing",),
+    ),
+    Guard(
+        "another policy is found better too late", "LiveChoice._heard", "src/heddle/twin/live_choice.py",
+        "if now_ms - asked.at_ms > 1000 * asked.seconds:", "if False:",
+        ("tests/twin/test_live_choice.py::test_an_answer_later_than_half_of_the_cycle_changes_nothing",),
     ),
 )  # fmt: skip

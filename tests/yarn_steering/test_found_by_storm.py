@@ -52,7 +52,7 @@ def test_a_disk_that_becomes_read_only_ends_a_session_in_words(
         session.step()
     opened.close()
     assert as_found(cluster)
-    assert said[-1].startswith("put back and proven")
+    assert said[-1].startswith("restored and verified")
 
 
 def test_a_watchdog_on_a_read_only_disk_puts_back_once_and_waits_for_the_disk(
@@ -116,7 +116,7 @@ def test_what_a_person_sets_when_both_are_dead_is_left_alone(
         said: list[str] = []
         with RmClient(RM, connect=desk.world.connect) as client:
             restore(client, desk, from_nodes=False, say=said.append)
-        assert said == ["changed by somebody else, left to them: a:1"]
+        assert said == ["changed by someone else and left alone: a:1"]
     else:
         with at_work(world, [], "controller 2"):
             pass
@@ -167,7 +167,7 @@ def test_a_node_that_was_decommissioned_is_made_smaller_only_when_nothing_is_kil
         about = {turn.name: (str(turn.verdict), str(turn.cause)) for turn in taken.of("sizes")}
         assert about["a:1"] == ("left-alone", "decommissioned")
     assert sizes(cluster) == {**OWN, "a:1": large_mb}
-    assert said[-1].startswith("the watchdog goes on")
+    assert said[-1].startswith("the watchdog keeps")
     world.pass_s(20)
     assert node.memory_mb == large_mb
     cluster.end_container(container)
@@ -291,3 +291,58 @@ def test_a_clock_that_jumps_while_nothing_runs_hides_no_application_from_the_obs
         observer.poll()
         observer.poll()
     assert asked == [1_700_000_000_000 - OVERLAP_MS] * 3
+
+
+def test_a_change_of_ours_that_comes_true_after_a_persons_is_put_back_to_theirs() -> None:
+    """The ResourceManager acts late, and a stale answer shows the person's size while ours already stands."""
+    node, before, ours, theirs = "a:1", (8192, 8000), (9000, 8000), (6000, 8000)
+    ownership = Ownership()
+    ownership.find(Standing({node: before}))
+    ownership.asking(Turn("sizes", node, before, ours))
+    for _ in range(FOREIGN_LOOKS):
+        ownership.look(Standing({node: theirs}))
+    assert ownership.is_theirs(("sizes", node))
+    ownership.look(Standing({node: ours}))
+    assert ownership.found.sizes == {node: theirs}
+    assert not ownership.is_strange(("sizes", node))  # ours: whoever puts back puts it to theirs
+    for _ in range(FOREIGN_LOOKS):
+        ownership.look(Standing({node: before}))  # the NodeManager has started anew: YARN's own by now
+    assert ownership.found.sizes == {node: before}
+
+
+def test_a_stale_answer_does_not_bring_an_ended_application_back(
+    world: FakeWorld, cluster: FakeCluster, tmp_path: Path
+) -> None:
+    app = cluster.add_app()
+    cluster.start_am(app, next(iter(cluster.nodes)), 512, 1)
+    whole, stale = cluster.get, {}
+
+    def get(path: str, query: dict[str, list[str]]) -> tuple[int, str]:
+        asks_for_live = path.endswith("/apps") and "finishedTimeBegin" not in query
+        return stale.setdefault(path, whole(path, query)) if asks_for_live else whole(path, query)
+
+    with RmClient(RM, connect=world.as_process("observer").connect) as client:
+        journal = Journal(tmp_path / "journal.jsonl", print)
+        observer = Observer(client, journal, lambda: 1_700_000_000_000)
+        cluster.get = get  # type: ignore[method-assign]
+        observer.poll()
+        cluster.end_app(app)
+        for _ in range(3):
+            observer.poll()
+    ends = [one for one in journal.read() if one["what"] == "app" and one["id"] == app.id and one["ended_at_ms"]]
+    assert len(ends) == 1
+
+
+def test_a_field_that_is_no_text_is_an_error_of_the_rm(world: FakeWorld, cluster: FakeCluster, tmp_path: Path) -> None:
+    cluster.add_app()
+    whole = cluster.get
+
+    def get(path: str, query: dict[str, list[str]]) -> tuple[int, str]:
+        status, told = whole(path, query)
+        return status, told.replace('"finalStatus": "UNDEFINED"', '"finalStatus": {"no": "such"}')
+
+    cluster.get = get  # type: ignore[method-assign]
+    with RmClient(RM, connect=world.as_process("observer").connect) as client:
+        observer = Observer(client, Journal(tmp_path / "journal.jsonl", print), lambda: 1_700_000_000_000)
+        with pytest.raises(YarnError, match="is not a text"):
+            observer.poll()

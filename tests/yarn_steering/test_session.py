@@ -148,7 +148,7 @@ def test_somebody_elses_size_is_not_put_back(rm: FakeRm, client: RmClient, desk:
             working.step()
         saved = desk.load()
         assert saved is not None
-        assert saved.found.sizes == {"b:1": OWN["b:1"]}
+        assert saved.found.sizes == {"a:1": (6000, 8000), "b:1": OWN["b:1"]}
     assert sizes(rm) == {"a:1": (6000, 8000), "b:1": OWN["b:1"]}
 
 
@@ -160,7 +160,7 @@ def test_a_size_that_somebody_else_set_just_before_the_end_is_theirs(rm: FakeRm,
         working.step()
         rm.nodes["a:1"].memory_mb = 6000
     assert sizes(rm) == {"a:1": (6000, 8000), "b:1": OWN["b:1"]}
-    assert "changed by somebody else, left to them from now on: a:1" in said
+    assert "changed by someone else and left alone from now on: a:1" in said
     assert desk.load() is None
 
 

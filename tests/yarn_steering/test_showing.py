@@ -49,7 +49,7 @@ def test_it_shows_itself_pauses_goes_on_and_ends_as_the_desk_says(rm: FakeRm, de
     assert shown["ended_at"] >= shown["began_at"]
     assert seen[0]["applications"] == 1
     said = [entry["said"] for entry in shown["log"] if "said" in entry]
-    for text in ("paused: all is put back, nothing is changed", "resumed", "asked to end from the dashboard"):
+    for text in ("paused: everything is restored, and nothing will change", "resumed", "stopped from the dashboard"):
         assert text in said
     assert look_at(desk).about["state"] == "ended"
     assert not desk.has_baseline

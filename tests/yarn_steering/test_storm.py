@@ -14,6 +14,7 @@ from heddle.storm.shrink import shrunk
 from heddle.storm.storm import JOURNAL, Storm
 from heddle.yarn.live.applying import guards
 from heddle.yarn.live.applying.applier import Applier
+from heddle.yarn.live.applying.handing_over import HandingOver
 
 
 def test_without_faults_it_steers_and_puts_everything_back() -> None:
@@ -23,7 +24,7 @@ def test_without_faults_it_steers_and_puts_everything_back() -> None:
     assert outcome.steps >= 145
     assert outcome.changes > 50
     assert not storm.yarn.truth.ours()
-    assert "put back and proven" in outcome.trail[-1]
+    assert "restored and verified" in outcome.trail[-1]
 
 
 @pytest.mark.parametrize("seed", [5, 11])
@@ -88,3 +89,22 @@ def _defaults(given: tuple[guards.Guard, ...]) -> tuple[object, ...]:
     parameters = inspect.signature(Applier.__init__).parameters
     named = {name: one.default for name, one in parameters.items() if one.default is not one.empty}
     return tuple((named | {"guards": given}).values())
+
+
+def test_policies_change_in_a_storm_and_what_the_last_one_turned_is_handed_back() -> None:
+    outcome = Storm(5, chooses=True).run()
+    assert outcome.broken == ()
+    assert outcome.policy_changes > 1
+    assert any("stays in force" in line for line in outcome.trail)
+    assert Storm(5, chooses=True).run() == outcome
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_is_not_handed_back_is_noticed(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    monkeypatch.setattr(HandingOver, "begin", lambda self, ownership: None)
+    assert "which no policy in force wants" in Storm(seed, (), chooses=True).run().broken[0]
+
+
+def test_the_command_tells_of_changes_of_policy(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["yarn", "storm", "--seeds", "3", "--first", "100", "--choose", "--json"]) == 0
+    assert valid("yarn storm", json.loads(capsys.readouterr().out))["policy_changes"] > 3

@@ -232,7 +232,7 @@ def test_shadow_needs_no_right_to_the_settings(burst: FakeRm, client: RmClient, 
     ]
     assert moved(second) == []
     assert [turn.name for turn in moved(third)] == ["root.default"]
-    assert "live, this would be refused: queues cannot be changed live" in said[0]
+    assert "live mode would be refused: queues cannot be changed live" in said[0]
 
 
 def test_a_refused_change_is_a_verdict(burst: FakeRm, client: RmClient, desk: Desk) -> None:

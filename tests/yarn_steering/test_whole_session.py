@@ -95,7 +95,7 @@ def test_a_session_from_beginning_to_end(world: FakeWorld, cluster: FakeCluster)
         assert any(app.priority for app in cluster.apps.values())
         assert watchdog_lives(desk_of_process(world, "somebody"))
     assert as_found(cluster)
-    assert said[-1].startswith("put back and proven: 2 nodes")
+    assert said[-1].startswith("restored and verified: 2 nodes")
     world.pass_s(1.0)
     assert world.watchdogs == {}  # its work is done
     assert {body["overCommitTimeout"] for _, body in cluster.posts} == {-1}
@@ -185,7 +185,7 @@ def test_a_last_change_that_takes_longer_than_the_lease(world: FakeWorld, cluste
         assert session.step() is not None
         assert session.step() is not None
         assert said == [
-            "out of action for longer than the lease: putting everything back, beginning anew",
+            "inactive for longer than the lease: restoring everything and starting over",
             "began anew",
         ]
     assert as_found(cluster)

@@ -1,8 +1,8 @@
-"""`--choose` of `heddle simulate`: its options, and the table of what was chosen."""
+"""`--choose`: its options, which `heddle simulate` and `heddle yarn steer` share, and the table of what was chosen."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,15 +22,13 @@ if TYPE_CHECKING:
 
 Choose = Annotated[
     bool,
-    typer.Option(
-        "--choose", help="Look ahead every so often and go on under the policy that does best (docs/twin.md)."
-    ),
+    typer.Option("--choose", help="Look ahead at intervals and switch to the policy that does best (docs/twin.md)."),
 ]
 Candidates = Annotated[
     list[str] | None,
     typer.Option(
         "--candidate",
-        help="With --choose: a policy to choose, beside the present one; may be repeated [default: the usual ones].",
+        help="With --choose: a candidate beside the present policy; repeatable [default: the usual ones].",
         autocompletion=policy_names,
     ),
 ]
@@ -43,20 +41,16 @@ def rule_of(
 ) -> Rule | None:
     """None: nothing is chosen."""
     if not choose:
-        given = {"--candidate": candidates, "--every": every, "--horizon": horizon}
-        if alone := [option for option, value in given.items() if value]:
-            raise BadInput.of(alone[0], "says how to choose: add --choose")
+        refuse_without_choose({"--candidate": candidates, "--every": every, "--horizon": horizon})
         return None
     if executor not in (None, "yarn-knobs"):
-        raise BadInput.of(
-            "--executor", f"{executor} does not change its policy during a run: --choose needs yarn-knobs"
-        )
+        raise BadInput.of("--executor", f"{executor} cannot change its policy during a run; --choose needs yarn-knobs")
     from heddle.twin.choosing import Rule
 
     usual = Rule()
     return Rule(
-        every_ms=usual.every_ms if every is None else _ms(every, "--every", "30s or 2m"),
-        horizon_ms=usual.horizon_ms if horizon is None else _ms(horizon, "--horizon", "5m or 1h"),
+        every_ms=told_ms(every, "--every", "30s or 2m", usual.every_ms),
+        horizon_ms=told_ms(horizon, "--horizon", "5m or 1h", usual.horizon_ms),
     )
 
 
@@ -67,9 +61,23 @@ def told_policies(
     from heddle.twin.choosing import policies_to_choose
 
     policies, refused = policies_to_choose(present, candidates, workload, cluster)
-    for name, why in refused.items():
-        say(f"{name} is no candidate: {why}")
+    tell_refused(refused, say)
     return policies
+
+
+def refuse_without_choose(given: Mapping[str, object]) -> None:
+    """Options that say how to choose, where nothing is chosen."""
+    if alone := [option for option, value in given.items() if value]:
+        raise BadInput.of(alone[0], "only applies with --choose")
+
+
+def told_ms(text: str | None, option: str, examples: str, usual_ms: int) -> int:
+    return usual_ms if text is None else round(1000 * seconds(text, option, examples))
+
+
+def tell_refused(refused: Mapping[str, str], say: Callable[[str], None]) -> None:
+    for name, why in refused.items():
+        say(f"{name} is not a candidate: {why}")
 
 
 def choices_table(choices: Sequence[dict[str, Any]]) -> Table:
@@ -83,10 +91,6 @@ def choices_table(choices: Sequence[dict[str, Any]]) -> Table:
     looked = sum(bool(one["prospects"]) for one in choices)
     headings = ("at", "from", "to", "applications there, if not", "predicted", "came")
     return table(headings, rows, title=f"changes of policy ({looked} cycles looked ahead)")
-
-
-def _ms(text: str, option: str, examples: str) -> int:
-    return round(1000 * seconds(text, option, examples))
 
 
 def _s(ms: float) -> str:

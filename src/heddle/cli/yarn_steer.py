@@ -10,13 +10,33 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from heddle.cli.choosing import Candidates, Choose, Horizon
 from heddle.cli.durations import For
-from heddle.cli.output import DONE, Json, complain, is_quiet, print_json, print_json_line, say
-from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Name, Rm, Stretched, client_of, secret_of, until_told
+from heddle.cli.live_choosing import (
+    ChooseEvery,
+    JournalFolder,
+    Rest,
+    Yes,
+    choosing_beside,
+    told_candidates,
+    wanted,
+)
+from heddle.cli.output import DONE, Json, complain, counted, is_quiet, print_json, print_json_line, say
+from heddle.cli.yarn_cluster import (
+    MAX_CALLS,
+    MaxCalls,
+    Name,
+    Rm,
+    Stretched,
+    address_of,
+    client_of,
+    secret_of,
+    until_told,
+)
 from heddle.model.errors import BadInput, RunRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from heddle.cli.steer_view import SteerView
     from heddle.dashboard.board import Board
@@ -32,9 +52,14 @@ def steer(
     rm: Rm = None,
     name: Name = None,
     mode: Annotated[
-        Literal["shadow", "live"], typer.Option(help="shadow: decide and record, change nothing.")
+        Literal["shadow", "live"], typer.Option(help="shadow: decide and record, but change nothing.")
     ] = "shadow",
-    lease_s: Annotated[float, typer.Option("--lease", min=2, help="Seconds after which changes are put back.")] = 60,
+    lease_s: Annotated[
+        float,
+        typer.Option(
+            "--lease", min=2, help="Seconds after which the watchdog undoes changes if the controller falls silent."
+        ),
+    ] = 60,
     every_s: Annotated[float, typer.Option("--every", min=0.2, help="Seconds between two steps.")] = 1.0,
     for_s: For = None,
     young_s: Annotated[
@@ -42,53 +67,72 @@ def steer(
         typer.Option(
             "--young",
             min=0,
-            help="Seconds for which a new container counts in full, at least; longer where starts are slow.",
+            help="Minimum seconds for which a new container counts in full; longer where starts are slow.",
         ),
     ] = 10,
-    overcommit: Annotated[float, typer.Option(min=1, help="Promise at most this many times a node's own size.")] = 4,
-    rise: Annotated[float, typer.Option(min=0.01, help="Grow at most by this share of a node's own size a step.")] = 1,
+    overcommit: Annotated[
+        float, typer.Option(min=1, help="Maximum size of a node, as a multiple of its own size.")
+    ] = 4,
+    rise: Annotated[
+        float, typer.Option(min=0.01, help="Maximum growth per step, as a share of the node's own size.")
+    ] = 1,
     stale_s: Annotated[
-        float, typer.Option("--stale", min=2, help="Metrics that have stood still for this many seconds are not used.")
+        float, typer.Option("--stale", min=2, help="Ignore metrics that have not changed for this many seconds.")
     ] = 15,
     pressure: Annotated[
-        float, typer.Option(min=0.1, max=1, help="Share of memory in use at which a node is promised nothing more.")
+        float, typer.Option(min=0.1, max=1, help="Share of memory in use at which overcommitting a node stops.")
     ] = 0.92,
-    dead_band_mb: Annotated[int, typer.Option(min=1, help="Smaller changes are not worth a call.")] = 256,
-    dead_band_vcores: Annotated[int, typer.Option(min=1, help="The same for vcores.")] = 1,
-    node: Annotated[list[str] | None, typer.Option(help="Steer only this node; may be repeated.")] = None,
+    dead_band_mb: Annotated[int, typer.Option(min=1, help="Skip smaller changes of memory.")] = 256,
+    dead_band_vcores: Annotated[int, typer.Option(min=1, help="Skip smaller changes of vcores.")] = 1,
+    node: Annotated[list[str] | None, typer.Option(help="Steer only this node; repeatable.")] = None,
     queue: Annotated[
         list[str] | None,
-        typer.Option(help="Change AM shares and priorities only in this leaf queue (root.etl); may be repeated."),
+        typer.Option(help="Change AM shares and priorities only in this leaf queue (root.etl); repeatable."),
     ] = None,
-    best_effort: Annotated[bool, typer.Option("--best-effort", help="Go live even if parts have no knob.")] = False,
-    accept_sizes: Annotated[bool, typer.Option("--accept-sizes", help="Take nodes' sizes as they are now.")] = False,
+    best_effort: Annotated[
+        bool, typer.Option("--best-effort", help="Go live even if YARN has no knob for some part of the policy.")
+    ] = False,
+    accept_sizes: Annotated[
+        bool, typer.Option("--accept-sizes", help="Accept the nodes' current sizes as their own.")
+    ] = False,
     use_bridge: Annotated[
         bool, typer.Option("--bridge/--no-bridge", help="Decide request by request where the RM has the bridge.")
     ] = True,
     bridge_secret: Annotated[
         Path | None, typer.Option(help="File with the bridge's secret [default: a local cluster's own].")
     ] = None,
-    pause: Annotated[bool, typer.Option("--pause", help="Tell a running controller to change nothing.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Tell it to go on.")] = False,
+    pause: Annotated[
+        bool, typer.Option("--pause", help="Make a running controller undo its changes and wait.")
+    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Let it continue.")] = False,
     record: Annotated[Path | None, typer.Option(help="Append every decision to this file, as JSON lines.")] = None,
     metrics_port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Offer metrics for Prometheus on this port; 0: any.")
+        int | None, typer.Option(min=0, max=65535, help="Serve Prometheus metrics on this port; 0: any.")
     ] = None,
-    metrics_host: Annotated[str, typer.Option(help="Address on which metrics are offered.")] = "127.0.0.1",
-    dashboard: Annotated[
-        bool, typer.Option("--dashboard", help="Offer the dashboard as well; the link is printed.")
-    ] = False,
-    dashboard_port: Annotated[int, typer.Option(min=0, max=65535, help="On this port of 127.0.0.1; 0: any.")] = 0,
+    metrics_host: Annotated[str, typer.Option(help="Address on which to serve metrics.")] = "127.0.0.1",
+    dashboard: Annotated[bool, typer.Option("--dashboard", help="Also serve the dashboard; prints its link.")] = False,
+    dashboard_port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of the dashboard on 127.0.0.1; 0: any.")
+    ] = 0,
+    choose: Choose = False,
+    candidate: Candidates = None,
+    choose_every: ChooseEvery = None,
+    horizon: Horizon = None,
+    rest: Rest = None,
+    journal: JournalFolder = None,
+    yes: Yes = False,
     max_calls_per_s: MaxCalls = MAX_CALLS,
     json: Annotated[bool, typer.Option("--json", help="Print every decision as a JSON line.")] = False,
 ) -> int:
-    """Steer a real YARN with a policy, until interrupted; or, in shadow mode, say what it would do.
+    """Steer a real YARN with a policy until interrupted or, in shadow mode, show what it would do.
 
-    Sizing becomes sizes of nodes, admission AM shares of queues, partition shares of two queues, ordering priorities of
-    applications (or, where the ResourceManager has the bridge, the order of requests for each node), all over REST; no
-    container is ever killed. Live, everything is put back when it ends; a watchdog does
-    so if it dies, and `heddle yarn restore` does so from any state. One controller per cluster. On a terminal it shows
-    nodes and decisions as they are.
+    Sizing sets node sizes, admission the AM shares of queues, partition the shares of two queues, and ordering the
+    priorities of applications (or, with the bridge in the ResourceManager, the order of requests for each node). All
+    changes go over REST, and no container is ever killed. In live mode everything is restored at the end; if the
+    controller dies, a watchdog does that, and `heddle yarn restore` does it from any state. One controller per cluster.
+    On a terminal it shows nodes and decisions live.
+    With --choose the twin looks ahead at intervals, in a process of its own, and the policy that promises most takes
+    over; in live mode that needs an hour of shadow mode first.
 
     \b
     Examples:
@@ -97,6 +141,7 @@ def steer(
       heddle yarn steer --policy admission-control --mode live --metrics-port 9464
       heddle yarn steer --policy usage-feedback --mode live --dashboard
       heddle yarn steer --policy haste --mode live --bridge-secret /etc/heddle/bridge/secret
+      heddle yarn steer --policy weave --choose
       heddle yarn steer --pause
     """
     from heddle.model.resources import MILLI
@@ -107,6 +152,7 @@ def steer(
     from heddle.yarn.live.bridge.endpoint import BridgeEndpoint
     from heddle.yarn.live.controller import Settings
     from heddle.yarn.live.levers import charging_young
+    from heddle.yarn.live.recognising import recognise
     from heddle.yarn.live.steering.bridging import leaves_to_decide
     from heddle.yarn.live.steering.decisions import decision_of
     from heddle.yarn.live.steering.desk import desk_of
@@ -116,67 +162,88 @@ def steer(
     from heddle.yarn.observe.journal import Journal
 
     chosen = parse_policy(policy)
+    to_choose = wanted(choose, candidate, choose_every, horizon, rest, journal, yes)
     with client_of(rm, name, max_calls_per_s=max_calls_per_s) as client:
         desk = desk_of(client.address)
         if pause or resume:
             if pause and resume:
-                raise BadInput.of("--pause", "say either --pause or --resume")
+                raise BadInput.of("--pause", "use either --pause or --resume")
             desk.pause(pause)
             return DONE
+        recognise(client)
         secret = secret_of(bridge_secret, rm, name)
         endpoint = BridgeEndpoint(client, secret)
         decided = (
             leaves_to_decide(client, endpoint, chosen, bool(secret) or mode == "shadow", say)
-            if use_bridge
+            if use_bridge and not choose  # what is chosen between are ways to turn knobs
             else frozenset()
         )
         bridge = BridgeKnob.for_steps(endpoint, decided, every_s, lease_s) if decided else None
         if missing := without_knob(chosen, bridge is not None):
-            said = f"not acted on: {'; '.join(missing)}"
+            said = f"cannot be acted on: {'; '.join(missing)}"
             if mode == "live" and not best_effort:
-                raise RunRefused(f"{said}. --best-effort goes on nevertheless")
+                raise RunRefused(f"{said}. Use --best-effort to continue anyway")
             say(f"note: {said}")
+        policies = told_candidates(client, policy, to_choose, say) if to_choose is not None else [chosen]
         only = frozenset(node) if node else None
         limits = Limits(
-            overcommit, rise, round(1000 * stale_s), pressure, only, _leaves(queue, chosen), keep_largest=True
+            overcommit, rise, round(1000 * stale_s), pressure, only, _leaves(queue, policies), keep_largest=True
         )
         young_ms = round(1000 * young_s)
-        charging = charging_young(chosen, young_ms, Settings.report_ms)
+        charging, *others = (charging_young(one, young_ms, Settings.report_ms) for one in policies)
         settings = Settings(
             dead_band=(dead_band_mb, MILLI * dead_band_vcores),
             shadow=mode == "shadow",
             limits=limits,
-            in_full_ms=young_ms if charging != chosen else 0,
+            # Of several policies some say it: how long starts take is then not learnt for the others either.
+            in_full_ms=young_ms if charging != policies[0] and not others else 0,
         )
         chosen = charging
         terms = Terms(lease_s, getpass.getuser(), accept_sizes)
-        journal = Journal(record, say) if record is not None else None
+        kept = Journal(record, say) if record is not None else None
         metrics = SteeringMetrics(str(chosen), mode) if metrics_port is not None else None
-        about = f"{mode}: {chosen} on {client.address}; Ctrl-C ends it" + (", all is put back" * (mode == "live"))
+        who = f"{chosen} first, of {len(policies)} policies," if others else str(chosen)
+        restores = " and restore everything" if mode == "live" else ""
+        about = f"{mode}: {who} on {client.address}; press Ctrl-C to stop{restores}"
         showing = Showing(desk, str(chosen), mode, every_s, lease_s)
         with (
             until_told() as told,
             _dashboard(client.address, desk, stale_s, dashboard_port if dashboard else None) as board,
-            _watched(about, json, journal, metrics, (metrics_host, metrics_port or 0), showing) as teller,
+            _watched(about, json, kept, metrics, (metrics_host, metrics_port or 0), showing) as teller,
         ):
-            session = Session(client, chosen, settings, desk, terms, teller.say, bridge)
-            with showing.at_work(teller.say), session.at_work(), _pausing(rm, name, bridge is not None) as wait:
+            session = Session(client, chosen, settings, desk, terms, teller.say, bridge, others)
+            with (
+                choosing_beside(
+                    to_choose, policies, address_of(rm, name), terms.user, max_calls_per_s, young_ms, desk,
+                    mode == "shadow", teller.say,
+                ) as beside,
+                showing.at_work(teller.say),
+                session.at_work(),
+                _pausing(rm, name, bridge is not None) as wait,
+            ):  # fmt: skip
                 teller.begin(about)
                 began_s = time.monotonic()
                 stretched = Stretched(client, every_s, teller.say)
                 while not told and (for_s is None or time.monotonic() - began_s < for_s):
                     if desk.is_to_end(showing.name):
-                        teller.say("asked to end from the dashboard")
+                        teller.say("stopped from the dashboard")
                         break
                     step_began_s = time.monotonic()
                     stretched.begin()
                     step = session.step()
                     stretched.end()
-                    decision = decision_of(step, chosen.name, mode, time.time()) if step is not None else None
+                    acted = policies[beside.in_force if beside is not None else 0].name
+                    decision = decision_of(step, acted, mode, time.time()) if step is not None else None
+                    if beside is not None:
+                        if beside.after(step, session):
+                            teller.in_force(policies[beside.in_force].name)
+                        decision = decision and decision | beside.taken()
                     teller.tell(decision, session.paused)
                     if board is not None:
                         board.saw(step.snapshot) if step is not None else board.missed(session.trouble)
                     wait(step_began_s + every_s - time.monotonic())
+                if mode == "shadow":
+                    teller.end()
     return DONE
 
 
@@ -216,11 +283,14 @@ def _pausing(rm: str | None, name: str | None, bridge: bool) -> Iterator[Callabl
             yield wait
 
 
-def _leaves(queue: list[str] | None, policy: Policy) -> frozenset[str] | None:
+def _leaves(queue: list[str] | None, policies: Sequence[Policy]) -> frozenset[str] | None:
     from heddle.yarn.live.applying.wanted import pool_leaves
 
-    if queue and (pools := pool_leaves(policy)):
-        raise RunRefused(f"the policy shares the cluster out between {' and '.join(pools)}: --queue cannot limit that")
+    for policy in policies if queue else ():
+        if pools := pool_leaves(policy):
+            raise RunRefused(
+                f"{policy} shares the cluster out between {' and '.join(pools)}: --queue cannot restrict that"
+            )
     return frozenset(queue) if queue else None
 
 
@@ -237,10 +307,16 @@ class _Teller:
     ) -> None:
         self._view, self._json, self._journal, self._metrics = view, json, journal, metrics
         self._showing = showing
+        self._steps = self._changes = 0
 
     def begin(self, about: str) -> None:
         if self._view is None:  # which has it above all the time
             say(about)
+
+    def end(self) -> None:
+        """Of a shadow, which may have said nothing so far."""
+        made = counted(self._changes, "change")
+        self.say(f"{counted(self._steps, 'step')}; live mode would have made {made}")
 
     def say(self, text: str) -> None:
         self._showing.said(text)
@@ -248,6 +324,12 @@ class _Teller:
             self._view.say(text)
         else:
             say(text)
+
+    def in_force(self, policy: str) -> None:
+        """From the next step on."""
+        self._showing.in_force(policy)
+        if self._metrics is not None:
+            self._metrics.in_force(policy)
 
     def tell(self, decision: dict[str, Any] | None, paused: bool) -> None:
         """None: the ResourceManager did not answer."""
@@ -265,15 +347,18 @@ class _Teller:
                 self._metrics.stepped(decision)
         if decision is None:
             return
+        changes = changes_in_words(decision)
+        self._steps += 1
+        self._changes += len(changes)
         if self._journal is not None:
             self._journal.add(decision)
             self._journal.flush()
         if self._json:
             print_json_line(decision)
         elif self._view is not None:
-            self._view.show(decision, changes_in_words(decision))
+            self._view.show(decision, changes)
         else:
-            for change in changes_in_words(decision):
+            for change in changes:
                 say(change)
 
 
@@ -305,11 +390,14 @@ def restore(
     rm: Rm = None,
     name: Name = None,
     from_nodes: Annotated[
-        bool, typer.Option("--from-nodes", help="To what their NodeManagers were configured with, whatever was saved.")
+        bool,
+        typer.Option(
+            "--from-nodes", help="Restore the sizes that NodeManagers were configured with, ignoring what was saved."
+        ),
     ] = False,
     json: Json = False,
 ) -> int:
-    """Put back all that a controller has changed, from any state, and prove it by reading it again.
+    """Undo everything a controller has changed, from any state, and verify it by reading it back.
 
     \b
     Examples:
@@ -329,5 +417,5 @@ def restore(
         away = [one.name for one in done if one.away]
         say(f"{in_words(done)}, read back; {changed} were changed" if done else in_words(done))
         if away:
-            say(f"not there, so not proven: {', '.join(away)}")
+            say(f"away, so not verified: {', '.join(away)}")
     return DONE

@@ -15,11 +15,14 @@ if TYPE_CHECKING:
 
 
 def storm(
-    seeds: Annotated[int, typer.Option(min=1, help="How many storms.")] = 20,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of storms.")] = 20,
     first: Annotated[int, typer.Option("--first", min=0, help="The first seed.")] = 0,
+    choose: Annotated[
+        bool, typer.Option("--choose", help="The policy in force changes now and then, as with `steer --choose`.")
+    ] = False,
     json: Json = False,
 ) -> int:
-    """Let seeded faults loose on the real controller, watchdog and observer, steering a simulated YARN.
+    """Inject seeded faults into the real controller, watchdog and observer as they steer a simulated YARN.
 
     Nothing real is touched: clock, network, disk and processes are simulated. Every seed is one storm of about 170
     simulated seconds. The first that breaks an invariant is shrunk to few faults, and the command that replays it is
@@ -33,29 +36,34 @@ def storm(
     from heddle.storm.shrink import shrunk
     from heddle.storm.storm import Storm
 
-    steps, pairs = 0, Counter[tuple[str, str]]()
+    steps = changes = 0
+    pairs = Counter[tuple[str, str]]()
     for seed in range(first, first + seeds):
-        outcome = Storm(seed).run()
+        outcome = Storm(seed, chooses=choose).run()
         steps += outcome.steps
+        changes += outcome.policy_changes
         pairs.update(combinations(sorted({str(fault.kind) for fault in outcome.faults}), 2))
         if outcome.broken:
             _tell(shrunk(outcome), json)
             return FAILED
     told = {"seeds": seeds, "first": first, "steps": steps, "pairs_of_faults": len(pairs), "broken": []}
+    if choose:
+        told["policy_changes"] = changes
     if json:
         print_json(told)
     else:
-        say(f"{seeds} storms, {steps} steps, {len(pairs)} pairs of kinds of faults: every invariant held")
+        policies = f"{changes} changes of policy, " if choose else ""
+        say(f"{seeds} storms, {steps} steps, {policies}{len(pairs)} pairs of kinds of faults: every invariant held")
     return DONE
 
 
 def _tell(outcome: Outcome, json: bool) -> None:
-    again = f"heddle yarn storm --first {outcome.seed} --seeds 1"
+    again = f"heddle yarn storm --first {outcome.seed} --seeds 1" + " --choose" * outcome.chooses
     if json:
         faults = [vars(fault) for fault in outcome.faults]
         print_json({"seed": outcome.seed, "faults": faults, "broken": outcome.broken, "again": again})
         return
-    say(f"seed {outcome.seed} breaks; with as few of its faults as do:")
+    say(f"seed {outcome.seed} breaks an invariant; minimal set of its faults:")
     for fault in outcome.faults:
         say(f"  {fault}")
     for what in outcome.broken:

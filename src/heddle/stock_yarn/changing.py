@@ -20,9 +20,10 @@ from heddle.sim.loading import Engine
 from heddle.sim.memory.tables import Sim
 from heddle.sim.run import Ended, Keeper, run_engine
 from heddle.stock_yarn.levers import stock_policy
-from heddle.stock_yarn.mind import Mind
+from heddle.stock_yarn.mind import SimulatedMind
 from heddle.stock_yarn.outside import OutsidePolicy, stock_cluster
 from heddle.stock_yarn.tabling import Named
+from heddle.yarn.live.applying.handing_over import not_spoken_of
 from heddle.yarn.live.applying.putting_back import put_back
 from heddle.yarn.live.applying.standing import Standing
 from heddle.yarn.live.applying.wanted import pool_leaves
@@ -75,11 +76,11 @@ class ChangingPolicy(OutsidePolicy):
     ) -> None:
         leaves = max((pool_leaves(policy) for policy in policies), key=len)
         super().__init__(workload, cluster, policies[0], stock, seed, bridge=False, moves_to=leaves)
-        self._minds = [self._mind, *(Mind(cluster, policy, stock, bridge=False) for policy in policies[1:])]
+        self._minds = [self._mind, *(SimulatedMind(cluster, policy, stock, bridge=False) for policy in policies[1:])]
         self._chooser, self.in_force = chooser, 0
 
     def _decide(self, snapshot: Snapshot, engine: Engine, handle: SimHandle) -> tuple[Standing, Named | None]:
-        plans = [mind.decide(snapshot) for mind in self._minds]
+        plans = [mind.decide(snapshot)[1] for mind in self._minds]
         chosen = self._chooser(snapshot, handle.sim)
         wanted = self._minds[chosen].wanted(plans[chosen])
         if chosen != self.in_force:
@@ -93,13 +94,3 @@ class ChangingPolicy(OutsidePolicy):
         self._knobs.at(engine, handle)
         put_back(self._knobs, not_spoken_of(self._applier.ownership.found, wanted), time)
         self._knobs.settle()
-
-
-def not_spoken_of(found: Standing, wanted: Standing) -> Standing:
-    """Of knobs as they were found, those that `wanted` leaves out; of a queue, the settings."""
-    queues = {
-        name: {key: value for key, value in settings.items() if key not in wanted.queues.get(name, {})}
-        for name, settings in found.queues.items()
-    }
-    rest = found.without(wanted.knobs())
-    return Standing(rest.sizes, {name: some for name, some in queues.items() if some}, rest.priorities, rest.leaves)

@@ -19,7 +19,7 @@ from heddle.sim.loading import Engine
 from heddle.sim.memory.queue_tree import QueueTree
 from heddle.sim.run import Ended, Keeper, run_engine
 from heddle.stock_yarn.levers import posted, stock_policy
-from heddle.stock_yarn.mind import Mind
+from heddle.stock_yarn.mind import SimulatedMind
 from heddle.stock_yarn.sight import Sight
 from heddle.stock_yarn.tabled import TABLED, TABLED_BY_KEY
 from heddle.stock_yarn.tabling import Named, SimulatedBridge
@@ -141,7 +141,7 @@ class OutsidePolicy:
         self._knobs = SimulatedKnobs(queues, stock.queues)
         # Without guards: those are for a cluster in which a person, a fault or a hanging node may get in the way.
         self._applier = Applier(self._knobs, Ownership(), guards=())
-        self._mind = Mind(cluster, policy, stock, bridge)
+        self._mind = SimulatedMind(cluster, policy, stock, bridge)
         self._bridge = SimulatedBridge(from_outside(policy), self._poll_ms) if bridge else None
         self.hears_in_ms = cluster.observation.latency_ms if bridge else 0
         self._due: list[tuple[int, Standing, Named | None]] = []  # (when it takes effect, what)
@@ -164,7 +164,7 @@ class OutsidePolicy:
         return self._knobs.log(now)
 
     def _decide(self, snapshot: Snapshot, engine: Engine, handle: SimHandle) -> tuple[Standing, Named | None]:
-        plan = self._mind.decide(snapshot)
+        _, plan = self._mind.decide(snapshot)
         table = self._bridge.name(plan, self._mind.live, handle.sim) if self._bridge else None
         return self._mind.wanted(plan), table
 

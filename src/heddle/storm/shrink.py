@@ -14,7 +14,7 @@ def shrunk(outcome: Outcome) -> Outcome:
     while best.faults:
         size = max(1, len(best.faults) // parts)
         smaller = (
-            _broken(best.seed, best.faults[:at] + best.faults[at + size :]) for at in range(0, len(best.faults), size)
+            _broken(best, best.faults[:at] + best.faults[at + size :]) for at in range(0, len(best.faults), size)
         )
         found = next((one for one in smaller if one is not None), None)
         if found is not None:
@@ -29,11 +29,11 @@ def shrunk(outcome: Outcome) -> Outcome:
 def _shorter(best: Outcome) -> Outcome:
     for number, fault in enumerate(best.faults):
         halved = replace(fault, for_s=fault.for_s / 2)
-        found = _broken(best.seed, (*best.faults[:number], halved, *best.faults[number + 1 :]))
+        found = _broken(best, (*best.faults[:number], halved, *best.faults[number + 1 :]))
         best = found or best
     return best
 
 
-def _broken(seed: int, faults: tuple[Fault, ...]) -> Outcome | None:
-    outcome = Storm(seed, faults).run()
+def _broken(of: Outcome, faults: tuple[Fault, ...]) -> Outcome | None:
+    outcome = Storm(of.seed, faults, of.chooses).run()
     return outcome if outcome.broken else None

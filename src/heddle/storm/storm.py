@@ -15,6 +15,7 @@ from typing import Final
 from heddle.model.errors import HeddleError
 from heddle.policy.parse import parse_policy
 from heddle.storm.answers import RmAnswers
+from heddle.storm.drawn_choices import RULE, STOCK, DrawnChoices
 from heddle.storm.faults import Fault, draw_faults
 from heddle.storm.happening import Happening
 from heddle.storm.machine import Machine
@@ -23,6 +24,9 @@ from heddle.storm.recorded import wrongly_recorded
 from heddle.storm.timeline import BEGAN_S, Process, Timeline
 from heddle.storm.watch import Watch
 from heddle.storm.yarn import SimulatedYarn
+from heddle.twin.choosing import Choosing
+from heddle.twin.live_choice import LiveChoice
+from heddle.twin.rollouts import Candidate
 from heddle.yarn.live.applying.seen import Limits
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.connection import Answer
@@ -30,6 +34,7 @@ from heddle.yarn.live.controller import Settings
 from heddle.yarn.live.steering import watchdog
 from heddle.yarn.live.steering.desk import Desk
 from heddle.yarn.live.steering.session import Say, Session, Terms, restore
+from heddle.yarn.live.world import Clock
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.observer import Observer
 
@@ -57,13 +62,16 @@ class Outcome:
     steps: int
     changes: int
     trail: tuple[str, ...]
+    chooses: bool = False
+    policy_changes: int = 0
 
 
 class Storm:
     """Builds the world of a seed and runs it."""
 
-    def __init__(self, seed: int, faults: tuple[Fault, ...] | None = None) -> None:
-        self.seed = seed
+    def __init__(self, seed: int, faults: tuple[Fault, ...] | None = None, chooses: bool = False) -> None:
+        """`chooses`: the policy in force changes now and then."""
+        self.seed, self.chooses = seed, chooses
         self.faults = draw_faults(Random(f"{seed} faults"), FAULTS_UNTIL_S) if faults is None else faults
         random = Random(f"{seed} world")
         self.timeline = Timeline()
@@ -79,7 +87,9 @@ class Storm:
         self.watch = Watch(self.yarn, self.machine, FOLDER / "baseline.json", LEASE_S, self.limits, preempts)
         rm = RmAnswers(self.yarn, configured)
         self.network = Network(self.timeline, Random(f"{seed} net"), rm, self.watch.before, self.watch.heard)
-        self._policy = parse_policy(random.choice(POLICIES))
+        policy = random.choice(POLICIES)
+        others = (*(other for other in POLICIES if other != policy), STOCK) if chooses else ()
+        self._policies = [policy, *others]
         self._operator = Random(f"{seed} operator")
         self.said: list[str] = []
         self.told_to_end: set[str] = set()
@@ -110,7 +120,10 @@ class Storm:
             finally:
                 self.timeline.end()
         broken = tuple(self.watch.broken)
-        return Outcome(self.seed, self.faults, broken, self.steps, self.watch.changes, tuple(self.said))
+        return Outcome(
+            self.seed, self.faults, broken, self.steps, self.watch.changes, tuple(self.said), self.chooses,
+            self.watch.policy_changes,
+        )  # fmt: skip
 
     def _begin(self) -> None:
         self.start_controller()
@@ -130,6 +143,8 @@ class Storm:
     def _must_steer(self) -> None:
         if not self.watch.broken and self.watch.now_s - self._answered_s > 5:
             self.watch.breaks(f"{STEERS_AGAIN_WITHIN_S:g} s after the last fault nobody steers")
+        if not self.watch.broken and self.chooses:  # by then YARN alone is in force
+            self.watch.must_be_handed_back()
 
     def _must_be_as_found(self) -> None:
         if self.watch.broken:
@@ -160,7 +175,9 @@ class Storm:
                 state.told = False
         try:
             with RmClient(RM, timeout_s=4.0, connect=world.connect) as client:
-                session = Session(client, self._policy, settings, desk, terms, self._say(process))
+                policy, *others = (parse_policy(name) for name in self._policies)
+                session = Session(client, policy, settings, desk, terms, self._say(process), others=others)
+                choice = self._choice(process, world.clock) if self.chooses else None
                 with session.at_work():
                     answered_s = world.clock.monotonic()
                     while process.name not in self.told_to_end:
@@ -172,6 +189,11 @@ class Storm:
                         step = session.step()
                         self.steps += 1
                         self.watch.stepped(process)
+                        if choice is not None:
+                            seen = None if step is None else len(step.snapshot.apps)
+                            told = choice.after(seen, session.found, session.paused)
+                            self.watch.in_force(process, told.in_force, RULE.rest_ms / 1000)
+                            session.put_in_force(told.in_force)
                         if step is not None:
                             self._answered_s, answered_s = self.watch.now_s, world.clock.monotonic()
                             self.watch.step(process, step)
@@ -183,6 +205,16 @@ class Storm:
         finally:
             if not self.is_over:
                 self._start_again_later()
+
+    def _choice(self, process: Process, clock: Clock) -> LiveChoice:
+        """As `heddle yarn steer --choose` has it, but for who looks ahead."""
+        random = Random(f"{self.seed} choices of {process.name}")
+        ahead = DrawnChoices(random, clock.monotonic, self._policies, self._is_calm)
+        candidates = [Candidate.of(name, "yarn-knobs") for name in self._policies]
+        return LiveChoice(Choosing(candidates, RULE), ahead, clock, self._say(process))
+
+    def _is_calm(self) -> bool:
+        return self.watch.now_s > FAULTS_UNTIL_S
 
     def _start_again_later(self) -> None:
         """Somebody, or a service manager, starts it again; now and then `restore` comes first."""

@@ -26,6 +26,10 @@ class Place:
     began_s: float = 0.0  # when the application came into being
     was_native: tuple[Any, ...] = ()
     was_ours: bool = False
+    is_seen: bool = True  # by a program of ours, since it stands there
+    # What a person set and we overwrote before we could see it: YARN has no compare-and-set. What was there before
+    # counts then; theirs may stand in the end, too.
+    unseen: tuple[Any, ...] = ()
 
     @property
     def is_ours(self) -> bool:
@@ -43,12 +47,23 @@ class Truth:
     def put(self, part: Part, value: Any, by: By, now_s: float) -> None:
         place = self.places[part]
         if by is By.US:
-            by = By.YARN if same(part[0], value, place.native) and place.by is not By.PERSON else by
-            by = By.PERSON if place.by is By.PERSON and same(part[0], value, place.now) else by
+            if place.by is By.PERSON and same(part[0], value, place.now):
+                by = By.PERSON
+            elif place.by is By.PERSON and not place.is_seen:
+                place = replace(place, native=place.was_native[-1], unseen=(*place.unseen, place.now))
+            if any(same(part[0], value, right) for right in (place.native, *place.unseen)) and by is By.US:
+                by = By.YARN
             self.places[part] = replace(place, now=value, by=by, since_s=now_s, was_ours=True)
         else:
             was_native = (*place.was_native, place.native)
-            self.places[part] = replace(place, now=value, native=value, by=by, since_s=now_s, was_native=was_native)
+            place = replace(place, now=value, native=value, by=by, since_s=now_s, was_native=was_native)
+            self.places[part] = replace(place, is_seen=by is not By.PERSON)
+
+    def show(self, what: str) -> None:
+        """One of our programs sees where these knobs stand."""
+        for (kind, _, _), place in self.places.items():
+            if kind == what:
+                place.is_seen = True
 
     def forget(self, part: Part) -> None:
         self.places.pop(part, None)

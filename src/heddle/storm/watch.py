@@ -77,6 +77,8 @@ class Watch:
         self.stepped_s = self.answers_since_s = self.guarded_since_s = 0.0
         self.changes = self._unguarded_steps = 0
         self.out_of_action: set[str] = set()  # processes that were so for longer than the lease, and go on now
+        self._in_force: dict[str, tuple[int, float]] = {}  # policy, and since when
+        self.policy_changes = 0
         self.broken: list[str] = []
 
     def breaks(self, what: str) -> None:
@@ -95,6 +97,8 @@ class Watch:
             sight.is_true[kind] = as_given
             if as_given:
                 sight.reads_s.setdefault(kind, []).append(self.now_s)
+                if process in (*self.controllers, *self.watchdogs):
+                    self._yarn.truth.show(kind)
         if path == "/nodes":
             sight.nodes_text = answer.text
         if path == "/scheduler":
@@ -128,7 +132,7 @@ class Watch:
             self.breaks(f"{process.name} changes {part}, and how it was is not on disk")
             return
         value = found.get(setting) if setting else tuple(found) if what == SIZES else found
-        if not any(same(what, value, native) for native in (place.native, *place.was_native)):
+        if not any(same(what, value, native) for native in (place.native, *place.was_native, *place.unseen)):
             self.breaks(f"{process.name} changes {part}, and on disk it was {value}, not {place.native}")
 
     def _must_be_allowed(self, process: Process, name: str, size: Size, place: Place, sight: Sight) -> None:
@@ -193,6 +197,25 @@ class Watch:
         for (what, name, setting), place in self._yarn.truth.ours().items():
             if what != SIZES or self._can_be_put_back(name, place):
                 self.breaks(f"{why}{what} {name} {setting} is still {place.now} and was {place.native}")
+
+    def must_be_handed_back(self) -> None:
+        """A policy that says nothing is in force: nothing is as another has made it, but for sizes that a guard keeps,
+        because YARN would preempt, or kill for a smaller one."""
+        for (what, name, setting), place in self._yarn.truth.ours().items():
+            if what == SIZES:
+                node = self._yarn.node(name)
+                if self._preempts or node is None or not node.resizable or self._yarn.nodes[name].kills_below:
+                    continue
+            self.breaks(f"{what} {name} {setting} is still {place.now}, which no policy in force wants")
+
+    def in_force(self, process: Process, policy: int, rest_s: float) -> None:
+        """After each step: the policy that is to act."""
+        last, since_s = self._in_force.get(process.name, (0, -rest_s))
+        if policy != last:
+            if self.now_s - since_s < rest_s:
+                self.breaks(f"{process.name} changes its policy twice within {rest_s:g} s")
+            self._in_force[process.name] = policy, self.now_s
+            self.policy_changes += 1
 
     def watchdog_ends(self, process: Process) -> None:
         """Of its own accord: then nothing is left to put back, or somebody else is at it."""

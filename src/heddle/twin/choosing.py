@@ -29,6 +29,7 @@ CANDIDATES: Final = (
     "usage-feedback(young_reports=2)",
     "dress",
     "admission-control(backlog=0.75)+usage-feedback(young_reports=2)",
+    "weave",
 )
 NOTHING_RUNS: Final = "no application runs or waits"
 NOTHING_FINISHED: Final = "no task has finished yet that others could be judged by"
@@ -131,7 +132,7 @@ class Choice:
 
 @dataclass
 class Choosing:
-    """Remembers what it has chosen; the first candidate is in force at first."""
+    """Remembers what is in force, at first the first candidate, and since when; `choices`: all that it made itself."""
 
     candidates: Sequence[Candidate]
     rule: Rule = field(default_factory=Rule)
@@ -145,36 +146,50 @@ class Choosing:
     def may_change(self, at_ms: int) -> bool:
         return self._changed_ms is None or at_ms - self._changed_ms >= self.rule.rest_ms
 
-    def choose(self, snapshot: Snapshot, at_ms: int, seconds: float | None = None) -> Choice:
-        """Decides, and is in force from now on what was decided. `seconds`: how long that may take."""
-        choice = self._choice(snapshot, at_ms, seconds)
+    def choose(self, snapshot: Snapshot, at_ms: int) -> Choice:
+        """Decides, and is in force from now on what was decided."""
+        choice = choose(snapshot, self.candidates, self.in_force, self.rule, at_ms, self.seed)
         self.choices.append(choice)
+        self.take(choice, at_ms)
+        return choice
+
+    def take(self, choice: Choice, at_ms: int) -> None:
+        """Is in force from now on what was decided, maybe a while ago."""
         if choice.changes:
             self.in_force = [one.name for one in self.candidates].index(choice.chosen)
             self._changed_ms = at_ms
-        return choice
 
-    def _choice(self, snapshot: Snapshot, at_ms: int, seconds: float | None) -> Choice:
-        rule, present = self.rule, self.candidates[self.in_force]
-        as_it_is = Choice(at_ms, rule.horizon_ms, present.name, present.name, NOTHING_RUNS)
-        if not snapshot.live:
-            return as_it_is
-        futures = Futures(snapshot, rule.horizon_ms, rule.rollouts, self.seed + at_ms)
-        if futures.is_blind:
-            return replace(as_it_is, why=NOTHING_FINISHED)
-        others = [one for one in self.candidates if one is not present]
-        try:
-            rolled = roll_out(futures, snapshot.cluster, [present, *others], rule.horizon_ms, rule.rollouts, seconds)
-        except (BadInput, RunRefused) as error:  # nodes are lost, and what waits fits on no other
-            return replace(as_it_is, why=str(error))
-        prospects = tuple(_prospect(one, rolled[0]) for one in rolled)
-        shown = [one for one in prospects[1:] if one.is_shown]
-        best = max(shown, key=lambda one: one.gain, default=None)
-        if best is None:
-            return replace(as_it_is, why=NOT_SHOWN, prospects=prospects)
-        if best.gain < rule.least_gain * prospects[0].present:
-            return replace(as_it_is, why=SMALL, prospects=prospects)
-        return replace(as_it_is, chosen=best.policy, why=BETTER, prospects=prospects)
+
+def choose(
+    snapshot: Snapshot,
+    candidates: Sequence[Candidate],
+    in_force: int,
+    rule: Rule,
+    at_ms: int,
+    seed: int = 0,
+    seconds: float | None = None,
+) -> Choice:
+    """What one cycle decides, of a simulated cluster and of a real one. `seconds`: how long that may take."""
+    present = candidates[in_force]
+    as_it_is = Choice(at_ms, rule.horizon_ms, present.name, present.name, NOTHING_RUNS)
+    if not snapshot.live:
+        return as_it_is
+    futures = Futures(snapshot, rule.horizon_ms, rule.rollouts, seed + at_ms)
+    if futures.is_blind:
+        return replace(as_it_is, why=NOTHING_FINISHED)
+    others = [one for one in candidates if one is not present]
+    try:
+        rolled = roll_out(futures, snapshot.cluster, [present, *others], rule.horizon_ms, rule.rollouts, seconds)
+    except (BadInput, RunRefused) as error:  # nodes are lost, and what waits fits on no other
+        return replace(as_it_is, why=str(error))
+    prospects = tuple(_prospect(one, rolled[0]) for one in rolled)
+    shown = [one for one in prospects[1:] if one.is_shown]
+    best = max(shown, key=lambda one: one.gain, default=None)
+    if best is None:
+        return replace(as_it_is, why=NOT_SHOWN, prospects=prospects)
+    if best.gain < rule.least_gain * prospects[0].present:
+        return replace(as_it_is, why=SMALL, prospects=prospects)
+    return replace(as_it_is, chosen=best.policy, why=BETTER, prospects=prospects)
 
 
 def _prospect(one: Rolled, present: Rolled) -> Prospect:

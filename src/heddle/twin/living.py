@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 from heddle.check.policies import CANDIDATES
-from heddle.check.present import present_of
 from heddle.model.errors import RunRefused
 from heddle.policy.parse import parse_policy
 from heddle.stock_yarn.outside import refuse_without_knobs
@@ -15,40 +14,28 @@ from heddle.twin.forecast import Forecast, forecast
 from heddle.twin.futures import Futures
 from heddle.twin.keeping import FILE, Kept, calibration, entries, read_kept
 from heddle.twin.known import Snapshot, check_snapshot
-from heddle.twin.masters import Masters
+from heddle.twin.looking import Looking
 from heddle.twin.rollouts import Candidate
-from heddle.twin.watched import Watched
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.rm_answers import read_apps
-from heddle.yarn.observe.history import MAPREDUCE
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.observer import Observer
 
-_USES: Final = "usage-feedback"  # acts on what containers use, which a forecast does not know
+# Acts on what containers use alone, which a forecast does not know; of weave the other levers can be judged.
+_USES: Final = "usage-feedback"
 
 
 class Living:
     """`folder`: where the observer's journal is, and forecasts are kept."""
 
     def __init__(self, client: RmClient, observer: Observer, folder: Path, conf: Path | None) -> None:
-        self._client, self._observer, self._conf = client, observer, conf
-        self._masters = Masters(client)
+        self._client, self._observer = client, observer
+        self._looking = Looking(client, observer, conf)
         self._file = Journal(folder / FILE)
         self._kept: list[Kept] = read_kept(self._file.read(), str(folder / FILE))
 
     def look(self) -> tuple[Snapshot, int]:
         """What is known now, and when that is by the ResourceManager's clock. The observer has polled before."""
-        seen = self._observer.seen
-        apps = read_apps(self._client.apps(), self._client.address)
-        running = [name for name, app in apps.items() if app.running and app.has_am]
-        self._masters.ask(name for name in running if name in seen.apps and seen.apps[name].kind == MAPREDUCE)
-        waiting = {name: app.asks[0].size for name, app in apps.items() if not app.running and app.asks}
-        watched = Watched(
-            seen, present_of(self._client, self._conf), self._masters.totals,
-            {name: app.asks for name, app in apps.items() if app.running}, waiting,
-        )  # fmt: skip
-        now_ms = self._observer.polled_ms
-        return watched.at(now_ms), now_ms
+        return self._looking.look()
 
     def forecast(
         self, horizon_ms: int, n_draws: int, seconds: float | None, candidates: Sequence[str] | None

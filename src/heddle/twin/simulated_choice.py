@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from heddle.check.jobs import kind_of
 from heddle.model.cluster import Cluster
+from heddle.model.resources import VCORES
 from heddle.model.workload import Workload
 from heddle.policy.policy import Policy
 from heddle.record.run import Run
@@ -23,10 +24,8 @@ from heddle.traces.align import in_resources_of
 from heddle.twin.choosing import Choice, Choosing, Rule
 from heddle.twin.rollouts import Candidate
 from heddle.twin.under_way import UnderWay
-from heddle.twin.use import ObservedUse
+from heddle.twin.use import USE_EVERY_MS, ObservedUse
 from heddle.yarn.live.snapshot import Snapshot as Look
-
-USE_EVERY_MS: Final = 5000  # looks at what nodes use that are taken in
 
 
 class _Beside:
@@ -34,9 +33,10 @@ class _Beside:
 
     def __init__(self, workload: Workload, cluster: Cluster, choosing: Choosing) -> None:
         self._choosing, self._under_way = choosing, UnderWay(workload, cluster)
-        capacity = np.array([node.capacity for node in cluster.nodes], np.int64)
+        vcores = np.array([node.capacity[VCORES] for node in cluster.nodes], np.int64)
         self._use = ObservedUse(
-            capacity, lambda job: (kind_of(workload.job_name(job)), workload.users[workload.jobs["user"][job]])
+            lambda look: vcores[look.columns.nodes["node"]],
+            lambda job: (kind_of(workload.job_name(job)), workload.users[workload.jobs["user"][job]]),
         )
         self._has_use = workload.has_use
         self._use_ms, self._choice_ms = 0, choosing.rule.every_ms  # when it is time next

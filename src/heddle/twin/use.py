@@ -20,17 +20,21 @@ from heddle.twin.known import Application, Snapshot
 from heddle.yarn.live.snapshot import Snapshot as Look
 
 FEW: Final = 5.0  # looks at a single container that count as much as what all use together
+USE_EVERY_MS: Final = 5000  # looks that are taken in
 MOST: Final = 2.0  # of its reservation: CPU can be more than was reserved
 
 Key = tuple[Any, ...]  # the job's name and user, whether it is an AM, and its size
 _N: Final = 2  # memory and vcores: what is told of nodes
 
 
+Machines = Callable[[Look], npt.NDArray[np.int64]]  # of each node of a look, its machine's vcores in thousandths
+
+
 class ObservedUse:
     """`kind_of`: of an application's number, its name but for numbers, and its user."""
 
-    def __init__(self, capacity: npt.NDArray[np.int64], kind_of: Callable[[int], tuple[str, str]]) -> None:
-        self._capacity, self._kind_of = capacity, kind_of
+    def __init__(self, machines: Machines, kind_of: Callable[[int], tuple[str, str]]) -> None:
+        self._machines, self._kind_of = machines, kind_of
         self._place: dict[Key, int] = {}
         self._held_squared = np.zeros((_N, 0, 0))  # the sums of least squares, of each resource
         self._held_used = np.zeros((_N, 0))
@@ -51,7 +55,7 @@ class ObservedUse:
         used = np.zeros((len(nodes), _N))
         used[:, MEMORY] = nodes["containers_memory_mb"]
         # A NodeManager counts CPU in vcores of its present size, not in the machine's.
-        of_machine = self._capacity[nodes["node"], VCORES] / np.maximum(1, nodes["total"][:, VCORES])
+        of_machine = self._machines(look) / np.maximum(1, nodes["total"][:, VCORES])
         used[:, VCORES] = nodes["container_vcores_used"] * of_machine * MILLI
         row_of = {int(node): row for row, node in enumerate(nodes["node"])}
         rows = np.array([row_of[int(node)] for node in containers["node"]])

@@ -1,11 +1,13 @@
 """The controller: observe, let the levers decide, act on a live cluster; one step at a time.
 
-What levers decide is applied in applying/. In shadow mode, the default, it decides and records and never posts. It puts
-nothing back by itself: steering/session.py runs it with a lease, a watchdog and a baseline.
+What levers decide is applied in applying/. Of several policies all look and learn, one acts; when another takes over,
+what it does not speak of is put back (applying/handing_over.py). In shadow mode, the default, it decides and records
+and never posts. It puts nothing back by itself: steering/session.py runs it with a lease, a watchdog and a baseline.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,21 +18,21 @@ from heddle.model.plan import Plan
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.policy.policy import Policy
 from heddle.yarn.live.applying.applier import Applier
+from heddle.yarn.live.applying.handing_over import HandingOver
 from heddle.yarn.live.applying.ownership import Ownership
 from heddle.yarn.live.applying.rm_knobs import RmKnobs, may_preempt, shown_by
 from heddle.yarn.live.applying.seen import Limits, Seen
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
 from heddle.yarn.live.applying.tables import table_of
 from heddle.yarn.live.applying.turn import Turn
-from heddle.yarn.live.applying.wanted import DEAD_BAND, WHOLE, from_outside, wanted_by
+from heddle.yarn.live.applying.wanted import DEAD_BAND, WHOLE
 from heddle.yarn.live.bridge.table import Table
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.columns import NOT_TOLD, Rows
-from heddle.yarn.live.decider import Decider
 from heddle.yarn.live.differ import Changes
-from heddle.yarn.live.levers import LiveLevers
 from heddle.yarn.live.live_view import CapacityOf, LiveView
 from heddle.yarn.live.metrics_age import MetricsAge
+from heddle.yarn.live.mind import Mind
 from heddle.yarn.live.polling import take_snapshot
 from heddle.yarn.live.snapshot import Snapshot
 from heddle.yarn.live.start_delay import StartDelay
@@ -77,7 +79,7 @@ class Settings:
 
 
 class Controller:
-    """Runs one policy against one ResourceManager."""
+    """Runs one policy against one ResourceManager; `others` are those that may take its place."""
 
     def __init__(
         self,
@@ -89,6 +91,7 @@ class Controller:
         clock: Clock = REAL.clock,
         own_size_of: CapacityOf = lambda seen: seen.total,
         ages: MetricsAge | None = None,
+        others: Sequence[Policy] = (),
     ) -> None:
         """`applier`, `ages`: those of an earlier controller know what it changed and saw; by default new ones.
 
@@ -98,31 +101,50 @@ class Controller:
         self.settings = settings
         self._applier = applier or Applier(RmKnobs(client), Ownership(), settings.dead_band)
         self._ages = ages or MetricsAge()
-        self.live = LiveView(
-            capacity_of,
-            report_ms=settings.report_ms,
-            n_pools=policy.partition.n_pools,
-            calculator=settings.calculator,
-            own_size_of=own_size_of,
-        )
-        self._policy, self._bridged = from_outside(policy), self._applier.bridge is not None
-        self._levers = LiveLevers(self._policy, settings.increment, per_request=self._bridged)
-        self._decider = Decider(self._levers, self.live, settings.report_ms)
+        self._bridged = self._applier.bridge is not None
+        self._minds = [
+            Mind(
+                one,
+                LiveView(
+                    capacity_of,
+                    report_ms=settings.report_ms,
+                    n_pools=one.partition.n_pools,
+                    calculator=settings.calculator,
+                    own_size_of=own_size_of,
+                ),
+                settings.increment,
+                settings.report_ms,
+                self._bridged,
+            )
+            for one in (policy, *others)
+        ]
+        self._in_force, self._handing_over = 0, HandingOver()
         self._starts = StartDelay(settings.in_full_ms) if settings.in_full_ms else None
+
+    @property
+    def live(self) -> LiveView:
+        """As the policy in force sees the cluster."""
+        return self._minds[self._in_force].live
+
+    def put_in_force(self, number: int) -> None:
+        """The policy of this number acts from the next step on; 0 is the first."""
+        if number != self._in_force:
+            self._in_force = number
+            self._handing_over.begin(self._applier.ownership)
 
     def step(self) -> Step:
         """One poll, one decision. Raises YarnError, with nothing changed, if the RM cannot be polled."""
         began_s = self._clock.monotonic()
-        before = self._decider.before
-        seen = take_snapshot(self._client, round(1000 * began_s), before)
+        mind = self._minds[self._in_force]
+        seen = take_snapshot(self._client, round(1000 * began_s), mind.before)
         snapshot = self._as_found(seen)
         observed_s = self._clock.monotonic()
-        changes, plan = self._decider.decide(snapshot)
+        changes, plan = [one.decide(snapshot) for one in self._minds][self._in_force]
         in_full_ms = self._learn_starts(snapshot, changes)
         decided_s = self._clock.monotonic()
         ages_ms = self._ages.look(snapshot.nodes.values(), snapshot.at_ms)
-        table = table_of(plan, self.live, self._policy, seen.apps) if self._bridged else None
-        turns = self._act(wanted_by(plan, self.live, self._bridged), table, seen, ages_ms)
+        table = table_of(plan, mind.live, mind.policy, seen.apps) if self._bridged else None
+        turns = self._act(mind.wanted(plan), table, seen, ages_ms)
         spans_s = observed_s - began_s, decided_s - observed_s, self._clock.monotonic() - decided_s
         return Step(snapshot, changes, plan, turns, *spans_s, metrics_age_ms=ages_ms, in_full_ms=in_full_ms)
 
@@ -132,7 +154,8 @@ class Controller:
             return None
         self._starts.learn(snapshot, changes)
         in_full_ms = self._starts.in_full_ms(snapshot.at_ms)
-        self._levers.charge_young(-(-in_full_ms // self.settings.report_ms))
+        for mind in self._minds:
+            mind.levers.charge_young(-(-in_full_ms // self.settings.report_ms))
         return in_full_ms
 
     def _as_found(self, seen: Snapshot) -> Snapshot:
@@ -164,7 +187,10 @@ class Controller:
             queues=snapshot.queues,
             may_preempt=lambda: may_preempt(self._client),
         )
-        turns = self._applier.apply(wanted, seen, shown, self.settings.shadow)
+        owed = self._handing_over.still(wanted)
+        turns = self._applier.apply(wanted, seen, shown, self.settings.shadow, owed)
+        if owed:
+            self._handing_over.saw(turns)
         if table is not None:
             turns.append(self._applier.put_table(table, seen, self.settings.shadow))
         return turns

@@ -109,7 +109,7 @@ def _opened(path: Path, how: int) -> int:
         return os.open(path, how | os.O_NOFOLLOW, 0o644)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise OSError(error.errno, "it is a symbolic link, which is not followed", str(path)) from None
+            raise OSError(error.errno, "it is a symbolic link, which heddle does not follow", str(path)) from None
         raise
 
 

@@ -94,9 +94,9 @@ def unfit(policy: Policy) -> list[str]:
     for lever in policy.levers:
         unheard = [event_constant(kind) for kind in lever.listens if kind not in OBSERVABLE]
         if lever.truth:
-            why.append(f"{lever.name} knows the future, which a live cluster does not tell")
+            why.append(f"{lever.name} needs to know the future, which a live cluster cannot provide")
         elif isinstance(lever, Placement) and lever.reads_declared:
-            why.append(f"{lever.name} goes by data sizes and bandwidths, which a ResourceManager does not know")
+            why.append(f"{lever.name} needs data sizes and bandwidths, which a ResourceManager does not know")
         elif unheard:
             why.append(f"{lever.name} listens to events that polling cannot see: {', '.join(unheard)}")
         elif isinstance(lever, Placement) and lever.waits:
@@ -104,7 +104,7 @@ def unfit(policy: Policy) -> list[str]:
         elif isinstance(lever, Sizing) and lever.trait(lever.reads_containers):
             why.append(f"{lever} looks at the use of each container, which the ResourceManager does not report")
         elif isinstance(lever, Sizing) and lever.trait(lever.reads_failures):
-            why.append(f"{lever} counts containers that failed, which the ResourceManager does not tell from others")
+            why.append(f"{lever} counts failed containers, which the ResourceManager does not distinguish")
     return why
 
 

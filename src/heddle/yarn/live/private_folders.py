@@ -26,7 +26,7 @@ def private_folder(*parts: str) -> Path:
             continue
         try:
             if why := why_not_ours(each):
-                raise RunRefused(f"{each} {why}: what heddle keeps there could be somebody else's (XDG_STATE_HOME)")
+                raise RunRefused(f"{each} {why}: what heddle keeps there could belong to someone else (XDG_STATE_HOME)")
             with suppress(OSError):  # a disk that has become read-only
                 close_to_others(each)
         except FileNotFoundError:

@@ -39,9 +39,9 @@ def recognise(client: RmClient) -> ResourceManager:
             raise RunRefused(f"{client.address}: {error.what}") from None
         if error.status in (401, 403):
             raise RunRefused(str(error)) from None
-        raise RunRefused(f"{client.address} is no ResourceManager: {_what_instead(client, error)}") from None
+        raise RunRefused(f"{client.address} is not a ResourceManager: {_what_instead(client, error)}") from None
     if not isinstance(told, dict) or not told.get("resourceManagerVersion"):
-        raise RunRefused(f"{client.address} is no ResourceManager: it answers {ROOT}/info with something else")
+        raise RunRefused(f"{client.address} is not a ResourceManager: it answers {ROOT}/info with something else")
     version = str(told["resourceManagerVersion"])
     numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
     if numbers < OLDEST:

@@ -41,7 +41,7 @@ def read_containers(answer: dict[str, Any], app: AppSeen, where: str) -> dict[st
 def read_container_starts(answer: dict[str, Any], app: AppSeen, where: str) -> dict[str, int]:
     """When each container of an attempt was allocated, by the RM's clock."""
     with Reading(f"{where}: containers of {app.id}"):
-        return {str(row["containerId"]): int(row["startedTime"]) for row in _container_rows(answer)}
+        return {text(row["containerId"]): int(row["startedTime"]) for row in _container_rows(answer)}
 
 
 def read_queues(answer: dict[str, Any], where: str) -> tuple[QueueSeen, ...]:
@@ -67,6 +67,13 @@ class Reading:
             raise YarnError(self._where, f"field {error} is missing in the answer") from error
         if isinstance(error, (TypeError, ValueError, AttributeError)):
             raise YarnError(self._where, f"the answer cannot be read ({error})") from error
+
+
+def text(value: Any) -> str:
+    """A name or a word; some versions write those that look like numbers as numbers."""
+    if not isinstance(value, (str, int, float)):
+        raise TypeError(f"{value!r:.80} is not a text")
+    return str(value)
 
 
 def rows_under(answer: Any, *keys: str) -> list[Any]:
@@ -97,10 +104,10 @@ def _node(row: Any) -> NodeSeen:
         _size(row["totalResource"]) if row.get("totalResource") else (allocated[0] + free[0], allocated[1] + free[1])
     )
     return NodeSeen(
-        id=str(row["id"]),
-        host=str(row["nodeHostName"]),
-        rack=str(row.get("rack", "")),
-        state=str(row["state"]),
+        id=text(row["id"]),
+        host=text(row["nodeHostName"]),
+        rack=text(row.get("rack", "")),
+        state=text(row["state"]),
         label=str((row.get("nodeLabels") or [""])[0]),
         total=total,
         allocated=allocated,
@@ -108,7 +115,7 @@ def _node(row: Any) -> NodeSeen:
         physical_cores_used=float(used.get("nodeCPUUsage", 0)),
         containers_memory_mb=int(used.get("aggregatedContainersPhysicalMemoryMB", 0)),
         container_vcores_used=float(used.get("containersCPUUsage", 0)),
-        http=str(row.get("nodeHTTPAddress") or ""),
+        http=text(row.get("nodeHTTPAddress") or ""),
         memory_share=float(row["memUtilization"]) / 100 if "memUtilization" in row else None,
         cpu_share=float(row["cpuUtilization"]) / 100 if "cpuUtilization" in row else None,
     )
@@ -125,9 +132,9 @@ def _app(row: Any) -> AppSeen:
             if int(request["numContainers"]) > 0:
                 ids.setdefault(kind, set()).add(int(request.get("allocationRequestId", NO_ALLOCATION_ID)))
     return AppSeen(
-        id=str(row["id"]),
-        queue=str(row["queue"]),
-        user=str(row["user"]),
+        id=text(row["id"]),
+        queue=text(row["queue"]),
+        user=text(row["user"]),
         running=row["state"] == "RUNNING",
         priority=int(row.get("priority") or 0),
         started_at_ms=int(row.get("startedTime") or 0),
@@ -136,28 +143,28 @@ def _app(row: Any) -> AppSeen:
         asks=tuple(
             Ask(*kind, containers, tuple(sorted(ids[kind]))) for kind, containers in asks.items() if containers > 0
         ),
-        kinds=kinds_of(str(row.get("applicationType") or ""), str(row.get("applicationTags") or "")),
+        kinds=kinds_of(text(row.get("applicationType") or ""), text(row.get("applicationTags") or "")),
     )
 
 
 def _attempt(row: Any) -> str:
     """The current attempt: as given or, where it is left out, from the AM's container in the address of its logs."""
     if row.get("currentAppAttemptId"):
-        return str(row["currentAppAttemptId"])
-    found = CONTAINER_ID.search(str(row.get("amContainerLogs", "")))
+        return text(row["currentAppAttemptId"])
+    found = CONTAINER_ID.search(text(row.get("amContainerLogs", "")))
     if not found:
         return ""
     return f"appattempt_{found['cluster']}_{int(found['app']):04d}_{int(found['attempt']):06d}"
 
 
 def _container(row: Any, app: AppSeen) -> ContainerSeen:
-    name = CONTAINER_ID.fullmatch(str(row["containerId"]))
+    name = CONTAINER_ID.fullmatch(text(row["containerId"]))
     if not name:
         raise ValueError(f"{row['containerId']!r} is no container id")
     return ContainerSeen(
         id=name[0],
         app=app.id,
-        node=str(row["assignedNodeId"]),
+        node=text(row["assignedNodeId"]),
         priority=int(row["priority"]),
         size=(int(row["allocatedMB"]), int(row["allocatedVCores"]) * MILLI),
         # The RM allocates the AM before anything else of an attempt.
@@ -166,7 +173,7 @@ def _container(row: Any, app: AppSeen) -> ContainerSeen:
 
 
 def _queues(row: Any, above: str) -> Iterable[QueueSeen]:
-    name = f"{above}.{row['queueName']}" if above else str(row["queueName"])
+    name = f"{above}.{text(row['queueName'])}" if above else text(row["queueName"])
     most = int(row.get("maxParallelApps", -1))
     yield QueueSeen(
         name=name,

@@ -30,7 +30,7 @@ def proof_for(host: str) -> str:
         token = context.step()
     except gssapi.exceptions.GSSError as error:
         why = " ".join(str(error).split())
-        raise RunRefused(f"no Kerberos ticket for HTTP/{host} could be had ({why}); kinit gets you one") from None
+        raise RunRefused(f"no Kerberos ticket for HTTP/{host} is available ({why}); run kinit") from None
     return "Negotiate " + base64.b64encode(token).decode()
 
 
@@ -45,6 +45,6 @@ def _library() -> Any:
         import gssapi
     except (ImportError, OSError) as error:  # OSError: Kerberos itself is not installed
         raise RunRefused(
-            f"it wants Kerberos (SPNEGO), for which heddle needs more: {how_to_install('kerberos')} ({error})"
+            f"it requires Kerberos (SPNEGO), which needs: {how_to_install('kerberos')} ({error})"
         ) from None
     return gssapi

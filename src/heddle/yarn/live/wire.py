@@ -75,7 +75,7 @@ class _Address:
         parts = urlsplit(text if "//" in text else f"http://{text}")
         if "@" in parts.netloc:  # it would be in arguments, logs and the names of files
             safe = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-            raise YarnError(safe, "an address holds no user or password here: Kerberos tells who we are")
+            raise YarnError(safe, "an address must not contain a user or password; Kerberos identifies you")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise YarnError(text, "not the http(s) address of a ResourceManager")
         self.name = f"{parts.scheme}://{parts.netloc}"
@@ -114,7 +114,7 @@ class _Address:
                 answer = self.connection.ask(method, target, body, headers)
             except TimeoutError as error:
                 self.connection.close()
-                raise _NotActive(url, f"no answer in time ({error})") from error
+                raise _NotActive(url, f"timed out ({error})") from error
             except (OSError, HTTPException) as error:
                 self.connection.close()
                 # A kept connection may have been dropped while idle. Every call here can be made twice without harm.
@@ -138,7 +138,7 @@ def _in_words(error: OSError | HTTPException) -> str:
     if isinstance(error, ConnectionRefusedError):
         return "nothing listens at that host and port"
     if isinstance(error, gaierror):
-        return "no host of that name is known"
+        return "unknown host"
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return f"{error}; SSL_CERT_FILE in the environment names the certificate of an authority of your own"
     return f"{type(error).__name__}: {error}"

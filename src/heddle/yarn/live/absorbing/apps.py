@@ -119,6 +119,7 @@ def arrive(address, apps, asks, order, at_ms, start, events):
             live.job_spec["priority"][job] = apps["priority"][i]
             live.job_spec["iterative"][job] = apps["iterative"][i]
             live.job["arrived_at_ms"][job], live.job["state"][job] = at_ms, JOB_ARRIVED
+            live.job["number"][job] = job
         if not _read_app(live, apps, asks, i, at_ms):
             return k
         write_event(events, k, NOTHING, live.job_spec["first_stage"][job], NOTHING, 0)

@@ -19,6 +19,7 @@ from heddle.yarn.live.bridge.table import Table
 from heddle.yarn.live.things_seen import Size
 from heddle.yarn.live.wire import YarnError
 
+_NOTHING: Final = Standing()
 _CAN_WAIT: Final = (Cause.LEVER, Cause.CAP, Cause.RISE)  # a change too small for a call, unless safety wants it
 
 
@@ -46,13 +47,24 @@ class Applier:
         self._said = Standing()  # in shadow mode, where settings cannot be read: what was last decided
 
     def apply(
-        self, wanted: Standing, seen: Seen, shown: Mapping[str, Mapping[str, Any]] | None = None, shadow: bool = False
+        self,
+        wanted: Standing,
+        seen: Seen,
+        shown: Mapping[str, Mapping[str, Any]] | None = None,
+        shadow: bool = False,
+        handed_back: Standing = _NOTHING,
     ) -> list[Turn]:
-        """Every knob that `wanted` speaks of, with what became of it. `shown`: kinds of knobs that need no reading."""
+        """Every knob that `wanted` speaks of, with what became of it. `shown`: kinds of knobs that need no reading.
+
+        `handed_back`: further knobs, which a policy before has turned, as they were found.
+        """
+        wanted = wanted | handed_back if handed_back else wanted
         now = self._read(wanted, shown or {}, shadow)
         if theirs := self.ownership.look(now):
             self._forget(theirs)
         turns = _between(now, wanted)
+        if handed_back:
+            turns = tuple(_handed_back(turn, handed_back) for turn in turns)
         if self._guards:
             seen = replace(seen, ownership=self.ownership)
         for guard in self._guards:
@@ -140,6 +152,14 @@ class Applier:
 
 def _done(turn: Turn, verdict: Verdict, problem: str = "") -> Turn:
     return Turn(turn.what, turn.name, turn.before, turn.wanted, turn.cause, verdict, problem)
+
+
+def _handed_back(turn: Turn, standing: Standing) -> Turn:
+    """Of a queue, if any of the settings that differ is."""
+    mine = standing.of(turn.what).get(turn.name)
+    if mine is None or (turn.what == QUEUES and turn.before is not None and mine.keys().isdisjoint(turn.before)):
+        return turn
+    return turn._replace(cause=Cause.HANDOVER)
 
 
 def _of(names: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def leave_to_others(turns: Turns, seen: Seen) -> Turns:
 def leave_what_was_decommissioned(turns: Turns, seen: Seen) -> Turns:
     """A container may come to a node between our look and our change: on these YARN would kill for it."""
     wary = seen.ownership.kill_below
-    return _resized(turns, lambda turn: turn.left_alone(Cause.DECOMMISSIONED) if turn.name in wary else turn)
+    return _every_size(turns, lambda turn: turn.left_alone(Cause.DECOMMISSIONED) if turn.name in wary else turn)
 
 
 def keep_what_is_allocated(turns: Turns, seen: Seen) -> Turns:
@@ -142,8 +142,14 @@ def _open(turn: Turn) -> bool:
     return turn.verdict is None
 
 
-def _resized(turns: Turns, judged: Callable[[Turn], Turn]) -> Turns:
+def _every_size(turns: Turns, judged: Callable[[Turn], Turn]) -> Turns:
     return tuple(judged(turn) if turn.what == SIZES and _open(turn) else turn for turn in turns)
+
+
+def _resized(turns: Turns, judged: Callable[[Turn], Turn]) -> Turns:
+    """Sizes that a policy wants. One that is handed back is the node's own, which it may have at once, as at the end:
+    nothing is killed, and YARN gives nothing more out there until it fits. Step by step it would fill up again."""
+    return _every_size(turns, lambda turn: turn if turn.cause is Cause.HANDOVER else judged(turn))
 
 
 def _at_most(turn: Turn, most: Size, cause: Cause, seen: Seen) -> Turn:

@@ -4,7 +4,8 @@ A knob is ours to turn while it stands where it was found or where we may have p
 it has answered, may have acted although no answer came, and may show what was: where we last asked for it to be and
 where it stood then count as ours, a few times back, and since a change was accepted up to TRIES times. (A NodeManager
 or ResourceManager that starts anew has what was found.) Anything else, in FOREIGN_LOOKS looks in a row, is somebody
-else's from then on: neither turned nor put back.
+else's from then on: not turned any more, and what they chose takes the place of what was found. So a change of ours
+that came true only after theirs, or behind a stale answer, is put back to what they chose.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Ownership:
     def find(self, now: Standing) -> None:
         """Takes in how knobs are found, where that is not known and they are not somebody else's."""
         if any(self._is_new(part) for part, _ in now.parts()):
-            self.found = (self.found | now).without(self._theirs)
+            self.found = self.found | now.without(self._theirs)
 
     def is_new(self, turn: Turn) -> bool:
         """Whether it turns something of which is not known how it was found."""
@@ -96,19 +97,29 @@ class Ownership:
                 self._looks[knob] = self._looks.get(knob, 0) + 1
             else:
                 self._looks.pop(knob, None)
-        theirs = {knob for knob in strange if self._looks[knob] >= FOREIGN_LOOKS} - self._theirs
-        if not theirs:
+        foreign = {knob for knob in strange if self._looks[knob] >= FOREIGN_LOOKS}
+        if not foreign:
             return _NOTHING
-        self._theirs |= theirs
-        given_up, self.found = self.found.only(theirs), self.found.without(theirs)
+        given_up = self.found.only(foreign - self._theirs)
+        self._leave_to_them(now.only(foreign))
         return given_up
+
+    def _leave_to_them(self, chosen: Standing) -> None:
+        """Only where we asked for it to be is a knob still ours, and no longer where it was found."""
+        for part, value in self.found.only(chosen.knobs()).parts():
+            asked = self.asked.get(part, ())
+            self.asked[part] = tuple(place for place in asked if not same(part[0], place, value))
+        self.found = chosen | self.found
+        for knob in chosen.knobs():
+            self._theirs.add(knob)
+            del self._looks[knob]
 
     def is_theirs(self, knob: Knob) -> bool:
         return knob in self._theirs
 
     def is_strange(self, knob: Knob) -> bool:
         """Whether it stood in a strange place at the last look, and we do not believe it yet."""
-        return knob in self._looks and knob not in self._theirs
+        return knob in self._looks
 
     def _is_strange(self, part: Part, value: Any) -> bool:
         if value in self.asked.get(part, ()):  # as it nearly always is

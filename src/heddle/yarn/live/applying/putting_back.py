@@ -85,13 +85,16 @@ def _among(found: Standing, only: Standing | None) -> Standing:
 def in_words(done: list[PutBack]) -> str:
     """How many of what."""
     words = {
-        SIZES: "nodes have their own sizes",
-        QUEUES: "queues have their own settings",
-        LEAVES: "applications are in their own queues",
-        PRIORITIES: "applications have their own priorities",
+        SIZES: "nodes have their own sizes again",
+        QUEUES: "queues have their own settings again",
+        LEAVES: "applications are back in their own queues",
+        PRIORITIES: "applications have their own priorities again",
     }
     counts = Counter(one.what for one in done)
-    return ", ".join(f"{counts[what]} {said}" for what, said in words.items() if counts[what]) or "nothing was left"
+    return (
+        ", ".join(f"{counts[what]} {said}" for what, said in words.items() if counts[what])
+        or "nothing was left to restore"
+    )
 
 
 def still_owed(done: list[PutBack]) -> Standing:

@@ -113,7 +113,7 @@ def missing_knobs(client: RmClient, policy: Policy, queues: tuple[QueueSeen, ...
     below_root = {queue.name for queue in queues if queue.name.count(".") == 1}
     if pools and below_root != set(pools):
         missing.append(
-            f"{levers[Question.PARTITION].name} shares the cluster between {' and '.join(pools)}: these, and no others,"
+            f"{levers[Question.PARTITION].name} shares the cluster between {' and '.join(pools)}: exactly these"
             f" must be the queues below root in capacity-scheduler.xml (there are {', '.join(sorted(below_root))})"
         )
     return "; ".join(missing)

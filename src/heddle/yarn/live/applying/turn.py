@@ -25,6 +25,7 @@ class Cause(StrEnum):
     """What had the last word."""
 
     LEVER = "lever"
+    HANDOVER = "handover"  # the policy in force does not speak of it, one before it did: as it was found
     STALE = "stale"  # the node's metrics do not move: back to its own size
     PRESSURE = "pressure"  # its memory is nearly full: nothing more is promised
     CAP = "cap"  # as much as may be promised at most

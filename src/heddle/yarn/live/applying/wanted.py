@@ -45,7 +45,9 @@ def without_knob(policy: Policy, bridge: bool = False) -> list[str]:
     queues, ordering, placement = policy.queues, policy.ordering, policy.placement
     missing = []
     if ordering.fit is not None and not bridge:
-        missing.append(f"{ordering.name} chooses a request for each node, which YARN lets nobody outside do")
+        missing.append(
+            f"{ordering.name} chooses a request for each node, which stock YARN does not let anyone outside do"
+        )
     if bridge and form_of(ordering) is None:
         missing.append(f"{ordering.name} has code of its own for fit or combine, which no ResourceManager can run")
     if ordering.trait(ordering.by_memory):
@@ -54,7 +56,7 @@ def without_knob(policy: Policy, bridge: bool = False) -> list[str]:
         missing.append(f"{queues.name} orders queues, which YARN's own scheduler does")
     if queues.settings_fixed:
         missing += [
-            f"{lever.name} sets queues or priorities, which nobody can change while the Fair scheduler runs"
+            f"{lever.name} sets queues or priorities, which cannot be changed live under the Fair scheduler"
             for lever in (ordering, policy.admission, policy.partition)
             if has_opinion(lever)
         ]
@@ -63,7 +65,7 @@ def without_knob(policy: Policy, bridge: bool = False) -> list[str]:
             f"{placement.name} ranks nodes, of which the bridge is shown one at a time: only its vetoes count"
         )
     if not placement.of_yarn and not bridge:
-        missing.append(f"{placement.name} chooses nodes, which YARN lets nobody outside do")
+        missing.append(f"{placement.name} chooses nodes, which stock YARN does not let anyone outside do")
     return missing
 
 

@@ -32,14 +32,14 @@ def leaves_to_decide(
     state = endpoint.state()
     if state is None:
         if gained := [one for one in without_knob(policy) if one not in without_knob(policy, bridge=True)]:
-            say(f"note: with the bridge in the ResourceManager this would be acted on: {'; '.join(gained)}")
+            say(f"note: with the bridge in the ResourceManager, heddle could act on: {'; '.join(gained)}")
         return frozenset()
     if state.off:
         say(f"note: the bridge has turned itself off ({state.off}); `heddle yarn bridge check --on` turns it on again")
         return frozenset()
     leaves = bridged_leaves(client.scheduler(), client.address)
     if not leaves:
-        say("note: the ResourceManager has the bridge, but no leaf asks it: `heddle yarn bridge install --leaf`")
+        say("note: the ResourceManager has the bridge, but no leaf uses it: `heddle yarn bridge install --leaf`")
         return frozenset()
     if state.needs_secret and not signs:
         raise RunRefused("the bridge takes signed tables only: --bridge-secret names the file with its secret")

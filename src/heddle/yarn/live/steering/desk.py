@@ -5,6 +5,7 @@ baseline.json   what must be put back; there from before the first change until 
 beat            when the controller last lived, by the machine's monotonic clock, which no clock jump moves
 paused          there while somebody wants the controller to change nothing
 ending          names the session that somebody wants to put everything back and end
+choosing.json   for how long choosing between policies was watched in shadow mode (twin/shadow_time.py)
 shadow.json, live.json and their locks: what a running controller shows of itself (showing.py)
 actions.log     who has paused, resumed or ended it from a dashboard, and when
 """
@@ -55,7 +56,7 @@ class Desk:
     def lock(self) -> AbstractContextManager[None]:
         return self.world.files.lock(
             self.folder / "lock",
-            f"another controller steers this cluster, or a restore is at work ({self.folder}); one at a time",
+            f"another controller is steering this cluster, or a restore is running ({self.folder}); one at a time",
         )
 
     def save(self, baseline: Baseline) -> None:
@@ -128,7 +129,7 @@ def _written(file: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RunRefused(f"{file}: cannot be written ({error.strerror or error}), so nothing may be changed") from None
+        raise RunRefused(f"{file}: cannot be written ({error.strerror or error}), so heddle changes nothing") from None
 
 
 def _asked_in(saved: dict[str, Any]) -> dict[Part, tuple[Any, ...]] | None:

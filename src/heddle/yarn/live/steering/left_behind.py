@@ -14,5 +14,5 @@ def put_back_left(knobs: Knobs, ownership: Ownership, clock: Clock, say: Callabl
     """Puts back what a dead controller has left, but for what somebody else has changed since."""
     done, theirs = put_ours_back(knobs, ownership, clock)
     if theirs:
-        say(f"changed by somebody else, left to them: {', '.join(theirs.names())}")
+        say(f"changed by someone else and left alone: {', '.join(theirs.names())}")
     return done

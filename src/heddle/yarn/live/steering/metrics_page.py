@@ -16,10 +16,10 @@ from heddle.yarn.live.steering.other_sites import KEPT_TO_OURSELVES, own_names, 
 _PATIENCE_S = 10
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _OF_NODES = (
-    ("heddle_node_reserved_mb", "reserved_mb", "Memory that containers of the node reserve."),
-    ("heddle_node_used_mb", "used_mb", "Memory that containers of the node really hold."),
-    ("heddle_node_promised_mb", "promised_mb", "Memory that the node may promise now."),
-    ("heddle_node_metrics_age_seconds", "metrics_age_s", "For how long the node's figures have not moved."),
+    ("heddle_node_reserved_mb", "reserved_mb", "Memory that the node's containers reserve."),
+    ("heddle_node_used_mb", "used_mb", "Memory that the node's containers use."),
+    ("heddle_node_promised_mb", "promised_mb", "Memory that the node may allocate now."),
+    ("heddle_node_metrics_age_seconds", "metrics_age_s", "Age of the node's figures."),
 )
 
 
@@ -43,6 +43,11 @@ class SteeringMetrics:
                 if node["verdict"] not in (None, Verdict.UNCHANGED):
                     self._changes["sizes", node["verdict"]] += 1
 
+    def in_force(self, policy: str) -> None:
+        """Another one acts from now on."""
+        with self._lock:
+            self._about = {**self._about, "policy": policy}
+
     def missed(self) -> None:
         """A step for which the ResourceManager did not answer."""
         with self._lock:
@@ -53,23 +58,23 @@ class SteeringMetrics:
             return "".join(f"{line}\n" for line in self._lines())
 
     def _lines(self) -> Iterator[str]:
-        yield from _family("heddle_steer_info", "gauge", "What steers, and how.", [(self._about, 1)])
+        yield from _family("heddle_steer_info", "gauge", "The controller's policy and mode.", [(self._about, 1)])
         yield from _family("heddle_steer_steps_total", "counter", "Steps so far.", [({}, self._steps)])
-        missed = "Steps without an answer of the ResourceManager."
+        missed = "Steps without an answer from the ResourceManager."
         yield from _family("heddle_steer_missed_steps_total", "counter", missed, [({}, self._missed)])
         changes = [({"what": what, "verdict": verdict}, n) for (what, verdict), n in sorted(self._changes.items())]
-        decided = "Decisions that differ from what is, by what became of them."
+        decided = "Decisions that differ from the current state, by outcome."
         yield from _family("heddle_steer_decisions_total", "counter", decided, changes)
         last = self._last
         if last is None:
             return
         yield from _family("heddle_steer_last_step_timestamp_seconds", "gauge", "Last step.", [({}, last["at"])])
         parts = [({"part": part}, last[f"{part}_ms"] / 1000) for part in ("observe", "decide", "act")]
-        yield from _family("heddle_steer_step_seconds", "gauge", "How long the last step took.", parts)
+        yield from _family("heddle_steer_step_seconds", "gauge", "Duration of the last step.", parts)
         yield from _family("heddle_applications", "gauge", "Live applications.", [({}, last["applications"])])
         yield from _family("heddle_containers", "gauge", "Live containers.", [({}, last["containers"])])
         in_full: list[tuple[dict[str, str], float]] = [] if last["in_full_s"] is None else [({}, last["in_full_s"])]
-        about = "For how long new containers count with all they reserve."
+        about = "How long new containers count with their full reservation."
         yield from _family("heddle_steer_in_full_seconds", "gauge", about, in_full)
         for name, field, about in _OF_NODES:
             known = [({"node": node["node"]}, node[field]) for node in last["nodes"] if node[field] is not None]
@@ -104,7 +109,7 @@ def served(metrics: SteeringMetrics, host: str, port: int) -> Iterator[str]:
             elif self.path == "/metrics":
                 self._answer(200, metrics.text())
             else:
-                self._answer(404, "/metrics is all that there is\n")
+                self._answer(404, "only /metrics exists here\n")
 
         def _answer(self, status: int, text: str) -> None:
             data = text.encode()
@@ -122,7 +127,7 @@ def served(metrics: SteeringMetrics, host: str, port: int) -> Iterator[str]:
     try:
         server = ThreadingHTTPServer((host, port), Page)
     except OSError as error:
-        raise RunRefused(f"metrics cannot be offered at {host}:{port}: {error.strerror or error}") from None
+        raise RunRefused(f"metrics cannot be served at {host}:{port}: {error.strerror or error}") from None
     server.daemon_threads = True
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
     thread.start()

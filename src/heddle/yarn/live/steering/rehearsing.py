@@ -9,11 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from heddle.policy.policy import Policy
-from heddle.yarn.live.applying.wanted import from_outside
 from heddle.yarn.live.controller import Settings
-from heddle.yarn.live.decider import Decider
-from heddle.yarn.live.levers import LiveLevers
 from heddle.yarn.live.live_view import LiveView
+from heddle.yarn.live.mind import Mind
 from heddle.yarn.live.names import Names
 from heddle.yarn.live.snapshot import Snapshot
 from heddle.yarn.live.things_seen import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Size
@@ -31,10 +29,9 @@ def rehearse(policy: Policy, settings: Settings, bridge: bool = False) -> None:
         n_pools=policy.partition.n_pools,
         calculator=settings.calculator,
     )
-    levers = LiveLevers(from_outside(policy), settings.increment, per_request=bridge)
-    decider = Decider(levers, live, settings.report_ms)
+    mind = Mind(policy, live, settings.increment, settings.report_ms, bridge)
     for look in _looks(Names(), settings.report_ms):
-        decider.decide(look)
+        mind.decide(look)
 
 
 def _looks(names: Names, every_ms: int) -> list[Snapshot]:

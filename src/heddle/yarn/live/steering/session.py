@@ -8,7 +8,7 @@ without an answer of the ResourceManager) puts everything back and begins anew, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
@@ -59,8 +59,11 @@ class Session:
         terms: Terms,
         say: Say,
         bridge: TableKnob | None = None,
+        others: Sequence[Policy] = (),
     ) -> None:
-        self._client, self._policy, self._settings = client, policy, settings
+        """`others`: policies that look and learn beside the first, and may take its place."""
+        self._client, self._policies, self._settings = client, (policy, *others), settings
+        self._in_force = 0
         self._desk, self._terms, self._say = desk, terms, say
         self._live = not settings.shadow
         self._clock = desk.world.clock
@@ -80,7 +83,8 @@ class Session:
     @contextmanager
     def at_work(self) -> Iterator[Session]:
         """Holds the cluster's lock if live, and leaves everything as it was."""
-        rehearse(self._policy, self._settings, self._applier.bridge is not None)
+        for policy in self._policies:
+            rehearse(policy, self._settings, self._applier.bridge is not None)
         if not self._live:
             self._begin()
             yield self
@@ -96,7 +100,7 @@ class Session:
     def step(self) -> Step | None:
         """One step; None if the ResourceManager did not answer. Raises only what makes going on senseless."""
         if self._now_s() - self._beat_s > self._terms.lease_s:
-            self._say("out of action for longer than the lease: putting everything back, beginning anew")
+            self._say("inactive for longer than the lease: restoring everything and starting over")
             self._controller = None
         if self._now_s() - self._answered_s > self._terms.lease_s:
             self._controller = None
@@ -109,12 +113,23 @@ class Session:
         except YarnError as error:
             self.trouble = str(error)
             if self._controller is not None:
-                self._say(f"{error}; trying again")
+                self._say(f"{error}; retrying")
             return None
         finally:
             self._guard()
         self._answered_s = self._now_s()
         return step
+
+    def put_in_force(self, number: int) -> None:
+        """The policy of this number acts from the next step on; 0 is the first."""
+        self._in_force = number
+        if self._controller is not None:
+            self._controller.put_in_force(number)
+
+    @property
+    def found(self) -> Standing:
+        """What may have been changed, as it was found."""
+        return self._ownership.found
 
     @property
     def paused(self) -> bool:
@@ -129,14 +144,16 @@ class Session:
     def _begin(self) -> Controller:
         controller = Controller(
             self._client,
-            self._policy,
+            self._policies[0],
             self._own_size,
             self._settings_now(),
             self._applier,
             self._clock,
             self._own_size,
             self._ages,
+            self._policies[1:],
         )
+        controller.put_in_force(self._in_force)
         nodes = read_nodes(self._client.nodes(), self._client.address)
         if not self._begun:
             self._check_knobs()
@@ -158,7 +175,7 @@ class Session:
     def _mend_what_was_left(self) -> None:
         left = self._desk.load()
         if left is not None:
-            self._say("an earlier controller left changes behind: putting them back first")
+            self._say("an earlier controller left changes behind: undoing them first")
             ownership = left.ownership()
             done = put_back_left(self._knobs, ownership, self._clock, self._say)
             _prove(done)
@@ -169,10 +186,11 @@ class Session:
     def _check_knobs(self) -> None:
         """Live, a YARN without the knobs that the policy turns is refused; in shadow mode it is said."""
         queues = read_queues(self._client.scheduler(), self._client.address)
-        if missing := missing_knobs(self._client, self._policy, queues, self._applier.bridge is not None):
-            if self._live:
-                raise RunRefused(missing)
-            self._say(f"note: live, this would be refused: {missing}")
+        for policy in self._policies:
+            if missing := missing_knobs(self._client, policy, queues, self._applier.bridge is not None):
+                if self._live:
+                    raise RunRefused(missing)
+                self._say(f"note: live mode would be refused: {missing}")
 
     def _refuse_strange_sizes(self, nodes: dict[str, NodeSeen]) -> None:
         if self._terms.accept_sizes:
@@ -184,7 +202,7 @@ class Session:
         if strange:
             raise RunRefused(
                 "nodes do not have the size that their NodeManagers were configured with: " + "; ".join(strange)
-                + ". `heddle yarn restore --from-nodes` puts them back; --accept-sizes takes them as they are"
+                + ". `heddle yarn restore --from-nodes` restores them; --accept-sizes accepts them as they are"
             )  # fmt: skip
 
     def _drop_table(self) -> None:
@@ -193,7 +211,7 @@ class Session:
             try:
                 self._applier.bridge.drop()
             except YarnError as error:
-                self._say(f"the bridge's table could not be taken away ({error}): it ends with its lease")
+                self._say(f"the bridge's table could not be removed ({error}); it expires with its lease")
 
     def _end(self) -> None:
         self._drop_table()
@@ -201,7 +219,7 @@ class Session:
             try:
                 done = self._put_ours_back()
             except YarnError as error:
-                self._say(f"cannot put anything back now: {error}")
+                self._say(f"cannot restore anything now: {error}")
                 self._clock.sleep(1)
                 continue
             # A node that went away as it was is owed nothing, and may never come back.
@@ -209,10 +227,10 @@ class Session:
             owed = [one for one in done if not one.proven and (not one.away or (one.what, one.name) in turned)]
             if not owed:
                 self._forget()
-                self._say(f"put back and proven: {in_words([one for one in done if one.proven])}")
+                self._say(f"restored and verified: {in_words([one for one in done if one.proven])}")
                 return
             break
-        self._say("the watchdog goes on putting back what is left; `heddle yarn restore` does so too")
+        self._say("the watchdog keeps restoring what is left; `heddle yarn restore` does so too")
 
     def _forget(self) -> None:
         try:
@@ -263,7 +281,7 @@ class Session:
             self._drop_table()
             self._put_ours_back()
         controller.settings = self._settings_now()
-        self._say("paused: all is put back, nothing is changed" if self._paused else "resumed")
+        self._say("paused: everything is restored, and nothing will change" if self._paused else "resumed")
 
     def _own_size(self, node: NodeSeen) -> Size:
         return self._ownership.found.sizes.get(node.id, node.total)
@@ -274,14 +292,14 @@ class Session:
         After more than the lease the watchdog has put everything back, or is about to: nothing more may be changed.
         """
         if self._now_s() - self._beat_s > self._terms.lease_s:
-            raise YarnError(self._client.address, "a step took longer than the lease, so it was not finished")
+            raise YarnError(self._client.address, "a step took longer than the lease and was abandoned")
         if self._baseline() != self._saved:
             self._save()
         self._guard()
 
     def _release(self, theirs: Standing) -> None:
         """What somebody else has changed since is theirs, and not to be put back."""
-        self._say(f"changed by somebody else, left to them from now on: {', '.join(theirs.names())}")
+        self._say(f"changed by someone else and left alone from now on: {', '.join(theirs.names())}")
         if self._live:
             self._save()
 

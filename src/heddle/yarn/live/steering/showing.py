@@ -63,6 +63,10 @@ class Showing:
         self._add({"said": text})
         self._write()
 
+    def in_force(self, policy: str) -> None:
+        """Another one acts from now on."""
+        self._about["policy"] = policy
+
     def stepped(self, decision: dict[str, Any], paused: bool) -> None:
         self._steps += 1
         decided = self._decided

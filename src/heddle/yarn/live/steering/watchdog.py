@@ -75,7 +75,7 @@ class Watchdog:
             self._away_since_s = clock.monotonic()
         if clock.monotonic() - self._away_since_s <= ABSENT_S:
             return False
-        self._say(f"gave up on what is away: {', '.join(left)}")
+        self._say(f"gave up on what is unreachable: {', '.join(left)}")
         return True
 
     def _revert(self) -> list[str]:
@@ -90,7 +90,7 @@ class Watchdog:
             with RmClient(rm, timeout_s=TIMEOUT_S, user=user, connect=world.connect) as client:
                 done = put_back_left(RmKnobs(client), baseline.ownership(), world.clock, self._say)
         except HeddleError as error:
-            self._say(f"cannot put back yet: {error}")
+            self._say(f"cannot restore yet: {error}")
             self._away_since_s = None  # nobody told us that anything is away: as long as it takes
             return baseline.found.names()
         self._say("put back " + ", ".join(f"{one.name} from {one.before} to {one.now}" for one in done))
@@ -133,7 +133,7 @@ def guard(desk: Desk, lease_s: float) -> None:
 def main(desk: Desk, lease_s: float) -> None:
     for _ in range(LOCK_TRIES):  # whoever asks whether we live holds our lock for a moment
         try:
-            with desk.world.files.lock(desk.folder / _LOCK, "another watchdog is on guard"):
+            with desk.world.files.lock(desk.folder / _LOCK, "another watchdog is running"):
                 guard(desk, lease_s)
             return
         except RunRefused as refused:
