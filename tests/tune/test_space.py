@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
+from heddle.model.workload import NO_SEGMENTS
 from heddle.policy.lever import Question
 from heddle.policy.parse import parse_policy
 from heddle.policy.presets import LEVERS
@@ -40,7 +42,7 @@ def test_only_what_can_act_is_searched_and_the_rest_says_why() -> None:
     levers = {option.lever for listed in outside.options.values() for option in listed}
     assert {"usage-feedback", "admission-control", "smallest-first"} <= levers
     why = {one.lever: one.why for one in outside.not_searched}
-    assert "which YARN lets nobody outside do" in why["haste"]
+    assert "which stock YARN does not let anyone outside do" in why["haste"]
     assert "root.pool-0" in why["dress-pools"]
     assert "use of each container" in why["usage-feedback(forget=true)"]
     feedback = next(one for one in outside.options[Question.SIZING] if one.lever == "usage-feedback")
@@ -48,6 +50,19 @@ def test_only_what_can_act_is_searched_and_the_rest_says_why() -> None:
     inside = space_around("capacity", workload, cluster, "native")
     assert {"haste", "dress-pools"} <= {one.lever for listed in inside.options.values() for one in listed}
     assert inside.size > outside.size
+
+
+def test_sizing_is_not_searched_where_no_use_is_recorded() -> None:
+    """Nodes that promise more would look like larger nodes: nothing could show what that breaks."""
+    workload, cluster = load_workload("mix"), suggested_cluster("mix")
+    tasks = workload.tasks.copy()
+    tasks["first_segment"] = NO_SEGMENTS
+    space = space_around("capacity", replace(workload, tasks=tasks), cluster, "yarn-knobs")
+    assert Question.SIZING not in space.options
+    assert {"usage-feedback", "n-sigma", "borg-default"} <= {
+        one.lever for one in space.not_searched if one.why.startswith("no use is recorded")
+    }
+    assert Question.SIZING not in space.woven().by_question
 
 
 def test_the_size_of_a_space_is_the_number_of_its_candidates() -> None:
@@ -78,3 +93,20 @@ def test_what_two_do_together() -> None:
     by_lever = {str(choice): one for one in space.single() for _, choice in one.choices}
     both = space.joined(by_lever["admission-control"], by_lever["usage-feedback"])
     assert both.policy("capacity") == "capacity+admission-control+usage-feedback"
+
+
+def test_the_search_begins_with_weave() -> None:
+    workload, cluster = load_workload("mix"), suggested_cluster("mix")
+    for executor in ("yarn-knobs", "native"):
+        first = space_around("capacity", workload, cluster, executor).screened()[0]
+        assert parse_policy(first.policy("capacity")).levers == parse_policy("capacity+weave").levers
+
+
+def test_the_search_begins_with_as_much_of_weave_as_there_is() -> None:
+    workload, cluster = load_workload("mix"), suggested_cluster("mix")
+    without_order = {question: listed for question, listed in OPTIONS.items() if question is not Question.ORDERING}
+    first = space_around("capacity", workload, cluster, "native", without_order).screened()[0]
+    chosen = "capacity+admission-control(backlog=0.75)+usage-feedback(young_reports=2)"
+    assert parse_policy(first.policy("capacity")).levers == parse_policy(chosen).levers
+    placement = {Question.PLACEMENT: OPTIONS[Question.PLACEMENT]}
+    assert all(one.choices for one in space_around("capacity", workload, cluster, "native", placement).screened())

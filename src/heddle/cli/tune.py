@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from heddle.cli.completion import workload_names
 from heddle.cli.durations import seconds
 from heddle.cli.engines import On, engine_on
-from heddle.cli.inputs import ClusterOption, WorkloadArgument, cluster_for, compile_with_message, read_all, workload_for
+from heddle.cli.inputs import ClusterOption, cluster_for, compile_with_message, read_all, workload_for
 from heddle.cli.output import Json, print_json, print_paragraphs, print_tables, say, terminal_width
 from heddle.cli.progress import run_with_progress
 from heddle.model.errors import BadInput
@@ -26,16 +27,21 @@ _MOST_CANDIDATES = 100_000  # a budget ends the search long before
 
 
 def tune(
-    workload: WorkloadArgument,
+    workload: Annotated[
+        str,
+        typer.Argument(
+            metavar="WORKLOAD|RECORD",
+            help="A built-in name, a .csv of tasks, a .parquet file, or a record of `heddle yarn observe`.",
+            autocompletion=workload_names,
+        ),
+    ],
     cluster: ClusterOption = None,
     goal: Annotated[
         str, typer.Option(help="What to improve: jct.mean, jct.p95, makespan, wait.mean, slowdown.mean ...")
     ] = "jct.mean",
     keep: Annotated[
         list[str] | None,
-        typer.Option(
-            help='May be repeated: a limit, as in "root.prod jct.p95 <= +5%" [default: "crashed_pct <= 0.1"].'
-        ),
+        typer.Option(help='Repeatable: a limit, as in "root.prod jct.p95 <= +5%" [default: "crashed_pct <= 0.1"].'),
     ] = None,
     present: Annotated[
         str | None,
@@ -63,7 +69,7 @@ def tune(
         typer.Option("--output", "-o", help="Keep the trials here; the same command then goes on with them."),
     ] = None,
     on: On = "local",
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
     json: Json = False,
 ) -> None:
     """Find the policy that suits this cluster's jobs best, and say whether it is worth a change.
@@ -76,6 +82,7 @@ def tune(
     Examples:
       heddle tune trace.parquet --cluster cluster.yaml --keep "root.prod jct.p95 <= +5%" --budget 20m
       heddle tune trace.parquet -c cluster.yaml --goal makespan --trials 60 -o tuning --report tuning.html
+      heddle tune monday/record --budget 10m -o tuning
       heddle tune mix --trials 30 --json
     """
     from heddle.policy.parse import parse_policy
@@ -94,6 +101,8 @@ def tune(
     from heddle.tune.words import verdict
 
     engine = engine_on(on)
+    if Path(workload).is_dir():
+        workload, cluster = _jobs_of(Path(workload), cluster, output)
     first, chosen = read_all(lambda: workload_for(workload, 0), lambda: cluster_for(workload, cluster))
     own = parse_policy(present) if present is not None else present_policy(chosen) or parse_policy("capacity")
     check_run(first, chosen, 0)
@@ -133,6 +142,17 @@ def tune(
         print_json(_document(found, first.name, chosen, verdict(found)))
     else:
         _print(found)
+
+
+def _jobs_of(record: Path, cluster: str | None, folder: Path | None) -> tuple[str, str]:
+    """The jobs of a record and their cluster, as files, since other processes read them."""
+    from heddle.cli.yarn_workload import write_jobs_of
+
+    if folder is None:
+        raise BadInput.of("--output", "name a folder: the jobs of a record are kept there, beside the trials")
+    folder.mkdir(parents=True, exist_ok=True)
+    written = write_jobs_of(record, folder / "jobs.parquet", None, cluster)
+    return written["out"], written["cluster"]
 
 
 def _print(found: Tuned) -> None:

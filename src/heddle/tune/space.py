@@ -15,11 +15,11 @@ import numpy as np
 
 from heddle.model.cluster import Cluster
 from heddle.model.errors import RunRefused
-from heddle.model.workload import Workload
+from heddle.model.workload import NO_SEGMENTS, Workload
 from heddle.policy.lever import Question
 from heddle.policy.parameter import Value, literal
 from heddle.policy.parse import parse_policy
-from heddle.policy.presets import LEVERS
+from heddle.policy.presets import LEVERS, PRESETS
 from heddle.run import Executor, check_executor
 
 
@@ -40,7 +40,7 @@ OPTIONS: Final[Mapping[Question, tuple[Option, ...]]] = {
             "usage-feedback",
             {
                 "damping": (0.125, 0.03, 0.06, 0.25, 0.5, 1.0),
-                "young_reports": (0, 3, 10, 30),
+                "young_reports": (0, 2, 10, 30),
                 "forget": (False, True),
             },
         ),
@@ -133,15 +133,27 @@ class Space:
             for option in options:
                 yield Candidate.of({question: Choice.first(option)})
 
+    def woven(self) -> Candidate:
+        """The preset weave, or as much of it as can act here."""
+        chosen: dict[Question, Choice] = {}
+        for lever in PRESETS["weave"]:
+            option = next((one for one in self.options.get(lever.question, ()) if one.lever == lever.name), None)
+            if option is not None:
+                grids = option.grids.items()
+                values = {name: lever.parameter(name) for name, _ in grids}
+                if all(values[name] in grid for name, grid in grids):
+                    chosen[lever.question] = Choice(option, tuple(values.items()))
+        return Candidate.of(chosen)
+
     def screened(self) -> list[Candidate]:
-        """Every lever alone: with its first values, and with each parameter at either end of its grid."""
-        found = list(self.single())
+        """weave, and every lever alone: with its first values, and with each parameter at either end of its grid."""
+        found = [self.woven(), *self.single()]
         for question, options in self.options.items():
             for option in options:
                 for name, grid in option.grids.items():
                     ends = (min(grid, key=_in_order), max(grid, key=_in_order))
                     found += [Candidate.of({question: Choice.first(option).having(name, end)}) for end in ends]
-        return list(dict.fromkeys(found))
+        return [one for one in dict.fromkeys(found) if one.choices]
 
     def neighbours(self, candidate: Candidate) -> list[Candidate]:
         """One lever taken up, dropped or replaced, or one parameter moved by one place of its grid."""
@@ -188,7 +200,11 @@ def space_around(
     kept: dict[Question, tuple[Option, ...]] = {}
     refused: list[NotSearched] = []
 
+    knows_use = bool((workload.tasks["first_segment"] != NO_SEGMENTS).any())
+
     def why_not(question: Question, choice: Choice) -> str:
+        if question is Question.SIZING and not knows_use:
+            return "no use is recorded, so nothing would show what promising more than there is breaks"
         policy = parse_policy(Candidate.of({question: choice}).policy(present))
         try:
             check_executor([policy], workload, cluster, executor)
