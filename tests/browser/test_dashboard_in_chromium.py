@@ -110,7 +110,7 @@ def test_without_the_token_it_says_so_and_shows_nothing(browser: Chromium, shown
     browser.visit(shown.link)
     browser.evaluate("sessionStorage.clear()")
     browser.visit(shown.link.partition("#")[0])
-    browser.until(f"{TEXT}.includes('Open the link that heddle has printed')")
+    browser.until(f"{TEXT}.includes('Open the link that heddle printed')")
     assert browser.evaluate("document.getElementById('board').hidden")
     assert "worker" not in browser.evaluate(TEXT)
 
@@ -140,7 +140,7 @@ def test_numbers_of_an_rm_that_is_away_are_old_within_3_s(browser: Chromium, sho
     shown.rm.instead["/nodes"] = 503, "away"
     browser.until(f"{LATE} && {TEXT}.includes('The ResourceManager does not answer')", 3)
     browser.until("document.querySelectorAll('.age.late').length >= 4", 5)
-    assert "use not known" in browser.evaluate("document.getElementById('summary').innerText")
+    assert "use unknown" in browser.evaluate("document.getElementById('summary').innerText")
     del shown.rm.instead["/nodes"]
     browser.until(f"!{LATE} && !{TEXT}.includes('does not answer.')", 3)
 

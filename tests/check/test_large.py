@@ -82,7 +82,7 @@ def test_a_check_of_a_large_cluster_is_small(rm: FakeRm, history: MadeUpHistory,
     assert sum(one["applications"] for one in told["waiting"]) == LIVE // 4
     assert "what containers use on" in json.dumps(told["could_not_be_known"]), "half of the nodes are silent"
     assert told["use"]["nodes_report_now"]["memory"] > 0
-    assert "were read in detail, drawn at random" in page.read_text()
+    assert "were read in detail, chosen at random" in page.read_text()
     assert page.stat().st_size < 3_000_000
 
 

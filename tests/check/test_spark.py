@@ -100,4 +100,4 @@ def test_one_spark_application(rm: FakeRm, capsys: Capture) -> None:
     assert found.keys() == {"stage-skew", "too-many-executors", "executor-memory"}
     assert "12.0 times the median" in found["stage-skew"]["says"]
     assert "Its 4 executors were busy" in found["too-many-executors"]["says"]
-    assert told["read"] == ["judged by its event log"]
+    assert told["read"] == ["based on its event log"]

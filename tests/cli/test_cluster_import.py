@@ -199,7 +199,7 @@ def test_what_may_change_results_is_said_again_by_every_run(
     )
     assert run(["bound", "burst", "--cluster", "mine.yaml", "--quiet"]) == 0
     said = capsys.readouterr().err
-    assert "warning: mine.yaml: yarn.scheduler.capacity.maximum-applications = 7: YARN rejects jobs while 7" in said
+    assert "warning: mine.yaml: yarn.scheduler.capacity.maximum-applications = 7: YARN rejects jobs beyond 7" in said
     assert "acl" not in said
 
 
@@ -213,7 +213,7 @@ def test_a_stopped_queue_keeps_its_place_and_takes_no_jobs(
     assert run(["cluster", "import", "capacity-scheduler.xml", "--nodes", "1x4096x4", "-o", "mine.yaml"]) == 0
     assert load_cluster("mine.yaml").queues[1].stopped
     assert run(["simulate", "tasks.csv", "--cluster", "mine.yaml"]) == 2
-    assert "root.default is stopped and takes no jobs (1 jobs, the first is a)" in capsys.readouterr().err
+    assert "root.default is stopped and accepts no jobs (1 jobs, the first is a)" in capsys.readouterr().err
 
 
 def test_amounts_of_queues_come_from_a_resourcemanager_too(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_policy_that_stalls_claims_no_gain_and_the_exit_code_is_1(capsys: pyte
         (["--policy", "fifo", "--policy", "nope", "--policy", "nil"], "unknown policy 'nil'"),
         (["--cluster", "2x4096x4", "--cluster", "2x4096x4"], "the same name"),
         (["--seeds", "0"], "--seeds"),
-        (["--cluster", "1x16x1"], "no node allows so much"),
+        (["--cluster", "1x16x1"], "no node is large enough"),
     ],
 )
 def test_bad_input_exits_with_2_and_prints_no_document(

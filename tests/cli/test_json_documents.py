@@ -32,6 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "sweep.yaml").write_text(SWEEP)
     assert run(["-q", "workload", "make", "burst", "-o", str(made / "burst.parquet")]) == 0
     assert run(["-q", "simulate", "burst", "--record", str(made / "run"), "--json"]) == 0
+    assert run(["-q", "simulate", "network-dags(jobs=3)", "--record", str(made / "moved"), "--json"]) == 0
     assert run(["-q", "sweep", "run", str(made / "sweep.yaml"), "-o", str(made / "swept"), "--on", "local:1"]) == 0
     return made
 
@@ -48,11 +49,15 @@ traces describe burst.parquet
 traces slice burst.parquet --to 60 -o slice.parquet
 traces scale burst.parquet --load 2 -o scaled.parquet
 traces sample burst.parquet --jobs 5 -o sample.parquet
+traces repeat burst.parquet --times 2 -o twice.parquet
 traces export burst.parquet -o exported.csv
 traces fit burst.parquet -o fitted.parquet
 traces share burst.parquet -o shared.parquet
 cluster import capacity-scheduler.xml --nodes 2x4096x8
 compare burst -p fifo -p fair --seeds 2 --on local:1
+simulate network-dags(jobs=3)
+efficiency moved
+ledger moved
 explain run
 explain run 0
 explain run --versus fair --workload burst

@@ -53,7 +53,7 @@ def test_it_takes_part_in_a_comparison_and_is_the_baseline(tmp_path: Path, capsy
     assert (document["baseline"], document["baseline_is_present"]) == ("capacity", True)
     assert {one["policy"] for one in document["runs"]} == {"capacity", "fifo"}
     assert run(list(arguments)) == 0
-    assert "The baseline, capacity, is what the cluster runs today." in capsys.readouterr().err
+    assert "The baseline, capacity, is the policy that the cluster runs today." in capsys.readouterr().err
 
     document, _ = printed(capsys, *arguments, "-p", "capacity")
     assert document["baseline"] == "capacity", "among the policies, wherever it stands"
@@ -81,7 +81,7 @@ def test_advice_is_against_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     names = [one["policy"] for one in document["policies"]]
     assert names == ["capacity", "fifo", "drf", "capacity+usage-feedback"]
     assert [one["baseline"] for one in document["policies"]] == [True, False, False, False]
-    assert "the baseline, capacity, is what the cluster runs today" in said
+    assert "the baseline, capacity, is the policy that the cluster runs today" in said
     document, said = printed(capsys, *arguments, "-p", "fifo", "-p", "drf", "--baseline", "drf")
     assert [one["policy"] for one in document["policies"]] == ["drf", "fifo"]
     assert "today" not in said

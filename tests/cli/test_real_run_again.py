@@ -96,3 +96,14 @@ def test_the_policy_that_it_ran_is_the_baseline(
         read_record(copied), overheads_of(read_record(copied)), load_cluster(str(out.with_suffix(".cluster.yaml")))
     )
     assert replay.under(STOCK).manifest["policy"] == "fair"
+
+
+def test_the_jobs_of_a_record_are_tuned_for(observed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tune", observed]) == 2
+    assert "the jobs of a record are kept there" in capsys.readouterr().err
+    tuning = ["tune", observed, "-o", str(tmp_path / "tuning"), "--trials", "1", "--on", "local:1"]
+    assert run(tuning) == 2
+    assert "too little to be resampled in time blocks" in capsys.readouterr().err
+    found = document(capsys, *tuning, "--block-s", "0.1")
+    assert found["candidates"] == 1
+    assert found["workload"] == "burst"

@@ -50,7 +50,7 @@ def test_unknown_settings_are_errors_with_suggestions(capsys: pytest.CaptureFixt
     assert 'did you mean "compare"' in shown
     assert 'did you mean "policy"' in shown
     assert "quiet: must be true or false" in shown
-    assert "bound: a table" in shown
+    assert "bound: expected a table" in shown
     Path("heddle.toml").write_text("[compare\n")
     assert run(["policies"]) == 2
     assert "not TOML" in capsys.readouterr().err
@@ -108,7 +108,7 @@ def test_doctor_looks_at_everything(capsys: pytest.CaptureFixture[str], monkeypa
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("HADOOP_HOME", raising=False)
     seen = {one["what"]: one["state"] for one in compared(capsys, "doctor")["findings"]}
-    assert (seen["Java"], seen["Hadoop"]) == ("absent", "absent")
+    assert seen["Java"] == "absent"
     monkeypatch.setattr("heddle.cli.doctor._NEEDED", ("no-such-package",))
     assert run(["doctor"]) == 1
     assert "not installed" in capsys.readouterr().out

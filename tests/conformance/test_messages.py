@@ -45,7 +45,7 @@ def test_events_that_there_are(lever: Write) -> None:
     assert "it has: EVENT_ARRIVED, EVENT_ALLOCATED" in said
     heard = "def heard(view, state, params, kind, node, stage, container, value):\n    return 0\n\n"
     said = refusal(lever(heard + "@ordering(on_event=heard, listens=(99,))\n" + KEY.format("stage")))
-    assert "listens to 99, which is no event; heddle.model.view has EVENT_ARRIVED, EVENT_ALLOCATED" in said
+    assert "listens to 99, which is not an event; heddle.model.view has EVENT_ARRIVED, EVENT_ALLOCATED" in said
 
 
 def test_a_plain_column_with_two_indices(lever: Write) -> None:
@@ -64,7 +64,7 @@ def test_a_truth_that_was_not_declared(lever: Write) -> None:
     assert 'view.node has no column \'future_peak\'; say truth=("future_peak",), depends_on="time"' in said
     writes = total.replace("()", "(truth=('future_peak',), depends_on='time')").replace("return", "return 1 +")
     writes = writes.replace("    return", "    state.truth['future_peak'][node, r] = 0\n    return")
-    assert ":6: mine: writes into the view or the truth, which are the host's" in refusal(lever(writes))
+    assert ":6: mine: writes to the view or the truth, which belong to the host" in refusal(lever(writes))
     said = refusal(lever("@ordering(truth=('future_peak',))\n" + KEY.format("stage")))
     assert said.count("\n") == 0
     assert "there is no truth 'future_peak' for ordering; known: workload" in said
@@ -106,7 +106,7 @@ def test_a_truth_that_prepare_was_not_promised(lever: Write) -> None:
 def test_a_column_without_its_row(lever: Write) -> None:
     """The column itself is no number."""
     said = refusal(lever("@ordering()\n" + KEY.format("view.clock['now_ms']")))
-    assert ':4: mine: works on a whole column; say which row, as in view.clock["now_ms"][0]' in said
+    assert ':4: mine: works on a whole column; name a row, as in view.clock["now_ms"][0]' in said
 
 
 def test_one_wrong_lever_does_not_hide_the_others_of_its_file(lever: Write) -> None:

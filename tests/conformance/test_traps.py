@@ -45,7 +45,7 @@ def test_a_hook_that_returns_nothing(lever: Write) -> None:
     assert ":5: mine returns nothing; every path must return" in refusal(lever(key("stage + 1")))
     heard = "def heard(view, state, params, kind, node, stage, container, value):\n    value + 1\n\n"
     said = refusal(lever(heard + key("return stage", "on_event=heard, listens=(EVENT_ARRIVED,)")))
-    assert ":4: heard returns nothing; add a return: 1 if its host must ask again, else 0" in said
+    assert ":4: heard returns nothing; return 1 if the host must ask again, else 0" in said
 
 
 def test_a_hook_that_returns_nothing_now_and_then(lever: Write) -> None:
@@ -272,7 +272,7 @@ def test_a_clairvoyant_sizing_of_a_user_keeps_its_state(lever: Write) -> None:
     assert (ended.sim.levers[Question.SIZING].state.node["mine"] == 7).all()
     told = simulate(workload, cluster, "oracle", record=True).attempts
     assert simulate(workload, cluster, policy, record=True).attempts.equals(told)
-    assert unfit(parse_policy(policy)) == [f"{policy} knows the future, which a live cluster does not tell"]
+    assert unfit(parse_policy(policy)) == [f"{policy} needs to know the future, which a live cluster cannot provide"]
 
 
 def test_a_parameter_called_young_reports_is_the_users_own(lever: Write) -> None:
@@ -323,6 +323,6 @@ def test_queues_and_partition_can_be_declared_too(lever: Write) -> None:
 def test_nodes_kept_in_a_way_that_nobody_knows(lever: Write) -> None:
     declared = "@queues({})\ndef mine(view, state, params, queue):\n    return queue\n"
     assert "asks keeps(), which it does not have" in refusal(lever(declared.format('reserves="starved"')))
-    assert "which is no parameter of it" in refusal(lever(declared.format('reserves="now and then"')))
+    assert "which is not one of its parameters" in refusal(lever(declared.format('reserves="now and then"')))
     choices = 'parameters=(Parameter("keep", "none", "how", choices=("none", "seldom")),), reserves="keep"'
     assert "may be 'seldom'; known: none, capacity, starved, always" in refusal(lever(declared.format(choices)))

@@ -1,5 +1,6 @@
 """What is on the board, and how old it says that it is."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -88,9 +89,24 @@ def test_a_node_that_is_gone_stays_in_sight_without_numbers(
     looks()
     assert rows(board.news(0, -1), names)[FIRST]["state"] == "RUNNING"
     assert [line["text"].split(":8041 ")[1] for line in board.news(0, -1)["log"]] == [
-        "is gone: the ResourceManager lists it no more",
+        "is gone: the ResourceManager no longer lists it",
         "is back",
     ]
+
+
+def test_a_node_that_is_listed_as_lost_has_no_numbers_either(
+    rm: FakeRm, board: Board, looks: Callable[[], None]
+) -> None:
+    looks()
+    names = board.news(0, -1)["names"]
+    rm.nodes[FIRST].state = "LOST"  # as a real ResourceManager lists it for a while
+    looks()
+    lost = rows(board.news(0, -1), names)[FIRST]
+    assert (lost["state"], lost["own_mb"], lost["promised_mb"], lost["used_mb"]) == ("LOST", 65536, None, None)
+    time.sleep(0.05)  # or what was away is rounded to nothing
+    looks()
+    ledger = board.news(0, -1)["ledger"]
+    assert ledger["memory"][ledger["lines"].index("node away")] > 0
 
 
 def test_a_node_that_measures_nothing_has_no_use_rather_than_none(

@@ -50,12 +50,12 @@ def test_what_is_no_resourcemanager_is_one_line_and_no_page(rm: FakeRm, capsys: 
     assert run(["yarn", "dashboard", "--rm", rm.address]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert "is no ResourceManager" in shown.err
+    assert "is not a ResourceManager" in shown.err
 
 
 def test_others_on_the_network_are_a_warning(rm: FakeRm, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["yarn", "dashboard", "--rm", rm.address, "--host", "0.0.0.0", "--for", "0.1"]) == 0
-    assert "nothing on the way is encrypted" in capsys.readouterr().err
+    assert "the traffic is not encrypted" in capsys.readouterr().err
 
 
 def test_without_the_extra_it_says_what_to_install(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:

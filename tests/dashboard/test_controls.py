@@ -69,7 +69,7 @@ def test_no_buttons_where_the_files_are_not_ours(
     with controller(desk) as running:
         monkeypatch.setattr(controls.os, "geteuid", lambda: os.getuid() + 1)
         assert look_at(desk).actions == []
-        assert "only they can control it" in look_at(desk).about["why"]
+        assert "only that user can control it" in look_at(desk).about["why"]
         answer = client.post("/actions/pause", json={"session": running.name, "confirmed": True})
         assert answer.status_code == 409
     assert not desk.paused
@@ -94,7 +94,7 @@ def test_actions_go_to_the_desk_and_into_its_log(desk: Desk, client: TestClient,
     assert all(line["user"] and line["from"] and line["at"] > 0 for line in lines)
     asked = [line["text"] for line in board.news(0, -1)["log"]]
     assert [text.partition(" by ")[0] for text in asked if text.startswith("asked to")] == [
-        "asked to put everything back and pause", "asked to go on", "asked to put everything back and end",
+        "asked to put everything back and pause", "asked to resume", "asked to put everything back and end",
     ]  # fmt: skip
 
 
@@ -121,7 +121,7 @@ def test_what_cannot_be_logged_is_not_done(desk: Desk, client: TestClient) -> No
         (desk.folder / "actions.log").mkdir()
         answer = client.post("/actions/pause", json={"session": running.name, "confirmed": True})
         assert answer.status_code == 409
-        assert "nothing was asked" in answer.json()["refused"]
+        assert "the request was dropped" in answer.json()["refused"]
     assert not desk.paused
 
 

@@ -117,7 +117,7 @@ def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         read_sweep(written(tmp_path, "workloads: [nix, 'mix(jobs=-1)']\npolicies: [fifo, nope]\nclusters: [1x2]\n"))
     assert [part in str(caught.value) for part in ("nix", "jobs", "nope", "1x2")] == [True] * 4
-    with pytest.raises(BadInput, match="no node allows so much"):
+    with pytest.raises(BadInput, match="no node is large enough"):
         read_sweep(written(tmp_path, "workloads: [burst]\npolicies: [fifo]\nclusters: [1x16x1]\n"))
     with pytest.raises(BadInput, match="is used, but has no values"):
         read_sweep(written(tmp_path, "workloads: ['mix(jobs={jobs})']\npolicies: [fifo]\n"))

@@ -110,7 +110,7 @@ def test_stalled_runs_are_shown_with_their_reason() -> None:
         "among the bars of two figures, in colour"
     )
     assert 'class="bar"' not in html, "no bar claims a gain"
-    assert text.count("Left out, because runs stalled: stuck.") == 2
+    assert text.count("Omitted because runs stalled: stuck.") == 2
     assert "stuck, seed 2, one-node: no task can start" in text
 
 
@@ -133,8 +133,8 @@ def test_each_cluster_has_its_own_verdict() -> None:
 
 
 def test_incomplete_records_are_admitted() -> None:
-    assert "each task's last only" in Page(comparison_html(comparison(complete_attempts=False))).text
-    assert "each task's last only" not in Page(comparison_html(comparison())).text
+    assert "only each task's last" in Page(comparison_html(comparison(complete_attempts=False))).text
+    assert "only each task's last" not in Page(comparison_html(comparison())).text
 
 
 def test_more_policies_than_colours_stay_apart() -> None:

@@ -56,7 +56,7 @@ def test_in_a_very_narrow_terminal_nothing_is_cut_off() -> None:
 
 def test_what_does_not_fit_is_said() -> None:
     narrow, wide = " ".join(printed(width=80, policies=LONG).split()), printed(width=200, policies=LONG)
-    assert "not shown at this width, but in --report and --json: " in narrow
+    assert "not shown at this width (see --report or --json): " in narrow
     assert "eff., crashes" in narrow
     assert "not shown" not in wide
     assert list(LONG)[-1] in wide, "on one line where there is room"

@@ -59,7 +59,7 @@ def test_verdict_names_the_best_with_three_numbers() -> None:
     assert [headline.title for headline in said.headlines] == ["Mean completion", "Makespan", "Mean wait"]
     assert said.headlines[0].figure == "−45 %"
     assert "better" in said.headlines[0].detail
-    assert any("partly luck" in caution for caution in said.cautions)
+    assert any("involves luck" in caution for caution in said.cautions)
 
 
 def test_verdict_admits_that_the_baseline_is_best() -> None:
@@ -70,12 +70,12 @@ def test_verdict_admits_that_the_baseline_is_best() -> None:
 
 def test_verdict_shows_no_difference_where_there_is_none() -> None:
     said = verdict(comparison(policies={"fifo": 100, "twin": 100}), "one-node")
-    assert said.sentence.startswith("No difference in completion is shown")
+    assert said.sentence.startswith("No difference in completion shown")
 
 
 def test_verdict_on_one_seed_claims_nothing() -> None:
     said = verdict(comparison(seeds=(1,)), "one-node")
-    assert "One seed cannot tell this from chance" in said.sentence
+    assert "A single seed cannot rule out chance" in said.sentence
 
 
 def test_verdict_where_only_the_baseline_stalls() -> None:
@@ -84,21 +84,21 @@ def test_verdict_where_only_the_baseline_stalls() -> None:
     said = verdict(turned, "one-node")
     assert said.policy == "fifo"
     assert said.sentence.startswith(
-        "stuck does not get the work done: it stalled in 1 of 3 runs. Under fifo jobs complete in"
+        "stuck does not complete the work: it stalled in 1 of 3 runs. Under fifo jobs complete in"
     )
 
 
 def test_verdict_where_others_stall() -> None:
     said = verdict(stalling(), "one-node")
     assert said.policy == "fifo"
-    assert said.sentence == "Nothing can be set against fifo: every other policy stalled in some run."
+    assert said.sentence == "Nothing can be compared with fifo: every other policy stalled in some run."
     alone = [run for run in stalling().runs if run.policy == "stuck"]
     said = verdict(compare_runs(alone, "stuck", "heddle compare"), "one-node")
-    assert said.sentence == "Under stuck the work does not get done: it stalled in 1 of 3 runs."
+    assert said.sentence == "Under stuck the work does not complete: it stalled in 1 of 3 runs."
     assert said.headlines[0].figure == "stalled 1 of 3"
     twins = [*alone, *(replace(run, policy="twin") for run in alone)]
     said = verdict(compare_runs(twins, "stuck", "heddle compare"), "one-node")
-    assert said.sentence == "No policy gets the work done: each stalled in some run."
+    assert said.sentence == "No policy completes the work: each stalled in some run."
 
 
 def test_verdict_with_one_policy() -> None:
@@ -109,5 +109,5 @@ def test_verdict_with_one_policy() -> None:
 
 
 def test_stalled_runs_are_a_caution() -> None:
-    caution = "stuck stalled in 1 of 3 runs: no gain is claimed for it, whatever the others show."
+    caution = "stuck stalled in 1 of 3 runs: heddle claims no gain for it, whatever its other runs show."
     assert caution in verdict(stalling(), "one-node").cautions

@@ -149,7 +149,7 @@ def test_errors_of_the_bridge_do_not_quote_its_secret_or_signatures(rm: Quoting)
 
 
 def test_an_address_with_a_password_is_refused_without_saying_it() -> None:
-    with pytest.raises(YarnError, match="http://rm:8088: an address holds no user or password") as refused:
+    with pytest.raises(YarnError, match="http://rm:8088: an address must not contain a user or password") as refused:
         RmClient("http://me:hunter2@rm:8088")
     assert "hunter2" not in str(refused.value)
 

@@ -55,7 +55,7 @@ def test_a_state_folder_of_an_earlier_version_is_closed() -> None:
 def test_a_state_folder_that_everybody_can_write_is_refused() -> None:
     state_folder().mkdir(parents=True)
     state_folder().chmod(0o777)
-    with pytest.raises(RunRefused, match="can be written by everybody"):
+    with pytest.raises(RunRefused, match="is writable by everyone"):
         desk_of("http://rm:8088")
 
 
@@ -130,7 +130,7 @@ def test_settings_that_somebody_else_put_here_are_not_taken(
     settings.write_text("quiet = true\n")
     settings.chmod(0o666)
     assert run(["policies"]) == 2
-    assert "--config heddle.toml takes it" in capsys.readouterr().err
+    assert "use --config heddle.toml to read it anyway" in capsys.readouterr().err
     assert run(["--config", "heddle.toml", "policies"]) == 0
 
 

@@ -207,8 +207,8 @@ def said(rm: FakeRm, client: RmClient, policy: str, **state: Any) -> tuple[froze
 
 def test_what_steer_says_of_the_bridge(rm: FakeRm, client: RmClient) -> None:
     assert said(rm, client, "usage-feedback") == (frozenset(), "")
-    assert "with the bridge in the ResourceManager this would be acted on: haste" in said(rm, client, "haste")[1]
-    assert "no leaf asks it" in said(rm, client, "haste", off="")[1]
+    assert "with the bridge in the ResourceManager, heddle could act on: haste" in said(rm, client, "haste")[1]
+    assert "no leaf uses it" in said(rm, client, "haste", off="")[1]
     rm.settings["yarn.scheduler.capacity.root.batch.ordering-policy"] = ORDERING
     assert "turned itself off (10 errors)" in said(rm, client, "haste", off="10 errors")[1]
     assert said(rm, client, "haste", off="") == (

@@ -30,7 +30,7 @@ MOST_FAILED: Final = 0.25
 NEAR_ENOUGH: Final = 1.5  # how many times longer or shorter simulated jobs may take than they did
 _ID: Final = re.compile(r"\b(application|appattempt|container|job)_[0-9e_]+")
 _LEAST_APPLICATIONS: Final = 10
-_WATCH: Final = "--for 30m watches the next ones."
+_WATCH: Final = "Use --for 30m to watch the next jobs."
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,20 @@ def verdict(checked: Checked, found: list[Finding]) -> str:
     accounts = checked.accounts
     if checked.jobs is None:
         if not accounts.applications:
-            return f"No application has ended here lately: there is nothing to judge yet. {_WATCH}"
+            return f"No application has finished here recently, so there is nothing to judge yet. {_WATCH}"
         why = "; ".join(f"{count:,}: {why}" for why, count in checked.left_out.items())
         return f"No verdict: none of {accounts.applications:,} applications can be simulated ({why}). {_WATCH}"
-    seen = f"{accounts.applications:,} applications of the last {_hours(accounts.hours)}"
+    seen = (
+        f"{accounts.applications:,} application{'s' if accounts.applications > 1 else ''} from the last "
+        f"{_hours(accounts.hours)}"
+    )
     if not found:
-        return f"Nothing needs attention: {seen} were looked at; no policy that can be tried safely shows a gain."
-    return f"{' '.join(one.says for one in found[:2])} That is what {seen} show."
+        if checked.use is None or checked.use.ratio is None:
+            return (
+                f"Nothing in {seen} needs attention, but what they used is unknown, so waste cannot be judged. {_WATCH}"
+            )
+        return f"Nothing needs attention: {seen} were checked, and no policy that is safe to try shows a gain."
+    return f"{' '.join(one.says for one in found[:2])} Based on {seen}."
 
 
 def _hours(hours_: float) -> str:
@@ -75,9 +82,9 @@ def assumptions(checked: Checked) -> tuple[str, ...]:
     jobs, rests = checked.jobs, []
     if jobs is not None:
         if count := jobs.known.get(STANDS_IN):
-            rests.append(f"{count:,} jobs are taken to be like others of their kind that were read")
+            rests.append(f"{count:,} jobs are modelled on sampled jobs of the same kind")
         if count := jobs.known.get(ACCOUNTS):
-            rests.append(f"{count:,} jobs are taken for equal containers that ran as long as the job")
+            rests.append(f"{count:,} jobs are modelled as equal containers that run as long as the job")
     rests += [f"{one.setting}: {one.why}" for one in checked.gathered.present.assumed]
     return tuple(rests)
 
@@ -90,14 +97,14 @@ def simulation_off(checked: Checked) -> str:
     if NEAR_ENOUGH >= simulated_s / jobs.mean_s >= 1 / NEAR_ENOUGH:
         return ""
     return (
-        f"a simulation that is off: under the present policy these jobs take {write_s(simulated_s)} on average in it, "
-        f"and really took {write_s(jobs.mean_s)}"
+        f"an inaccurate simulation (under the present policy it gives these jobs {write_s(simulated_s)} on average; "
+        f"in reality they took {write_s(jobs.mean_s)})"
     )
 
 
 def _too_short(tried: Tried) -> str:
     """Without resamples an interval says nothing about another day."""
-    return "too few jobs to tell whether another day would show the same" if tried.comparison.sampling.too_short else ""
+    return "too few jobs to generalise to another day" if tried.comparison.sampling.too_short else ""
 
 
 def _deadlock(checked: Checked) -> Iterator[Finding]:
@@ -105,14 +112,15 @@ def _deadlock(checked: Checked) -> Iterator[Finding]:
     if risk is None or not risk.possible or (risk.tried and not risk.stalled):
         return
     share = DEFAULT_SHARE[checked.gathered.present.policy] // 10
-    rests = tuple(f"the AM share of {leaf} is taken to be {share} %, YARN's default" for leaf in risk.assumed)
+    rests = tuple(f"the AM share of {leaf} is assumed to be {share} %, YARN's default" for leaf in risk.assumed)
     said = (
-        f"{risk.jobs:,} jobs submitted at once fill the cluster with application masters and leave no room for a task"
+        f"{risk.jobs:,} jobs submitted at once would fill the cluster with application masters and leave "
+        "no room for tasks"
     )
     if risk.stalled:
-        said += f": in a simulation with today's settings {risk.tried:,} of these jobs got stuck for good."
+        said += f": in a simulation with today's settings, {risk.tried:,} of these jobs deadlocked."
     else:
-        said += "; whether they then block each other was not tried: that is too many to be simulated here."
+        said += "; that many jobs are too many to simulate here, so whether they deadlock is not known."
     yield Finding("am-deadlock", "high" if risk.stalled else "low", said, risk.share, "share of memory for AMs", rests)
 
 
@@ -125,14 +133,13 @@ def _policy(checked: Checked) -> Iterator[Finding]:
     change, interval = row["vs_baseline_pct"], row["vs_ci95"]
     said = (
         f"{best.steered} would have finished these jobs {pct(abs(change)).removeprefix('+')} % sooner on average than "
-        f"{tried.comparison.baseline}, which runs today (95 % interval {range_pct(interval)})."
+        f"{tried.comparison.baseline}, today's policy (95 % interval {range_pct(interval)})."
     )
     doubts = [doubt for doubt in (simulation_off(checked), _too_short(tried)) if doubt]
     if doubts:
-        said = f"{said.removesuffix('.')}; but that rests on {', and on '.join(doubts)}."
+        said = f"{said.removesuffix('.')}; but this rests on {' and on '.join(doubts)}."
     severity: Severity = "medium" if change <= -5 and not doubts else "low"
-    rests = (*doubts, *assumptions(checked))
-    yield Finding("policy", severity, said, -change, "% sooner with another policy", rests)
+    yield Finding("policy", severity, said, -change, "% sooner with another policy", assumptions(checked))
 
 
 def _idle(checked: Checked) -> Iterator[Finding]:
@@ -140,9 +147,10 @@ def _idle(checked: Checked) -> Iterator[Finding]:
     if use is None or use.ratio is None or use.ratio >= LOW_USE:
         return
     idle_h = hours(use.reserved - use.used, MEMORY_MB)
-    money = f", {checked.price * idle_h:,.2f} at {checked.price:g} a GB-h" if checked.price is not None else ""
-    said = f"Of the memory that jobs reserved {100 * use.ratio:.0f} % was used; {number(idle_h)} GB-h lay idle{money}."
-    yield Finding("idle-reservations", "medium", said, 1 - use.ratio, "share idle", (use_told_by(checked),))
+    money = f", {checked.price * idle_h:,.2f} at {checked.price:g} per GB-h" if checked.price is not None else ""
+    said = f"Jobs used {100 * use.ratio:.0f} % of the memory they reserved; {number(idle_h)} GB-h sat idle{money}."
+    severity: Severity = "medium" if checked.accounts.applications >= _LEAST_APPLICATIONS else "low"
+    yield Finding("idle-reservations", severity, said, 1 - use.ratio, "share idle", (use_told_by(checked),))
 
 
 def _requests(checked: Checked) -> Iterator[Finding]:
@@ -151,11 +159,11 @@ def _requests(checked: Checked) -> Iterator[Finding]:
         return
     best = checked.advice[0]
     said = (
-        f"Requests are too large: jobs that recur would have done with {100 * saved / reserved:.0f} % less memory; "
-        f"most of all {best.kind}: {best.request_mb:,} MB instead of {best.reserved_mb:,} MB."
+        f"Requests are too large: recurring jobs could have run with {100 * saved / reserved:.0f} % less memory, "
+        f"above all {best.kind}: {best.request_mb:,} MB instead of {best.reserved_mb:,} MB."
     )
     rests = (
-        f"{best.missed} of {best.predicted:,} of its tasks would have needed a second try with this rule (up to "
+        f"{best.missed} of {best.predicted:,} of its tasks would have needed a second attempt under this rule (up to "
         f"{100 * best.risk_high:.1f} %, 95 % interval)",
     )
     yield Finding("large-requests", "medium", said, saved / reserved, "share of what they reserved", rests)
@@ -167,15 +175,16 @@ def _waits(checked: Checked) -> Iterator[Finding]:
         one = max(long, key=lambda each: each.applications)
         count = sum(each.applications for each in long)
         said = (
-            f"{count:,} application{'s wait' if count > 1 else ' waits'} to start{'; most' if len(long) > 1 else ''} "
-            f"in {one.queue}, for {write_s(one.longest_s)} at the longest: {one.why}."
+            f"{count:,} application{'s are' if count > 1 else ' is'} waiting to "
+            f"start{', most of them' if len(long) > 1 else ''} "
+            f"in {one.queue}, for up to {write_s(one.longest_s)}: {one.why}."
         )
         yield Finding("waiting-now", "medium", said, count, "applications")
     queues = checked.accounts.am_wait_by_queue_s.items()
     slow = {queue: told for queue, told in queues if told[2] >= LONG_AM_WAIT_S and told[0] >= _LEAST_APPLICATIONS}
     if slow:
         worst = max(slow, key=lambda queue: slow[queue][2])
-        said = f"In {worst} one application in twenty waited {write_s(slow[worst][2])} or longer for its AM."
+        said = f"In {worst}, one application in twenty waited {write_s(slow[worst][2])} or longer for its AM."
         yield Finding("am-waits", "medium", said, slow[worst][2], "s")
 
 
@@ -194,11 +203,11 @@ def _why_they_failed(checked: Checked) -> str:
     if not reasons:
         return ""
     reason, count = reasons.most_common(1)[0]
-    return f" YARN says of {count:,}: {reason.rstrip('.')}."
+    return f" YARN's most common reason ({count:,}): {reason.rstrip('.')}."
 
 
 def _nodes(checked: Checked) -> Iterator[Finding]:
     away = {state: n for state, n in checked.gathered.now.away.items() if state in ("LOST", "UNHEALTHY")}
     if away:
         listed = ", ".join(f"{count} {state.lower()}" for state, count in away.items())
-        yield Finding("nodes-away", "low", f"Nodes take no containers: {listed}.", sum(away.values()), "nodes")
+        yield Finding("nodes-away", "low", f"Some nodes accept no containers: {listed}.", sum(away.values()), "nodes")

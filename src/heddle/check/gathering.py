@@ -69,7 +69,7 @@ def gather(
     troubles: list[str] = []
     present, now = present_of(sources.rm, sources.conf), look(sources.rm)
     found = {one.id: one for one in finished(sources.rm, since_ms, until_ms, MOST_JOBS)}
-    say(f"{present.cluster.n_nodes} nodes, {len(found):,} finished applications, {now.running:,} running")
+    say(f"{present.cluster.n_nodes} nodes, finished applications: {len(found):,}, running: {now.running:,}")
     if sources.history is not None:
         try:
             for one in finished_mapreduce(sources.history, since_ms, until_ms, MOST_JOBS):
@@ -108,7 +108,7 @@ def _read_sample(
     unread = sorted(app for app in apps if app not in known)
     wanted = random.Random(len(unread)).sample(unread, min(SAMPLE - len(known), len(unread)))
     if wanted:
-        say(f"reading {len(wanted)} of {len(apps):,} MapReduce jobs in detail, drawn at random")
+        say(f"reading {len(wanted)} of {len(apps):,} MapReduce jobs in detail, chosen at random")
     found: dict[str, PastJob] = {}
     failed = 0
     began_s = time.monotonic()

@@ -90,7 +90,7 @@ def past_workload(
             continue
         leaf = present.leaf(outline.queue)
         if leaf is None:
-            left_out["their queue is no leaf queue any more"] += 1
+            left_out["their queue is no longer a leaf queue"] += 1
             continue
         spec, how = details.get(outline.id), EXACT
         if spec is None:
@@ -100,7 +100,7 @@ def past_workload(
         if spec is None:
             spec, how = _by_accounts(outline, present, use), ACCOUNTS
         if spec is None or not any(stage.tasks for stage in spec.stages):
-            left_out["nothing is known of their containers"] += 1
+            left_out["nothing is known about their containers"] += 1
             continue
         tasks += sum(len(stage.tasks) for stage in spec.stages)
         if tasks > MOST_TASKS and made:

@@ -22,13 +22,13 @@ def next_steps(checked: Checked, address: str, command: str) -> list[NextStep]:
     """
     best = None if checked.tried is None else checked.tried.best()
     watches = any(word.partition("=")[0] == "--for" for word in shlex.split(command))
-    watch = [] if watches else [NextStep("Watch it for half an hour, for a surer verdict", f"{command} --for 30m")]
+    watch = [] if watches else [NextStep("Watch for half an hour to firm up the verdict", f"{command} --for 30m")]
     if best is None:
         return watch
     steer = ["heddle", "yarn", "steer", "--rm", address, "--policy", best.steered]
-    shadow = NextStep("See what it would do, changing nothing", shlex.join([*steer, "--for", "10m"]))
+    shadow = NextStep("See what it would do, without changing anything", shlex.join([*steer, "--for", "10m"]))
     if simulation_off(checked):
         return [shadow, *watch]
-    needs = f" (live it needs {best.needs})" if best.needs else ""
+    needs = f" (live mode needs {best.needs})" if best.needs else ""
     live = shlex.join([*steer, "--mode", "live"])
-    return [shadow, NextStep(f"Then let it, until Ctrl-C puts everything back{needs}", live)]
+    return [shadow, NextStep(f"Then let it act; Ctrl-C restores everything{needs}", live)]

@@ -16,17 +16,17 @@ from heddle.yarn.live.things_seen import AppSeen, NodeSeen
 
 # What the Capacity scheduler writes into an application's diagnostics, and what that means; the first that fits counts.
 _SAID: Final = {
-    r"user.?s? AM resource limit": "its user's application masters have all the room that they may",
-    r"AM resource limit": "the queue's application masters have all the room that they may (AM share)",
-    r"max(imum)?.?parallel": "the queue runs as many applications as it may",
-    r"Cluster resource is empty": "there is no node",
-    r"not.*label|Ignore Exclusivity": "no node of its label has room",
+    r"user.?s? AM resource limit": "its user's application masters have reached their limit",
+    r"AM resource limit": "the queue's application masters have reached its AM share",
+    r"max(imum)?.?parallel": "the queue has reached its limit of running applications",
+    r"Cluster resource is empty": "the cluster has no nodes",
+    r"not.*label|Ignore Exclusivity": "no node with its label has room",
 }
-QUEUE_FULL: Final = "the queue has all that it may have (maximum capacity)"
+QUEUE_FULL: Final = "the queue is at its maximum capacity"
 CLUSTER_FULL: Final = "no node has room"
-FRAGMENTED: Final = "there is room, but no single node has enough of it"
-OTHERS_FIRST: Final = "others come first, or the next heartbeat"
-NOT_TOLD: Final = "YARN does not say why"
+FRAGMENTED: Final = "fragmentation: there is room, but not enough on any one node"
+OTHERS_FIRST: Final = "others come first, or a heartbeat is pending"
+NOT_TOLD: Final = "YARN gives no reason"
 _FULL: Final = 0.99
 
 

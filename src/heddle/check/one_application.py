@@ -58,26 +58,26 @@ def application_findings(sources: Sources, application: str) -> OneApplication:
     found = [*_failure(outline), *_start(outline)]
     read = []
     if outline.ended_at_ms <= 0:
-        raise BadInput.of("--application", f"{application} has not ended: there is nothing to judge yet")
+        raise BadInput.of("--application", f"{application} has not finished, so there is nothing to judge yet")
     if outline.kind == MAPREDUCE and sources.history is not None:
         try:
             job = read_past_job(sources.history, application)
         except YarnError as error:
             read.append(f"its history cannot be read: {error}")
         else:
-            read.append("judged by its history: tasks, counters and settings")
+            read.append("based on its history: tasks, counters and settings")
             found += [*_skew(job), *_requests(job), *_idle_reduces(job), *_spills(job), *_gc(job)]
     elif outline.kind == SPARK and sources.spark is not None:
         troubles: list[str] = []
         spec = sources.spark.read([application], troubles, lambda _: None).get(application)
         read += troubles
         if spec is not None:
-            read.append("judged by its event log")
+            read.append("based on its event log")
             found += [*_spark_skew(spec), *_executors(spec, outline), *_executor_memory(spec)]
     else:
         which = {MAPREDUCE: "--history URL", SPARK: "--spark-history URL or FOLDER"}.get(outline.kind)
-        would = f"{which} would tell" if which else f"nothing keeps a history of applications of type {outline.kind}"
-        read.append(f"its tasks are not known: {would}")
+        would = f"use {which}" if which else f"there is no history for applications of type {outline.kind}"
+        read.append(f"its tasks are unknown: {would}")
     ordered = tuple(sorted(found, key=lambda one: ORDER.index(one.severity)))
     took = write_s((outline.ended_at_ms - outline.submitted_at_ms) / 1000)
     ended = "succeeded" if outline.succeeded else "failed or was killed"
@@ -87,8 +87,8 @@ def application_findings(sources: Sources, application: str) -> OneApplication:
 
 def _failure(outline: Outline) -> Iterator[JobFinding]:
     if not outline.succeeded:
-        says = f"YARN says: {outline.why_failed.rstrip('.')}." if outline.why_failed else "YARN does not say why."
-        yield JobFinding("failed", "high", says, f"look at yarn logs -applicationId {outline.id}")
+        says = f"YARN says: {outline.why_failed.rstrip('.')}." if outline.why_failed else "YARN gives no reason."
+        yield JobFinding("failed", "high", says, f"see yarn logs -applicationId {outline.id}")
 
 
 def _start(outline: Outline) -> Iterator[JobFinding]:
@@ -135,7 +135,7 @@ def _requests(job: PastJob) -> Iterator[JobFinding]:
             continue
         enough_mb = -(-round(HEAD_ROOM * use[1]) // STEP_MB) * STEP_MB
         if enough_mb <= (1 - MUCH_IDLE) * size_mb:
-            said = f"Its {_WORD[kind]}s asked for {size_mb:,} MB and used {use[1]:,} MB at most."
+            said = f"Its {_WORD[kind]}s requested {size_mb:,} MB and used at most {use[1]:,} MB."
             name = f"mapreduce.{_WORD[kind]}"
             setting = f"{name}.memory.mb={enough_mb} and {name}.java.opts to fit"
             yield JobFinding(f"{_WORD[kind]}-request", "medium", said, setting)
@@ -148,7 +148,7 @@ def _idle_reduces(job: PastJob) -> Iterator[JobFinding]:
     if held_ms and idle_ms > MUCH_IDLE * held_ms:
         said = (
             f"Reduces held their containers {100 * idle_ms / held_ms:.0f} % of their time while maps still ran "
-            f"({write_s(idle_ms / 1000)} together)."
+            f"({write_s(idle_ms / 1000)} in total)."
         )
         yield JobFinding("idle-reduces", "medium", said, "mapreduce.job.reduce.slowstart.completedmaps (0.8 or more)")
 
@@ -157,7 +157,7 @@ def _spills(job: PastJob) -> Iterator[JobFinding]:
     told = job.counters["MAP"]
     spilled, put_out = told.get("SPILLED_RECORDS", 0), told.get("MAP_OUTPUT_RECORDS", 0)
     if put_out and spilled > SPILLS * put_out:
-        said = f"Maps wrote every record to disk {spilled / put_out:.1f} times before it was sent."
+        said = f"Maps wrote every record to disk {spilled / put_out:.1f} times before sending it."
         yield JobFinding("spills", "medium", said, "mapreduce.task.io.sort.mb (larger, within the heap)")
 
 
@@ -165,7 +165,7 @@ def _gc(job: PastJob) -> Iterator[JobFinding]:
     for kind in KINDS:
         gc_ms, run_ms = job.counters[kind].get("GC_TIME_MILLIS", 0), sum(task.length_ms for task in job.tasks[kind])
         if run_ms and gc_ms > GC * run_ms:
-            said = f"Its {_WORD[kind]}s spent {100 * gc_ms / run_ms:.0f} % of their time collecting garbage."
+            said = f"Its {_WORD[kind]}s spent {100 * gc_ms / run_ms:.0f} % of their time in garbage collection."
             yield JobFinding(f"{_WORD[kind]}-gc", "medium", said, f"mapreduce.{_WORD[kind]}.java.opts (a larger -Xmx)")
 
 
@@ -199,7 +199,7 @@ def _executors(spec: JobSpec, outline: Outline) -> Iterator[JobFinding]:
         return
     widest = max(len(stage.tasks) for stage in spec.stages if stage.kind == INNER)
     if busy > 0.8 and widest > 4 * slots:
-        said = f"Its {slots} slots were busy {100 * busy:.0f} % of the time, with up to {widest} tasks to run at once."
+        said = f"Its {slots} slots were busy {100 * busy:.0f} % of the time, with up to {widest} tasks ready at once."
         yield JobFinding("too-few-executors", "low", said, f"spark.executor.instances={2 * count}")
 
 
@@ -210,8 +210,8 @@ def _executor_memory(spec: JobSpec) -> Iterator[JobFinding]:
             enough_mb = -(-round(HEAD_ROOM * peak_mb) // STEP_MB) * STEP_MB
             if peak_mb and enough_mb <= (1 - MUCH_IDLE) * size_mb:
                 said = (
-                    f"Executors of {stage.demand[1] // MILLI} cores had {size_mb:,} MB and used {peak_mb:,} MB at most."
+                    f"Executors of {stage.demand[1] // MILLI} cores had {size_mb:,} MB and used at most {peak_mb:,} MB."
                 )
-                setting = f"spark.executor.memory with its overhead together {enough_mb} MB"
+                setting = f"spark.executor.memory plus overhead = {enough_mb} MB"
                 yield JobFinding("executor-memory", "medium", said, setting)
                 return

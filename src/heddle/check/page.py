@@ -39,7 +39,7 @@ def check_html(
     accounts = checked.accounts
     where = (
         f"Hadoop {gathered.manager.version}, {gathered.now.nodes:,} nodes, {gathered.present.policy} scheduler; "
-        f"{accounts.applications:,} applications that ended in the last {write_s(3600 * accounts.hours)}."
+        f"{accounts.applications:,} applications finished in the last {write_s(3600 * accounts.hours)}."
     )
     body = (
         f'<p class="quiet">{escape(where)}</p><p class="verdict">{escape(verdict(checked, found))}</p>'
@@ -54,7 +54,7 @@ def check_html(
         + _requests(checked)
         + _unknown(unknown)
         + _rests_on(checked)
-        + f"<h2>How to get this again</h2><pre>{escape(command)}</pre>"
+        + f"<h2>How to reproduce this</h2><pre>{escape(command)}</pre>"
     )
     slots = 1 if checked.tried is None else len(checked.tried.comparison.policies)
     return page(f"Check of {address}", body, slots)
@@ -65,15 +65,16 @@ def _tiles(checked: Checked) -> str:
     if accounts.capacity_mb_h:
         share = accounts.reserved_mb_h / accounts.capacity_mb_h
         detail = (
-            f"{accounts.reserved_mb_h / 1024:,.1f} of {accounts.capacity_mb_h / 1024:,.1f} GB-h, by YARN's accounts"
+            f"{accounts.reserved_mb_h / 1024:,.1f} of {accounts.capacity_mb_h / 1024:,.1f} GB-h, by "
+            "YARN's own accounting"
         )
         tiles.append(("Memory reserved", f"{100 * share:.1f} %", detail))
     if checked.use is not None and checked.use.ratio is not None:
         idle = hours(checked.use.reserved - checked.use.used, MEMORY_MB)
-        cost = "" if checked.price is None else f" ({checked.price * idle:,.2f})"
+        cost = "" if checked.price is None else f", {checked.price * idle:,.2f} in money"
         tiles.append(("Memory used of reserved", f"{100 * checked.use.ratio:.1f} %", f"{idle:,.1f} GB-h idle{cost}"))
     waiting = sum(one.applications for one in checked.gathered.now.waiting)
-    tiles.append(("Applications that wait now", f"{waiting:,}", f"{checked.gathered.now.running:,} running"))
+    tiles.append(("Applications waiting now", f"{waiting:,}", f"{checked.gathered.now.running:,} running"))
     if checked.tried is not None and not simulation_off(checked):
         said = compared(checked.tried.comparison, checked.tried.cluster)
         tiles.append((f"{said.headlines[0].title}, best policy", said.headlines[0].figure, said.headlines[0].detail))
@@ -88,7 +89,7 @@ def _findings(found: Sequence[Finding]) -> str:
         return ""
     rows = "".join(
         f'<tr><th scope="row"><span class="{_BADGE[one.severity]}">{one.severity}</span></th>'
-        f"<td>{escape(one.says)}{''.join(f'<small>Rests on: {escape(why)}.</small>' for why in one.rests_on[:4])}"
+        f"<td>{escape(one.says)}{''.join(f'<small>Based on: {escape(why)}.</small>' for why in one.rests_on[:4])}"
         f"{_more(one)}</td></tr>"
         for one in found
     )
@@ -100,7 +101,7 @@ def _findings(found: Sequence[Finding]) -> str:
 
 def _more(one: Finding) -> str:
     left = len(one.rests_on) - 4
-    return f"<small>And {left} more: see what was assumed, below.</small>" if left > 0 else ""
+    return f"<small>And {left} more: see the assumptions below.</small>" if left > 0 else ""
 
 
 def _since(changes: Sequence[Since] | None) -> str:
@@ -116,7 +117,7 @@ def _since(changes: Sequence[Since] | None) -> str:
         ]
         for one in changes
     ]
-    nothing = "<h2>Since the last check</h2><p>Nothing was found, then or now.</p>"
+    nothing = "<h2>Since the last check</h2><p>No findings, then or now.</p>"
     heads = ("Finding", "Since", "Was", "Is", "What")
     table = sortable_table("Better, worse, new, gone", heads, rows, "since the last check", "text")
     return f"<h2>Since the last check</h2>{table}" if rows else nothing
@@ -140,14 +141,15 @@ def _policies(checked: Checked) -> str:
         return ""
     said = compared(tried.comparison, tried.cluster)
     how = (
-        "Simulated as heddle yarn steer would bring it about on this YARN, by its knobs."
+        "Simulated as heddle yarn steer would apply it to this YARN, by turning its knobs."
         if tried.by_knobs
-        else "Simulated as if the scheduler itself had the policy: by its knobs heddle yarn steer comes near that."
+        else "Simulated as if the policy were built into the scheduler; heddle yarn steer comes close to "
+        "that by turning knobs."
     )
     if checked.simulated_s is not None:
         how += (
             f" Under the present policy these jobs take {write_s(checked.simulated_s)} on average in the simulation;"
-            f" they really took {write_s(checked.jobs.mean_s)}."
+            f" in reality they took {write_s(checked.jobs.mean_s)}."
         )
     cautions = "".join(f"<p><small>{escape(caution)}</small></p>" for caution in (how, *said.cautions))
     refused = "".join(f"<li>{escape(name)}: {escape(why)}</li>" for name, why in tried.refused.items())
@@ -172,9 +174,9 @@ def _waste(checked: Checked) -> str:
     if checked.waste is None:
         return ""
     what = (
-        "What was watched."
+        "Observed while heddle watched."
         if checked.ledger_is_real
-        else "A simulation of these jobs under the present policy: the past itself was not watched."
+        else "From a simulation of these jobs under the present policy; heddle did not observe the past itself."
     )
     told = use_told_by(checked)
     return (
@@ -205,16 +207,16 @@ def _waiting(checked: Checked) -> str:
         ]
         for queue, (count, middle, late) in checked.accounts.am_wait_by_queue_s.items()
     ]
-    heads = ("Queue", "Wait", "Applications", "Asking for (GB)", "Submitted, at the longest", "Because")
+    heads = ("Queue", "Wait", "Applications", "Requested (GB)", "Longest since submission", "Because")
     tried = checked.tried
     lives = "" if tried is None else delayed_figure(tried.comparison, tried.cluster, tried.comparison.baseline)
     return (
         "<h2>Who waits, and why</h2>"
-        + ("" if now else "<p>Nobody waits at this moment.</p>")
+        + ("" if now else "<p>Nothing is waiting at the moment.</p>")
         + sortable_table("Now", heads, now, "who waits now", "text")
         + sortable_table(
-            "For an application master, of those that ended",
-            ("Queue", "Applications", "Median", "One in twenty, longer than"),
+            "For an application master (finished applications)",
+            ("Queue", "Applications", "Median", "95th percentile"),
             past,
             "waits for application masters",
         )
@@ -228,21 +230,22 @@ def _deadlock(checked: Checked) -> str:
         return ""
     if risk.possible:
         outcome = (
-            f"In a simulation with today's settings {risk.tried:,} of these jobs at once got stuck: {risk.stalled}."
+            f"In a simulation with today's settings, {risk.tried:,} of these jobs submitted at once "
+            f"deadlocked: {risk.stalled}."
             if risk.stalled
-            else f"{risk.tried:,} of these jobs at once came through in a simulation."
+            else f"In a simulation, {risk.tried:,} of these jobs submitted at once all finished."
             if risk.tried
-            else "So many at once are too many to be simulated here."
+            else "That many at once are too many to simulate here."
         )
         said = f"Possible: {risk.jobs:,} application masters of {risk.am_mb:,} MB fill every node. {outcome}"
     else:
         said = (
-            f"Not possible with the sizes seen: application masters may hold {100 * min(1.0, risk.share):.0f} % of the "
-            f"memory together ({risk.jobs:,} of {risk.am_mb:,} MB each), and tasks fit beside them."
+            f"Not at the sizes seen: application masters may hold at most {100 * min(1.0, risk.share):.0f} % of the "
+            f"memory ({risk.jobs:,} of {risk.am_mb:,} MB each), and tasks fit beside them."
         )
     share = DEFAULT_SHARE[checked.gathered.present.policy] // 10
-    assumed = f" The AM share of {', '.join(risk.assumed)} is taken to be {share} %." if risk.assumed else ""
-    return f"<h2>Can application masters block each other?</h2><p>{escape(said + assumed)}</p>"
+    assumed = f" The AM share of {', '.join(risk.assumed)} is assumed to be {share} %." if risk.assumed else ""
+    return f"<h2>Can application masters deadlock?</h2><p>{escape(said + assumed)}</p>"
 
 
 def _requests(checked: Checked) -> str:
@@ -258,10 +261,10 @@ def _requests(checked: Checked) -> str:
         for one in checked.advice
         if one.saved > 0
     ]
-    heads = ("Kind of task", "Tasks", "Asked (MB)", "Enough (MB)", "Saved (GB-h)", "Would have failed")
+    heads = ("Kind of task", "Tasks", "Requested (MB)", "Enough (MB)", "Saved (GB-h)", "Would have failed")
     rule = f"The {checked.rule.percentile:g}th percentile of past peaks + {100 * checked.rule.head_room:g} %."
-    none = "No kind of task that recurs, and whose use is known, asks for too much." if not rows else rule
-    left = f" No advice on {checked.no_advice:,} tasks: they recur too rarely, or their use is not known."
+    none = "No recurring kind of task with known use requests too much." if not rows else rule
+    left = f" No advice on {checked.no_advice:,} tasks: they recur too rarely, or their use is unknown."
     return f"<h2>Requests that are too large</h2><p>{none}{left if checked.no_advice else ''}</p>" + sortable_table(
         "By kind of task", heads, rows, "requests that are too large"
     )
@@ -269,9 +272,9 @@ def _requests(checked: Checked) -> str:
 
 def _unknown(unknown: Sequence[Unknown]) -> str:
     rows: list[list[Cell]] = [[(one.what, one.what), (one.tells, one.tells)] for one in unknown]
-    heads = ("What", "What would tell")
-    table = sortable_table("One setting or option each", heads, rows, "what could not be known", "text said")
-    return f"<h2>What could not be known</h2>{table}" if rows else ""
+    heads = ("What", "What would reveal it")
+    table = sortable_table("Each with the setting or option that would reveal it", heads, rows, "gaps", "text said")
+    return f"<h2>What heddle could not find out</h2>{table}" if rows else ""
 
 
 def _rests_on(checked: Checked) -> str:
@@ -279,7 +282,7 @@ def _rests_on(checked: Checked) -> str:
     facts = []
     if gathered.mapreduce:
         facts.append(
-            f"{len(gathered.sample):,} of {gathered.mapreduce:,} MapReduce jobs were read in detail, drawn at random."
+            f"{len(gathered.sample):,} of {gathered.mapreduce:,} MapReduce jobs were read in detail, chosen at random."
         )
     if gathered.spark:
         facts.append(f"{gathered.spark_read:,} of {gathered.spark:,} Spark applications were read in detail.")
@@ -290,6 +293,6 @@ def _rests_on(checked: Checked) -> str:
         [(one.setting, one.setting), (one.value, one.value), (one.why, one.why)] for one in gathered.present.assumed
     ]
     listed = "".join(f"<li>{escape(fact)}</li>" for fact in facts)
-    return f"<h2>What it rests on</h2><ul>{listed}</ul>" + sortable_table(
-        "Settings that were assumed, or are not modelled", ("Setting", "Value", "Why"), rows, "settings", "text"
+    return f"<h2>Assumptions and sources</h2><ul>{listed}</ul>" + sortable_table(
+        "Settings assumed or not modelled", ("Setting", "Value", "Why"), rows, "settings", "text"
     )

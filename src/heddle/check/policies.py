@@ -28,17 +28,20 @@ SEEDS: Final = {10: (5000, 5e6), 5: (15_000, 1e7)}  # up to so many tasks and no
 FEW: Final = 3
 MOST_LOOKS: Final = 1800  # in a run by knobs that still is quick
 NODES_IN_A_LOOK: Final = 500  # that make a look twice as long
-# What `steer` is told, and what a cluster needs for it (docs/yarn.md).
+_QUEUES_CHANGE: Final = "yarn.scheduler.configuration.store.class=memory"
+_PRIORITIES: Final = "yarn.cluster.max-application-priority=10"
+# What `steer` is told, and what a cluster needs for it (docs/yarn.md): weave, and each of its levers alone.
 CANDIDATES: Final = {
+    "weave": f"{_QUEUES_CHANGE} and {_PRIORITIES}",
     "usage-feedback": "",
-    "admission-control(backlog=0.75)": "yarn.scheduler.configuration.store.class=memory",
-    "smallest-first": "yarn.cluster.max-application-priority=10",
+    "admission-control(backlog=0.75)": _QUEUES_CHANGE,
+    "smallest-first": _PRIORITIES,
 }
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """`steered`: what `heddle yarn steer --policy` is told; `needs`: a setting of the cluster, "" for none."""
+    """`steered`: what `heddle yarn steer --policy` is told; `needs`: settings of the cluster, "" for none."""
 
     steered: str
     policy: Policy

@@ -47,9 +47,7 @@ class Present:
         wanted = {_full(queue) for queue in queues}
         known = {queue.name for queue in self.cluster.queues}
         made = sorted(name for name in wanted - known if name.rpartition(".")[0] in known - set(self.leaves) | {"root"})
-        left = [
-            Left(f"queue {name}", "made on the fly", "taken with the weight that queues have unset") for name in made
-        ]
+        left = [Left(f"queue {name}", "created on demand", "assumed to have YARN's default weight") for name in made]
         cluster = replace(self.cluster, queues=(*self.cluster.queues, *map(Queue, made)))
         return replace(self, cluster=cluster, assumed=(*self.assumed, *left))
 
@@ -77,11 +75,11 @@ def present_of(client: RmClient, conf: Path | None) -> Present:
 
 def _from_folder(conf: Path, base: Cluster) -> ImportedQueues:
     if not conf.is_dir():
-        raise BadInput.of("--conf", f"{conf} is no folder")
+        raise BadInput.of("--conf", f"{conf} is not a folder")
     found = [conf / name for name in FILES if (conf / name).is_file()]
     if len(found) != 1:
         which = "has neither" if not found else "has both"
-        raise BadInput.of("--conf", f"{conf} {which} of {' and '.join(FILES)}: one of them tells the queues")
+        raise BadInput.of("--conf", f"{conf} {which} of {' and '.join(FILES)}: one of them must define the queues")
     return read_queues_xml(found[0], base.total_allowance())
 
 
@@ -89,7 +87,7 @@ def _preemption(client: RmClient, left: list[Left]) -> Preemption:
     try:
         on = client.setting(_PREEMPTS)
     except YarnError as error:
-        left.append(Left(_PREEMPTS, "unknown", f"taken to be off: {error}"))
+        left.append(Left(_PREEMPTS, "unknown", f"assumed to be off: {error}"))
         return Preemption()
     if on != "true":
         return Preemption()
@@ -100,6 +98,6 @@ def _setting(client: RmClient, name: str, default: int, left: list[Left]) -> int
     try:
         told = client.setting(name)
     except YarnError as error:
-        left.append(Left(name, "unknown", f"taken to be {default}, YARN's default: {error}"))
+        left.append(Left(name, "unknown", f"assumed to be {default}, YARN's default: {error}"))
         return default
     return int(told) if told is not None and told.isdigit() else default

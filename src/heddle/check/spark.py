@@ -47,7 +47,7 @@ class SparkLogs:
                 raise BadInput.of("--spark-history", f"{self.where} is neither a folder nor an http address")
             return _jobs_in(self.where, troubles)
         wanted = random.Random(len(apps)).sample(sorted(apps), min(SAMPLE, len(apps)))
-        say(f"reading the event logs of {len(wanted)} of {len(apps):,} Spark applications, drawn at random")
+        say(f"reading the event logs of {len(wanted)} of {len(apps):,} Spark applications, chosen at random")
         with tempfile.TemporaryDirectory() as folder:
             began_s = time.monotonic()
             for app in wanted:

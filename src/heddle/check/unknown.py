@@ -23,7 +23,7 @@ def unknown(checked: Checked, *, history: bool, spark: bool, conf: bool) -> list
 def _unknown(checked: Checked, history: bool, spark: bool, conf: bool) -> Iterator[Unknown]:
     gathered = checked.gathered
     if gathered.mapreduce and not history:
-        yield Unknown(f"what the tasks of {gathered.mapreduce:,} MapReduce jobs held and used", "--history URL")
+        yield Unknown(f"what the tasks of {gathered.mapreduce:,} MapReduce jobs reserved and used", "--history URL")
     if gathered.spark and not spark:
         yield Unknown(
             f"executors and tasks of {gathered.spark:,} Spark applications",
@@ -31,7 +31,7 @@ def _unknown(checked: Checked, history: bool, spark: bool, conf: bool) -> Iterat
         )
     elif gathered.spark > gathered.spark_read and spark:
         less = gathered.spark - gathered.spark_read
-        yield Unknown(f"{less:,} Spark applications without a log that was read", "spark.eventLog.enabled=true")
+        yield Unknown(f"{less:,} Spark applications have no readable event log", "spark.eventLog.enabled=true")
     if not conf and gathered.present.policy == "fair":
         yield Unknown("weights, maxima and AM shares of queues", "--conf FOLDER with the cluster's fair-scheduler.xml")
     elif not conf and any(one.setting.startswith("resource calculator") for one in gathered.present.assumed):
@@ -41,21 +41,24 @@ def _unknown(checked: Checked, history: bool, spark: bool, conf: bool) -> Iterat
         )
     if gathered.now.silent:
         yield Unknown(
-            f"what containers use on {gathered.now.silent:,} nodes",
+            f"what containers use on {gathered.now.silent:,} node{'s' if gathered.now.silent > 1 else ''} "
+            "(or they have only just started)",
             "yarn.nodemanager.resource-monitor.interval-ms above 0 in their yarn-site.xml",
         )
     if checked.watched is None:
-        yield Unknown("what single containers used, and what became of them", "--for 30m")
+        yield Unknown("what each container used, and how it ended", "--for 30m")
     elif checked.watched.telling[0] < checked.watched.telling[1] or not checked.watched.telling[1]:
-        yield Unknown("what single containers used on nodes that do not tell", f"{PERIOD}=1000 in their yarn-site.xml")
+        yield Unknown(
+            "what each container used on nodes that do not report it", f"{PERIOD}=1000 in their yarn-site.xml"
+        )
     for trouble in gathered.troubles[:3]:
-        yield Unknown(trouble, "once it answers, the same command again")
+        yield Unknown(trouble, "run the same command again once it answers")
 
 
 def use_told_by(checked: Checked) -> str:
     """Where figures of use come from."""
     if checked.use_is_measured:
-        return "use is that of single containers, as NodeManagers told it while they were watched"
+        return "use is per container, as reported by the NodeManagers while heddle watched"
     parts = []
     if checked.gathered.sample:
         parts.append(f"the counters of {len(checked.gathered.sample):,} MapReduce jobs")
@@ -63,6 +66,6 @@ def use_told_by(checked: Checked) -> str:
         parts.append(f"the event logs of {checked.gathered.spark_read:,} Spark applications")
     share = checked.gathered.now.use.memory
     if share is not None:
-        others = "for all others " if parts else ""
-        parts.append(f"{others}what nodes report now: {100 * share:.0f} % of what is reserved there")
-    return "use is taken from " + ", ".join(parts) if parts else "nobody tells use: it is not known"
+        others = "for all others, " if parts else ""
+        parts.append(f"{others}what nodes report now: {100 * share:.0f} % of what they have reserved")
+    return "use comes from " + ", ".join(parts) if parts else "nothing reports use, so it is unknown"

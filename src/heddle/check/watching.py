@@ -71,7 +71,7 @@ def watch(
                     tracker.sample()
                     telling = max(telling, tracker.telling)
             except YarnError as error:
-                say_once(f"{error}; trying again")
+                say_once(f"{error}; retrying")
             except RunRefused:
                 tracks = False  # no NodeManager has such figures
             after_look()

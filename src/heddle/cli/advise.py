@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heddle.cli.inputs import cluster_for, compile_with_message, workload_for
-from heddle.cli.output import Json, print_json, print_tables, say, table
+from heddle.cli.output import Json, print_json, print_tables, say, say_wrapped, table
 from heddle.model.errors import BadInput
 from heddle.model.resources import MEMORY_MB
 from heddle.report.amounts import hours
@@ -25,26 +25,26 @@ _POLICIES = ("fifo", "capacity", "drf")  # and usage feedback, on what the clust
 
 def advise(
     workload: Annotated[str, typer.Argument(metavar="OUT", help="An imported trace, a .csv, or a built-in name.")],
-    percentile: Annotated[float, typer.Option(help="Of the peaks seen so far.", min=1, max=100)] = 95.0,
-    head_room: Annotated[float, typer.Option(help="Added to it, as a share.", min=0, max=10)] = 0.1,
+    percentile: Annotated[float, typer.Option(help="Percentile of the peaks seen so far.", min=1, max=100)] = 95.0,
+    head_room: Annotated[float, typer.Option(help="Headroom added to it, as a share.", min=0, max=10)] = 0.1,
     top: Annotated[int, typer.Option(help="How many kinds of tasks to show.", min=1, max=1000)] = 15,
     policies: Annotated[list[str] | None, typer.Option("--policy", "-p", help="Policies to try. Repeatable.")] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(help="What to compare with [default: what the cluster runs, if it says; else the first policy]."),
+        typer.Option(help="Baseline [default: the cluster's own policy if its file names one, else the first policy]."),
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option("--cluster", "-c", help="Where to try them [default: what comes with the workload].")
+        str | None, typer.Option("--cluster", "-c", help="Cluster to try them on [default: the workload's own].")
     ] = None,
     windows: Annotated[
-        int, typer.Option(help="Parts of the trace in which policies are tried; 0: no simulations.", min=0, max=100)
+        int, typer.Option(help="Number of parts of the trace to try policies on; 0: no simulations.", min=0, max=100)
     ] = 5,
-    tasks: Annotated[int, typer.Option(help="Tasks of each part at most.", min=1)] = 20_000,
+    tasks: Annotated[int, typer.Option(help="Maximum number of tasks per part.", min=1)] = 20_000,
     json: Json = False,
 ) -> None:
-    """Say which memory requests would have been enough, at which risk, and which policy would help most.
+    """Advise on memory requests that would have been enough, with the risk, and on the policy that would help most.
 
-    Every request is predicted from the past of the trace alone; a miss counts as a lost attempt. Policies are simulated
+    Each request is predicted only from the trace's past; a miss counts as a lost attempt. Policies are simulated
     on parts of the trace, paired, with 95 % intervals, against what the cluster runs today where its file says so.
 
     \b
@@ -65,7 +65,7 @@ def advise(
         print_tables([_table(found[:top], rule)])
         _in_words(found)
     if left:
-        say(f"{left} tasks recur too rarely, or their use was not recorded: no advice on those")
+        say(f"{left} tasks get no advice: they recur too rarely, or their use was not recorded")
     if tried:
         rows = [(one["policy"], _change(one)) for one in tried]
         print_tables([table(("policy", "mean completion"), rows, title=f"policies on {windows} parts of the trace")])
@@ -92,13 +92,13 @@ def _in_words(found: list[Advice]) -> None:
     best = found[0]
     total, reserved = sum(max(0, one.saved) for one in found), sum(one.reserved for one in found)
     if best.saved <= 0 or not reserved:
-        say("nothing would have been saved: requests are already close to what is used")
+        say("no saving: requests are already close to what tasks use")
         return
     share = (
         f"{hours(total, MEMORY_MB):,.0f} of {hours(reserved, MEMORY_MB):,.0f} GB-hours ({100 * total / reserved:.0f} %)"
     )
-    say(
-        f"Following this where it saves would have saved {share}, re-runs included. Most of it by {best.kind}: ask for "
+    say_wrapped(
+        f"Smaller requests would have saved {share}, reruns included. The largest saving is {best.kind}: request "
         f"{best.request_mb:,} MB instead of {best.reserved_mb:,} MB; {best.missed} of {best.predicted} tasks would "
         "have needed a second attempt."
     )
@@ -117,7 +117,7 @@ def _chosen(on: Cluster, policies: list[str] | None, baseline: str | None) -> li
         policies = [*_POLICIES, feedback]
     chosen = {str(one): one for one in ([base] if base else []) + read_policies(policies)}
     if base is not None and baseline is None:
-        say(f"the baseline, {base.name}, is what the cluster runs today")
+        say(f"the baseline, {base.name}, is the policy that the cluster runs today")
     return list(chosen.values())
 
 

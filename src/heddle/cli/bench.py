@@ -17,7 +17,9 @@ from heddle.model.errors import RunRefused
 def bench(
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Smaller sizes, one repetition, a few minutes; exits with 0 whatever is missed."),
+        typer.Option(
+            "--quick", help="Smaller sizes, one repetition, a few minutes; exits with 0 even if targets are missed."
+        ),
     ] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the table for docs/performance.md.")] = False,
     json: Json = False,
@@ -37,7 +39,8 @@ def bench(
     checkout = Path(__file__).resolve().parents[3]
     if not (checkout / "benchmarks" / "table.py").is_file():
         raise RunRefused(
-            "bench needs heddle's source checkout (git clone; pip install -e .): the rivals are not installed"
+            "bench needs heddle's source checkout (git clone; pip install -e .): the simulators it compares "
+            "with are not installed"
         )
     sys.path.insert(0, str(checkout))
     measured = importlib.import_module("benchmarks.table")

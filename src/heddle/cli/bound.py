@@ -19,9 +19,9 @@ def bound(
     cluster: ClusterOption = None,
     seed: Annotated[int, typer.Option(help="Seed of a built-in workload.", min=0)] = 0,
     optimum: Annotated[
-        bool, typer.Option("--optimum", help="Also find the true optimum of a small instance (needs OR-tools).")
+        bool, typer.Option("--optimum", help="Also compute the true optimum of a small instance (needs OR-tools).")
     ] = False,
-    limit_s: Annotated[float, typer.Option(help="Seconds for each optimum.", min=0.1)] = 30.0,
+    limit_s: Annotated[float, typer.Option(help="Time limit for each optimum, in seconds.", min=0.1)] = 30.0,
     json: Json = False,
 ) -> None:
     """Lower bounds on makespan and mean completion: how good could any scheduler be?
@@ -47,18 +47,18 @@ def bound(
     found = bounds(aligned, on)
     best: list[Optimum] = []
     if optimum:
-        say(f"looking for optima, at most {2 * limit_s:g} s ...")
+        say(f"searching for optima, at most {2 * limit_s:g} s ...")
         best = [best_schedule(aligned, on, "makespan", limit_s), best_schedule(aligned, on, "mean completion", limit_s)]
     if json:
         document: dict[str, Any] = {"workload": loaded.name, "cluster": on.name, "seed": seed}
         print_json(document | {"bounds": [one.as_json() for one in found], "optimum": [one.as_json() for one in best]})
         return
     rows = [row for one in found for row in _rows(one)] + [_optimum_row(one) for one in best]
-    headings = ("for schedulers that", "bound", "makespan", "mean completion")
-    print_tables([table(headings, rows, title=f"{loaded.name} on {on.name}, seed {seed}: no run can be below")])
+    headings = ("scheduler", "bound", "makespan", "mean completion")
+    print_tables([table(headings, rows, title=f"{loaded.name} on {on.name}, seed {seed}: no run can be faster than")])
 
 
-_WHO = {"reservations": "honour reservations", "any": "do anything at all"}
+_WHO = {"reservations": "honours reservations", "any": "any"}
 
 
 def _rows(one: Bound) -> list[tuple[str, str, str, str]]:
@@ -72,7 +72,7 @@ def _rows(one: Bound) -> list[tuple[str, str, str, str]]:
         rows.append((who, "area", "use not recorded", "use not recorded"))
     rows.append((who, "critical path", _s(one.path_makespan_s), _s(one.path_mean_jct_s)))
     rows.append((who, "combination", _s(one.combined_makespan_s), _s(one.combined_mean_jct_s)))
-    rows.append((who, "the largest", _s(one.makespan_s), _s(one.mean_jct_s)))
+    rows.append((who, "largest of these", _s(one.makespan_s), _s(one.mean_jct_s)))
     return rows
 
 

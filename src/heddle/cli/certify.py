@@ -11,8 +11,8 @@ from heddle.cli.output import FAILED, Json, print_json
 
 
 def certify(
-    policy: Annotated[str, typer.Argument(metavar="POLICY|FILE:NAME", help="A policy, or a lever in a file of yours.")],
-    seeds: Annotated[int, typer.Option(min=1, help="Random workloads to try it on.")] = 2,
+    policy: Annotated[str, typer.Argument(metavar="POLICY|FILE:NAME", help="A policy, or a lever in your own file.")],
+    seeds: Annotated[int, typer.Option(min=1, help="Number of random workloads to try.")] = 2,
     json: Json = False,
 ) -> None:
     """Certify a policy: run it on small workloads, in the simulator and in the live host: does it keep the rules?

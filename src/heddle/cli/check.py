@@ -18,6 +18,7 @@ from heddle.cli.inputs import compile_with_message
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, table, terminal_width
 from heddle.cli.progress import run_with_progress
 from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Stretched, until_told
+from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,37 +35,42 @@ if TYPE_CHECKING:
 
 
 def check(
-    rm: Annotated[str, typer.Argument(metavar="RM", help="Address of a ResourceManager, or of several, with commas.")],
+    rm: Annotated[
+        str, typer.Argument(metavar="RM", help="Address of a ResourceManager, or several separated by commas.")
+    ],
     for_time: Annotated[
         str | None, typer.Option("--for", help="Watch for this long (90s, 30m, 2h), then refine the verdict.")
     ] = None,
-    past_h: Annotated[float, typer.Option("--past", min=0.01, help="Hours of the past to look at.")] = 24.0,
+    past_h: Annotated[float, typer.Option("--past", min=0.01, help="How many hours back to look.")] = 24.0,
     history: Annotated[str | None, typer.Option(help="Address of the MapReduce history server.")] = None,
     spark_history: Annotated[
-        str | None, typer.Option(help="Address of Spark's history server, or a folder of event logs.")
+        str | None, typer.Option(help="Address of the Spark history server, or a folder of event logs.")
     ] = None,
     conf: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Folder with the scheduler's XML, for what the ResourceManager hides."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder with the scheduler's XML, for settings that the ResourceManager does not expose.",
+        ),
     ] = None,
     application: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only this application: what is wrong with it, and what to set.")
+        str | None, typer.Option(metavar="ID", help="Report on this application only, with the settings to change.")
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
     since: Annotated[
-        Path | None, typer.Option(help="An earlier check's --json: say what is better, worse or new.")
+        Path | None, typer.Option(help="JSON of an earlier check: show what is better, worse, new or gone.")
     ] = None,
     anonymise: Annotated[
-        bool, typer.Option("--anonymise", help="Pseudonyms for jobs, users and queues; no address.")
+        bool, typer.Option("--anonymise", help="Use pseudonyms for jobs, users and queues; omit the address.")
     ] = False,
-    price: Annotated[float | None, typer.Option(min=0, help="Of a GB-hour, to show waste as money.")] = None,
+    price: Annotated[float | None, typer.Option(min=0, help="Price of a GB-hour, to show waste in money.")] = None,
     max_calls_per_s: MaxCalls = MAX_CALLS,
     json: Json = False,
 ) -> int:
-    """Check a cluster: what is wasted, who waits and why, and what another policy would have changed.
+    """Check a cluster: what is wasted, who is waiting and why, and what another policy would have changed.
 
-    Reads only, and needs nothing on the workers. The cluster's own scheduler is the present policy; the jobs that
-    ended lately are the workload. Exit code 0: nothing needs attention, 1: there are findings, 2: it cannot be checked.
+    Read-only; nothing to install on the workers. The baseline is the cluster's own scheduler, the workload its recent
+    jobs. Exit code 0: nothing needs attention; 1: there are findings; 2: the check failed.
 
     \b
     Examples:
@@ -82,6 +88,8 @@ def check(
     from heddle.yarn.observe.history import TIMEOUT_S, history_address
 
     watch_s = None if for_time is None else seconds(for_time, "--for", "90s, 30m or 2h")
+    if application is not None:
+        _refuse_beside_application(for_time=for_time, report=report, since=since, anonymise=anonymise, price=price)
     user = getpass.getuser()
     with ExitStack() as opened:
         client = opened.enter_context(RmClient(rm, user=user, pace=Pace(max_calls_per_s)))
@@ -97,6 +105,13 @@ def check(
         checking = _Checking(sources, manager, past_h, report, since, anonymise, price, json)
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
         return checking.first_then_watch(folder, watch_s)
+
+
+def _refuse_beside_application(**options: object) -> None:
+    """What is told of one application has no place for them."""
+    given = [f"--{name.removesuffix('_time')}" for name, value in options.items() if value not in (None, False)]
+    if given:
+        raise BadInput.of("--application", f"reports on one job only; leave out {', '.join(given)}")
 
 
 class _Checking:
@@ -131,7 +146,7 @@ class _Checking:
         code = self._judge(gathered, None, window_ms, folder, last=watch_s is None)
         if watch_s is None:
             return code
-        say(f"watching for {watch_s:g} s; Ctrl-C ends it sooner")
+        say(f"watching for {watch_s:g} s; press Ctrl-C to stop early")
         stretched = Stretched(self._sources.rm, 1.0, say)
         stretched.begin()
 
@@ -212,15 +227,15 @@ def _print(
         tables.append(table(("since", "finding", ""), rows, title="since the last check"))
     if made.gathered.now.waiting:
         waiting = [
-            (one.queue, f"{one.applications:,}", f"{one.wanted_mb / 1024:,.1f}", one.why)
+            (one.queue, f"{one.applications:,}", f"{one.wanted_mb / 1024:,.1f}" if one.wanted_mb else "–", one.why)
             for one in made.gathered.now.waiting[:10]
         ]
-        tables.append(table(("queue", "applications", "GB", "because"), waiting, title="who waits now"))
+        tables.append(table(("queue", "applications", "GB", "because"), waiting, title="who is waiting now"))
     print_tables(tables)
     if made.tried is not None:
         print_tables(comparison_tables(made.tried.comparison, terminal_width())[:1])
     if missing:
-        print_tables([table(("could not be known", "what would tell"), [(one.what, one.tells) for one in missing])])
+        print_tables([table(("not known", "what would reveal it"), [(one.what, one.tells) for one in missing])])
     for step in next_steps(made, address, command):
         print(f"{step.why}:\n  {step.command}")
 
@@ -243,7 +258,7 @@ def _one(sources: Sources, application: str, json: bool) -> int:
         print_paragraphs([found.verdict])
         if found.findings:
             rows = [(one.severity, one.says, one.setting) for one in found.findings]
-            print_tables([table(("severity", "finding", "what to set"), rows)])
+            print_tables([table(("severity", "finding", "setting to change"), rows)])
         for note in found.read:
             say(note)
     return FAILED if found.findings else DONE

@@ -39,15 +39,16 @@ def import_cluster(
         Path | None, typer.Argument(metavar="[FILE]", help="capacity-scheduler.xml or fair-scheduler.xml.")
     ] = None,
     rm: Annotated[
-        str | None, typer.Option(metavar="URL", help="A running ResourceManager: its nodes, and its queues if no FILE.")
+        str | None,
+        typer.Option(metavar="URL", help="A running ResourceManager: its nodes, and its queues unless FILE is given."),
     ] = None,
     nodes: Annotated[
-        str | None, typer.Option(help="The nodes, where no RM tells them: NODESxMEMORY_MBxVCORES or a cluster file.")
+        str | None, typer.Option(help="The nodes, if there is no RM to ask: NODESxMEMORY_MBxVCORES or a cluster file.")
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here [default: print it].")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Output file [default: print it].")] = None,
     json: Json = False,
 ) -> None:
-    """Import nodes and queue tree of a YARN cluster.
+    """Import the nodes and the queue tree of a YARN cluster.
 
     Everything that is said there and not modelled by heddle is listed, and kept in the file under `about`.
 
@@ -72,14 +73,14 @@ def import_cluster(
         print(text, end="")
     if left:
         headings = {
-            True: "not taken over, may change results",
-            False: "not taken over, changes no result",
+            True: "not imported, may change results",
+            False: "not imported, changes no results",
         }
         for matters, heading in headings.items():
             rows = [(one.setting, one.value, one.why) for one in left if one.matters == matters]
             if rows:
                 print_tables([table((heading, "value", "why"), rows)], to_stderr=output is None)
-    say(f"{made.n_nodes} nodes, {len(made.queues)} queues; it runs {made.policy}, the baseline of comparisons on it")
+    say(f"{made.n_nodes} nodes, {len(made.queues)} queues; its policy is {made.policy}, the baseline for comparisons")
 
 
 def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Cluster, list[Left]]:
@@ -92,7 +93,7 @@ def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Clu
     from heddle.yarn.observe.cluster_import import nodes_of, of_nodes, queues_of
 
     if (rm is None) == (nodes is None):
-        what = "say either --rm (a ResourceManager) or --nodes (40x65536x24): one of them has the nodes"
+        what = "name the nodes with either --rm (a ResourceManager) or --nodes (40x65536x24)"
         raise BadInput.of("heddle cluster import", what)
     if rm is None and file is None:
         raise BadInput.of("heddle cluster import", "name the scheduler's XML file, or a ResourceManager with --rm")

@@ -21,7 +21,17 @@ from heddle.cli.inputs import (
     warn_of_unknown_use,
     workload_for,
 )
-from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, terminal_width
+from heddle.cli.output import (
+    DONE,
+    FAILED,
+    Json,
+    print_json,
+    print_paragraphs,
+    print_tables,
+    say,
+    say_wrapped,
+    terminal_width,
+)
 from heddle.cli.progress import run_with_progress
 
 
@@ -37,7 +47,7 @@ def compare(
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            "--policy", "-p", help="May be repeated [default: fifo, fair, drf, capacity].", autocompletion=policy_names
+            "--policy", "-p", help="Repeatable [default: fifo, fair, drf, capacity].", autocompletion=policy_names
         ),
     ] = None,
     cluster: Annotated[
@@ -45,29 +55,28 @@ def compare(
         typer.Option(
             "--cluster",
             "-c",
-            help="May be repeated: NODESxMEMORY_MBxVCORES or a file [default: what the workload suggests].",
+            help="Repeatable: NODESxMEMORY_MBxVCORES or a file [default: the workload's own].",
         ),
     ] = None,
     queues: Annotated[
         list[str] | None,
         typer.Option(
-            help="May be repeated: a cluster file or scheduler XML whose queue tree is used instead of the cluster's; "
+            help="Repeatable: a cluster file or scheduler XML whose queue tree replaces the cluster's; "
             "several are compared with each other."
         ),
     ] = None,
     seeds: Annotated[
         int | None,
         typer.Option(
-            help="How many seeds, from 0 on; each policy runs with each [default: 5, 10 for a recorded trace].",
+            help="Number of seeds, starting at 0; each policy runs with every seed [default: 5, 10 for a "
+            "recorded trace].",
             min=1,
             max=10_000,
         ),
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(
-            help="What to compare with, as the table calls it [default: what the cluster runs; else the first]."
-        ),
+        typer.Option(help="Baseline, as named in the table [default: the cluster's own policy, else the first]."),
     ] = None,
     warm_up: Annotated[
         float, typer.Option(help="Leave out jobs submitted in the first S seconds.", metavar="S", min=0)
@@ -79,15 +88,15 @@ def compare(
         bool | None,
         typer.Option(
             "--resample/--no-resample",
-            help="Resample a recorded trace in time blocks, one per seed above 0 [default: if it is long enough].",
+            help="Resample a recorded trace in time blocks, once per seed above 0 [default: if it is long enough].",
             show_default=False,
         ),
     ] = None,
     block_s: Annotated[
         float | None,
-        typer.Option(help="Length of these blocks in seconds [default: what the jobs suggest].", min=0.001),
+        typer.Option(help="Length of these blocks in seconds [default: derived from the jobs].", min=0.001),
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
     on: On = "local",
     executor: Annotated[
         Literal["native", "yarn-knobs", "bridge"],
@@ -156,7 +165,7 @@ def compare(
         print_paragraphs(verdict_sentences(comparison))
         print_tables(comparison_tables(comparison, terminal_width()))
         for note in notes(comparison):
-            say(note)
+            say_wrapped(note)
     stalled = [run for run in comparison.runs if run.metrics["outcome"] == "stalled"]
     for run in stalled:
         say(f"stalled: {run.policy}, seed {run.seed}: {run.metrics['reason']}")

@@ -39,11 +39,11 @@ def installed() -> Installed:
     if (checkout / "docs" / "index.md").is_file():
         built = checkout / "build" / "site"
         return Installed(checkout / "docs", ".md", built if built.is_dir() else None, checkout / "examples")
-    raise RunRefused("this heddle was installed without its docs: install a wheel made by `python -m build`")
+    raise RunRefused("this heddle was installed without its docs; install a wheel built by `python -m build`")
 
 
 def docs(
-    page: Annotated[str, typer.Argument(metavar="[PAGE]", help="As in its address: guide, yarn, papers/dress.")] = (
+    page: Annotated[str, typer.Argument(metavar="[PAGE]", help="Name of a page: guide, yarn, papers/dress.")] = (
         "index"
     ),
     text: Annotated[bool, typer.Option("--text", help="Print the page here instead of opening a browser.")] = False,
@@ -54,7 +54,7 @@ def docs(
 ) -> None:
     """Open the documentation, which is installed with heddle and needs no network.
 
-    The address of the page is printed, and opened where there is a browser. In a source checkout `scripts/docs` makes
+    Prints the page's address and opens it in a browser if there is one. In a source checkout `scripts/docs` makes
     the site; until then, and with --text, the page is printed.
 
     \b
@@ -66,9 +66,9 @@ def docs(
     found = installed()
     if examples is not None:
         if examples.exists():
-            raise BadInput.of(str(examples), "is there already: name a new folder", field="--examples")
+            raise BadInput.of(str(examples), "already exists: name a new folder", field="--examples")
         shutil.copytree(found.examples, examples, ignore=shutil.ignore_patterns("__pycache__"))
-        say(f"wrote {examples}: see `heddle docs guide` for what to do with levers")
+        say(f"wrote {examples}: `heddle docs guide` explains how to use levers")
         return
     names = found.names()
     if page not in names:

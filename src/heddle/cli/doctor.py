@@ -40,13 +40,14 @@ class Finding:
 
 def doctor(
     security: Annotated[
-        bool, typer.Option("--security", help="Who else here could read, change or run what is heddle's?")
+        bool,
+        typer.Option("--security", help="Check who else on this machine could read, change or run heddle's files."),
     ] = False,
     json: Json = False,
 ) -> int:
     """Look at this machine: versions, cores, memory, the cache of compiled code, Java and Hadoop.
 
-    What is only needed for a part of heddle is `absent`, with what it would be for. Exit code 1 means that something
+    What only parts of heddle need is `absent`, with what it would be for. Exit code 1 means that something
     which every run needs is wrong. With --security: modes and owners of folders, secrets that others can read, TLS,
     pages that other machines reach; `weak` is what may be meant so, `wrong` what cannot be.
 
@@ -68,7 +69,7 @@ def doctor(
     else:
         print_tables([table(("", "", ""), [(one.what, one.state, one.detail) for one in findings])])
         weak = [one for one in findings if one.state == WEAK]
-        well = "nothing is wrong; look at what is weak" if weak else "all is well: try `heddle compare`"
+        well = "nothing is wrong, but see what is weak" if weak else "everything is fine: try `heddle compare`"
         print("something is wrong: see above" if wrong else well)
     return FAILED if wrong else DONE
 
@@ -85,7 +86,7 @@ def _findings() -> Iterator[Finding]:
         refuse_untried()
     except RunRefused as refused:
         yield Finding("Numba's version", WRONG, str(refused))
-    cores = f"{os.cpu_count() or 1}; unless told otherwise, compare and sweep use them all where that pays"
+    cores = f"{os.cpu_count() or 1}; compare and sweep use all of them where that pays off"
     yield Finding("cores", OK, cores)
     yield _memory()
     yield _cache()
@@ -94,8 +95,8 @@ def _findings() -> Iterator[Finding]:
     yield _optional("OR-tools", _version_of("ortools"), f"heddle bound --optimum: {how_to_install('optimum')}")
     yield _optional("Chromium", shutil.which("chromium") or shutil.which("google-chrome"), "tests of the HTML report")
     yield _java()
-    hadoop = os.environ.get("HADOOP_HOME") or shutil.which("yarn")
-    yield _optional("Hadoop", hadoop, "a local YARN cluster; an RM elsewhere needs nothing here")
+    yield _optional("Maven", shutil.which("mvn"), "`heddle yarn up`, the first time: it fetches Hadoop")
+    yield _optional("Hadoop", _fetched_hadoop(), "`heddle yarn up`, which fetches it the first time")
 
 
 def _version_of(package: str) -> str | None:
@@ -107,6 +108,14 @@ def _version_of(package: str) -> str | None:
 
 def _optional(what: str, found: str | None, needed_for: str) -> Finding:
     return Finding(what, OK, found) if found else Finding(what, ABSENT, f"only for {needed_for}")
+
+
+def _fetched_hadoop() -> str | None:
+    """The versions that `heddle yarn up` finds in its own cache: it uses no other installation."""
+    from heddle.yarn.testbed.local.folders import jar_cache
+
+    there = sorted(path.name for path in jar_cache().glob("*.*.*") if path.is_dir() and path.name[-1].isdigit())
+    return f"{', '.join(there)} in {jar_cache()}" if there else None
 
 
 def _memory() -> Finding:
@@ -125,7 +134,7 @@ def _cache() -> Finding:
     folder = cache_folder()
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(nearest, os.W_OK):
-        return Finding("cache", WRONG, f"{folder} cannot be written: every run would compile anew (NUMBA_CACHE_DIR)")
+        return Finding("cache", WRONG, f"{folder} is not writable: every run would compile again (NUMBA_CACHE_DIR)")
     state = (
         "the engine is compiled"
         if engine_is_compiled(len(BASE_RESOURCES))
@@ -136,7 +145,7 @@ def _cache() -> Finding:
 
 def _settings() -> Finding:
     if Path(SETTINGS_FILE).is_file():
-        return Finding("settings", OK, f"{SETTINGS_FILE} of this folder gives defaults of options")
+        return Finding("settings", OK, f"{SETTINGS_FILE} in this folder sets default options")
     return Finding("settings", OK, f"no {SETTINGS_FILE} here: built-in defaults")
 
 

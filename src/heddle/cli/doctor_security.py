@@ -22,7 +22,7 @@ _SECRET_OPTIONS: Final = ("bridge_secret", "salt_file")
 
 def security_findings() -> Iterator[Finding]:
     if os.geteuid() == 0:
-        yield Finding("user", WEAK, "root: heddle needs no rights of root but for `yarn up --hosts`")
+        yield Finding("user", WEAK, "root: heddle needs root only for `yarn up --hosts`")
     yield from _state()
     yield from _cache()
     yield from _settings()
@@ -37,7 +37,7 @@ def _state() -> Iterator[Finding]:
 
     root = state_folder().parent
     if not root.exists():
-        yield Finding("state", OK, f"{root}: not there yet; it will be private")
+        yield Finding("state", OK, f"{root}: does not exist yet; it will be private")
         return
     folders = [root, *(path for path in root.rglob("*") if path.is_dir() and len(path.relative_to(root).parts) <= 3)]
     open_ones = [f"{path} {why}" for path in folders if (why := why_not_ours(path) or _readable(path))]
@@ -57,7 +57,7 @@ def _cache() -> Iterator[Finding]:
     if folder.exists():
         inside = [folder.resolve(), *(path for path in folder.resolve().iterdir() if path.is_dir())]
         theirs = [f"{path} {why}" for path in inside if (why := why_not_ours(path))]
-        yield _all_of("cache", theirs, f"{folder}: compiled code, which nobody else can have written")
+        yield _all_of("cache", theirs, f"{folder}: compiled code that nobody else can have written")
 
 
 def _settings() -> Iterator[Finding]:
@@ -145,7 +145,7 @@ def _offered(host: str, where: str) -> Finding:
         inside = host == "localhost"
     if inside:
         return Finding("metrics", OK, f"{where}: on {host}, for this machine alone")
-    return Finding("metrics", WEAK, f"{where}: on {host}: whoever reaches it reads nodes' names and use")
+    return Finding("metrics", WEAK, f"{where}: on {host}: anyone who can reach it can read nodes' names and use")
 
 
 def _address(rm: str, where: str) -> Finding:
@@ -153,7 +153,7 @@ def _address(rm: str, where: str) -> Finding:
     if not plain:
         return Finding("ResourceManager", OK, f"{where}: over TLS")
     return Finding(
-        "ResourceManager", WEAK, f"{where}: over plain HTTP: who is on the way can read and change what is said"
+        "ResourceManager", WEAK, f"{where}: over plain HTTP: anyone on the path can read and change the traffic"
     )
 
 

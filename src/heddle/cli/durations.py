@@ -17,7 +17,7 @@ def seconds(text: str, option: str, examples: str) -> float:
     """A bare number is in seconds. BadInput that names the option where it is no length of time."""
     read = _WRITTEN.fullmatch(text.strip())
     if read is None or float(read[1]) <= 0:
-        raise BadInput.of(option, f"{text!r} is no length of time: say {examples}")
+        raise BadInput.of(option, f"{text!r} is not a length of time; write {examples}")
     return float(read[1]) * _UNITS[read[2]]
 
 
@@ -27,5 +27,5 @@ def _until(text: str) -> float:
 
 For = Annotated[
     float | None,
-    typer.Option("--for", parser=_until, metavar="TIME", help="End after this long: 90s, 30m, 2h [default: never]."),
+    typer.Option("--for", parser=_until, metavar="TIME", help="Stop after this long: 90s, 30m, 2h [default: never]."),
 ]

@@ -36,31 +36,36 @@ def effects(
         typer.Option(
             "--workload",
             "-w",
-            help="May be repeated: a built-in one, or a recorded one of the matrix [default: all seven].",
+            help="Repeatable: a built-in one, or a recorded one of the matrix [default: all seven].",
         ),
     ] = None,
     queues: Annotated[
         list[str] | None,
-        typer.Option(help="May be repeated: capacity, fair [default: both]."),
+        typer.Option(help="Repeatable: capacity, fair [default: both]."),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(help="How many seeds, from 0 on [default: 5].", min=1, max=1000)] = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="Number of seeds, starting at 0 [default: 5].", min=1, max=1000)
+    ] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="The 8 combinations with knobs, joined to capacity, on two workloads, one seed."),
+        typer.Option(
+            "--quick", help="Only the 8 combinations with knobs, with capacity, on two workloads and one seed."
+        ),
     ] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Keep the runs here; the same command then goes on with them.")
+        Path | None,
+        typer.Option("--output", "-o", help="Keep the runs here; the same command then continues with them."),
     ] = None,
     markdown: Annotated[
         Path | None, typer.Option(help="Write the matrix as a page in Markdown, and NAME-in-detail.md beside it.")
     ] = None,
     traces: Annotated[
-        Path | None, typer.Option(help=f"Where the recorded traces are [default: {TRACES}, if it is there].")
+        Path | None, typer.Option(help=f"Folder of recorded traces [default: {TRACES}, if it exists].")
     ] = None,
     on: On = "local",
     json: Json = False,
 ) -> None:
-    """Run every combination of the papers' levers, and say which work together.
+    """Run every combination of the papers' levers and report which work together.
 
     The 32 combinations of usage-feedback, haste, admission-control, network-aware and dress are joined to capacity and
     to fair, and run on seven workloads. A cell is the change of mean completion against the bare queues. Where a
@@ -126,12 +131,12 @@ def _extent(
     if traces is not None and not traces.is_dir():
         raise BadInput.of("--traces", f"there is no folder {traces}")
     if others := sorted(set(queues) - set(QUEUES)):
-        raise BadInput.of("--queues", f"{', '.join(others)}: not of the matrix; known: {', '.join(QUEUES)}")
+        raise BadInput.of("--queues", f"{', '.join(others)}: not in the matrix; known: {', '.join(QUEUES)}")
     hours = {one.name: one for one in RECORDED}
     names = workloads or (QUICK if quick else (*BUILT_IN, *hours))
     if unknown := [name for name in names if name not in hours and not is_built_in(name)]:
         known = ", ".join((*BUILT_IN, *hours))
-        raise BadInput.of("--workload", f"{', '.join(unknown)}: not of the matrix; known: {known}")
+        raise BadInput.of("--workload", f"{', '.join(unknown)}: not in the matrix; known: {known}")
     scenes: list[Scene] = []
     remarks: list[str] = []
     for name in dict.fromkeys(names):

@@ -14,6 +14,7 @@ from heddle.model.errors import BadInput
 from heddle.report.amounts import hours, hours_unit, in_hours
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.table import Table
 
     from heddle.analysis.waste.efficiency import Containers, Efficiency
@@ -24,16 +25,14 @@ def efficiency(
     source: Annotated[
         str, typer.Argument(metavar="OUT", help="A workload (imported trace, built-in name, CSV) or a record's folder.")
     ],
-    by: Annotated[
-        Literal["container", "job", "user", "queue", "node"], typer.Option(help="What is compared with each other.")
-    ] = "job",
-    top: Annotated[int, typer.Option(help="How many of the largest wasters to show.", min=0, max=1000)] = 10,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
+    by: Annotated[Literal["container", "job", "user", "queue", "node"], typer.Option(help="What to group by.")] = "job",
+    top: Annotated[int, typer.Option(help="Number of largest wasters to show.", min=0, max=1000)] = 10,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
     json: Json = False,
 ) -> None:
-    """Say how much of what was reserved was used: sums over time, not means of ratios.
+    """Show how much of what was reserved was used: sums over time, not means of ratios.
 
-    Containers whose use was not recorded are counted and shown, and never taken for empty or full. The report has the
+    Containers without recorded use are counted and shown, never assumed empty or full. The report has the
     distributions, everybody who wasted, what the import set aside and, of a record, where the capacity went.
 
     \b
@@ -43,7 +42,7 @@ def efficiency(
       heddle efficiency trace.parquet --by user --top 20
       heddle efficiency run/ --report waste.html
     """
-    from heddle.analysis.waste.efficiency import document
+    from heddle.analysis.waste.efficiency import document, received
     from heddle.analysis.waste.efficiency import efficiency as compute
     from heddle.analysis.waste.run_waste import run_waste
 
@@ -56,16 +55,17 @@ def efficiency(
         told = run is not None and run.manifest["complete_attempts"] and run.events is not None
         waste = run_waste(run) if run is not None and told else None
         write_waste_report(report, source, run, waste, containers, by)
+    network = received(containers, by)
     if json:
-        print_json(document(found, by))
+        print_json(document(found, network, by))
         return
     for one in found:
         print_tables([_summary(one, by), *([_wasters(one, by, top)] if top and one.groups.height else [])])
         if one.unrecorded_containers:
             reserved = in_hours(one.unrecorded_reserved, one.resource)
-            say(
-                f"{one.unrecorded_containers} containers ({reserved}) have no recorded use and are not in these figures"
-            )
+            say(f"{one.unrecorded_containers} containers ({reserved}) have no recorded use and are not included here")
+    if top and network.height:
+        print_tables([_receivers(network, by, top)])
 
 
 def _containers(source: str, run: Run | None) -> Containers:
@@ -104,3 +104,12 @@ def _wasters(one: Efficiency, by: str, top: int) -> Table:
     ]
     headings = (by, "containers", "reserved", "used", "wasted", "used (%)")
     return table(headings, rows, title=f"most wasted, in {hours_unit(one.resource)}")
+
+
+def _receivers(network: pl.DataFrame, by: str, top: int) -> Table:
+    rows = [
+        (str(row["group"]), f"{row['containers']:,}", f"{row['received_bytes'] / 1e9:,.3f}")
+        for row in network.head(top).to_dicts()
+    ]
+    rows.append(("all", f"{network['containers'].sum():,}", f"{int(network['received_bytes'].sum()) / 1e9:,.3f}"))
+    return table((by, "containers", "GB"), rows, title="received from other nodes")

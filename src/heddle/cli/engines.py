@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 On = Annotated[
     str,
     typer.Option(
-        help="Where runs are computed: local, local:PROCESSES, dask, dask://SCHEDULER:PORT, spark, spark:MASTER, or an "
+        help="Where to compute runs: local, local:PROCESSES, dask, dask://SCHEDULER:PORT, spark, spark:MASTER, or an "
         "engine that is plugged in. local: one process per core, where that pays."
     ),
 ]

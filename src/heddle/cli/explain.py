@@ -33,10 +33,11 @@ def explain(
         Path, typer.Argument(metavar="RECORD", help="What `heddle simulate --record` or `heddle yarn observe` wrote.")
     ],
     job: Annotated[
-        str | None, typer.Argument(metavar="[JOB]", help="Name or number [default: lists the most delayed jobs].")
+        str | None,
+        typer.Argument(metavar="[JOB]", help="Name or number of a job [default: list the most delayed jobs]."),
     ] = None,
     versus: Annotated[
-        str | None, typer.Option(help="Simulate again under this policy, and say what would be different.")
+        str | None, typer.Option(help="Simulate again under this policy, and show the difference.")
     ] = None,
     workload: Annotated[
         str | None, typer.Option(help="With --versus: where the record's workload is, if it has moved.")
@@ -48,7 +49,7 @@ def explain(
         ),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write all spans of the job into this HTML file; needs a JOB.")
+        Path | None, typer.Option(help="Write all spans of the job to this HTML file; needs JOB.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -76,7 +77,7 @@ def explain(
 
     run = recorded_run(record)
     if job is None and report is not None:
-        raise BadInput.of("JOB", "name the job that --report is about")
+        raise BadInput.of("JOB", "--report needs a job: name one")
     again = [] if versus is None else simulated_again(record, run, versus, workload, cluster)
     if job is None:
         if again:
@@ -112,7 +113,7 @@ def _print_changes(found: Changes, json: bool) -> None:
     shown = sorted(found.jobs, key=lambda one: one.taken_s[-1] - one.taken_s[-2])
     rows = [(one.name, *map(write_s, one.taken_s), _percent(one.taken_s)) for one in shown]
     rows += [(what, *map(write_s, sums), _percent(sums)) for what, sums in found.sums.items()]
-    print_tables([table(("job", *found.policies, "change"), rows, title="what would have changed, the most first")])
+    print_tables([table(("job", *found.policies, "change"), rows, title="what would have changed, largest first")])
 
 
 def _percent(of: Sequence[float]) -> str:
@@ -127,7 +128,7 @@ def _list(lives: list[Explained], json: bool) -> None:
         (life.name, life.queue, life.user, _s(life.taken_ms), _s(life.alone_ms), life.main_wait or "never waited")
         for life in lives
     ]
-    headings = ("job", "queue", "user", "took", "alone", "most of its wait")
+    headings = ("job", "queue", "user", "took", "alone", "main reason")
     print_tables([table(headings, rows, title="the most delayed jobs; name one to see why")])
 
 
@@ -145,7 +146,7 @@ def _spans_table(run: Run, life: Explained) -> Table:
     ended = {"finished": "finished", "failed": "failed", "unfinished": "had not finished"}[life.outcome]
     title = (
         f"{life.name} (queue {life.queue}, user {life.user}) under {life.policy}: {ended} {_s(life.taken_ms)} after "
-        f"its submission; alone on the cluster it would take {_s(life.alone_ms)} at least"
+        f"its submission; alone on the cluster it would take at least {_s(life.alone_ms)}"
     )
     headings = (
         "after",
@@ -158,7 +159,7 @@ def _spans_table(run: Run, life: Explained) -> Table:
 def _left_out(spans: int) -> str:
     if not spans:
         return ""
-    return " (the shortest span is left out)" if spans == 1 else f" (the {spans} shortest spans are left out)"
+    return " (the shortest span is omitted)" if spans == 1 else f" (the {spans} shortest spans are omitted)"
 
 
 def _who_waits(life: Explained, span: Span) -> str:
@@ -169,7 +170,7 @@ def _who_waits(life: Explained, span: Span) -> str:
 def _print_lost(life: Explained) -> None:
     for outcome, (count, run_ms) in life.lost.items():
         attempts = f"{count} attempt{'s' if count > 1 else ''}"
-        print(f"lost: {attempts} ended as {outcome.replace('_', ' ')} after {_s(run_ms)} of running; they ran again")
+        print(f"lost: {attempts} ended as {outcome.replace('_', ' ')} after {_s(run_ms)} of running; they were rerun")
 
 
 def _causes_table(lives: Sequence[Explained]) -> Table:

@@ -29,10 +29,21 @@ WorkloadArgument = Annotated[
 ClusterOption = Annotated[
     str | None,
     typer.Option(
-        "--cluster", "-c", help="NODESxMEMORY_MBxVCORES or a YAML/JSON file [default: what the workload suggests]."
+        "--cluster", "-c", help="NODESxMEMORY_MBxVCORES, or a YAML or JSON file [default: the workload's own]."
     ),
 ]
 MAY_CHANGE_RESULTS: Final = "may_change_results"  # key of a cluster's `about`: what an import could not take over
+
+
+class SuggestsNoCluster(BadInput):
+    """A workload without a cluster of its own, where none was named."""
+
+    def __init__(self, workload: str) -> None:
+        self.workload = workload
+        what = (
+            "name one as NODESxMEMORY_MBxVCORES (150x65536x24) or as a file; `heddle traces describe` suggests a size"
+        )
+        super().__init__([Problem("--cluster", f"{workload} comes with no cluster: {what}")])
 
 
 def read_all(*readers: Callable[[], Any]) -> list[Any]:
@@ -42,6 +53,9 @@ def read_all(*readers: Callable[[], Any]) -> list[Any]:
     for read in readers:
         try:
             found.append(read())
+        except SuggestsNoCluster as error:
+            if not any(problem.where == error.workload for problem in problems):  # first it has to be readable
+                problems += error.problems
         except BadInput as error:
             problems += error.problems
     if problems:
@@ -77,11 +91,7 @@ def cluster_for(workload: str, cluster: str | None) -> Cluster:
         for one in loaded.about.get(MAY_CHANGE_RESULTS, ()):
             complain(f"warning: {named}: {one}")
         return loaded
-    raise BadInput.of(
-        "--cluster",
-        f"{workload} suggests no cluster: say NODESxMEMORY_MBxVCORES (150x65536x24) or a file; "
-        f"`heddle traces describe` computes one",
-    )
+    raise SuggestsNoCluster(workload)
 
 
 def warn_of_unknown_use(workload: Workload, policies: Iterable[Policy]) -> None:
@@ -91,8 +101,8 @@ def warn_of_unknown_use(workload: Workload, policies: Iterable[Policy]) -> None:
     by_use = (policy.sizing for policy in policies if policy.sizing.depends_on == "reports")
     for name in dict.fromkeys(sizing.name for sizing in by_use):
         complain(
-            f"warning: no use is recorded in {workload.name}: {name} takes every task to use all that it reserves, "
-            "so that what it would do on the real cluster is not shown"
+            f"warning: {workload.name} records no use, so {name} assumes that every task uses all it reserves; "
+            "this does not show what it would do on the real cluster"
         )
 
 
@@ -119,10 +129,10 @@ def compile_with_message(policies: Iterable[Policy], n_resources: int) -> float:
     first = not engine_is_compiled(n_resources)
     waiting = first and another_compiles()
     if waiting:
-        say("another heddle is compiling the engine: waiting for it ...")
+        say("another heddle process is compiling the engine; waiting ...")
     elif first:
-        say("compiling the engine once: 20 s, or a minute on a busy machine ...")
+        say("compiling the engine, once: 20 s, or a minute on a busy machine ...")
     took_s = prepare_engine(policies, n_resources)
     if first and not waiting:
-        say(f"compiled in {took_s:.0f} s; from now on it comes from the cache")
+        say(f"compiled in {took_s:.0f} s; later runs load it from the cache")
     return took_s

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, say_wrapped, table
 from heddle.cli.records import recorded_run
 from heddle.cli.waste_report import write_waste_report
 from heddle.report.amounts import hours, hours_unit
@@ -23,7 +23,7 @@ MOST_JOBS = 20  # that are listed one by one
 
 def ledger(
     record: Annotated[Path, typer.Argument(metavar="RECORD", help="A folder that `--record` wrote.")],
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
     json: Json = False,
 ) -> int:
     """Split every GB-hour and vcore-hour of a recorded run into what was used and what was lost, and why.
@@ -51,14 +51,20 @@ def ledger(
         print_json(found.document())
     else:
         print_tables([_table(found)])
+        if (moved := run.manifest["totals"]["moved_bytes"]) is not None:
+            say(f"containers received {moved / 1e9:,.3f} GB from other nodes")
         if any(line.inferred and any(line.amounts) for line in found.lines):
-            say(
-                "* inferred: the record does not say which stages hold containers early; stages named map and reduce do"
+            say_wrapped(
+                "* inferred: the record does not say which stages hold containers early; those named map "
+                "and reduce are "
+                "assumed to"
             )
         if found.yarn is not None:
             print_tables([_against_yarn(found.yarn)])
             if found.yarn.unseen:
-                say(f"nobody saw the containers of {found.yarn.unseen}: in the lines above, what they held is free")
+                say(
+                    f"containers of {found.yarn.unseen} were not observed: the lines above count what they held as free"
+                )
     if sums != list(found.total):
         say(f"check failed: the lines add up to {sums}, not to {list(found.total)}")
         return FAILED

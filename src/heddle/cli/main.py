@@ -76,16 +76,16 @@ def _print_version(wanted: bool) -> None:
 def heddle(
     context: typer.Context,
     config: Annotated[
-        Path | None, typer.Option(help="Defaults of options, as TOML [default: heddle.toml, if it is here].")
+        Path | None, typer.Option(help="Default options, as TOML [default: heddle.toml in this folder, if any].")
     ] = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Results and errors only. May also stand behind the command.")
+        bool, typer.Option("--quiet", "-q", help="Print only results and errors. Also accepted after the command.")
     ] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Options that stand before the command."""
+    """Options that go before the command."""
     path, said = read_settings_file(config)
     if path is not None:
         context.default_map = option_defaults(path, said, context.command)
@@ -114,7 +114,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if error.errno not in DISK_FULL:
             raise
         _write_no_more()
-        what = f"{error.strerror}: {error.filename or 'what it prints'} cannot be written; free some space, then again"
+        what = (
+            f"{error.strerror}: {error.filename or 'what it prints'} cannot be written; free some space and try again"
+        )
         return fail("disk-full", [Problem("", what)], BAD_INPUT)
     except Exception as error:
         if (show := getattr(error, "show", None)) is None:  # the parser's own errors know how to show themselves
@@ -124,7 +126,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         show()
         return BAD_INPUT
     if code == INTERRUPTED:
-        fail("interrupted", [Problem("", "interrupted; nothing half-written is left behind")], INTERRUPTED)
+        fail("interrupted", [Problem("", "interrupted; no partial files are left behind")], INTERRUPTED)
     return code if isinstance(code, int) else DONE
 
 

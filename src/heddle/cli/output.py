@@ -58,6 +58,11 @@ def say(text: str) -> None:
         complain(text)
 
 
+def say_wrapped(text: str) -> None:
+    """The same for whole sentences, broken between words."""
+    say(textwrap.fill(text, terminal_width(), break_on_hyphens=False))
+
+
 def complain(text: str) -> None:
     """An error or a warning: shown even with --quiet."""
     print(text, file=sys.stderr, flush=True)

@@ -21,7 +21,7 @@ def policies(
     """List the policies, or explain one.
 
     A policy is one lever for each of six questions (queues, ordering, admission, sizing, partition, placement), joined
-    by +. What is left out has its default; if two levers answer the same question, the right-most one counts. Your
+    by +. Omitted questions use their default; if two levers answer the same question, the right-most wins. Your
     own: ./mine.py:my_lever.
 
     \b

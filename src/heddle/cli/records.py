@@ -18,5 +18,5 @@ def recorded_run(folder: Path) -> Run:
 
     run = read_record(folder)
     if run.manifest["outcome"] == PARTIAL:
-        say(f"{folder} is partial: {run.manifest['reason']}; containers that had not ended by then are not in it")
+        say(f"{folder} is partial: {run.manifest['reason']}; it lacks containers that had not ended by then")
     return run

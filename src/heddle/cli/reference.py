@@ -21,8 +21,8 @@ BEGINNING: Final = """\
 
 Every command with its arguments and options. (Written by `python -m heddle.cli.reference`.)
 
-Exit codes: 0 done, 1 the run stalled or a check failed, 2 bad input, 130 interrupted. `--json` prints one document on
-stdout; errors are then JSON on stderr ([documents and their schemas](json.md)). Defaults of options can stand in
+Exit codes: 0 success, 1 the run stalled or a check failed, 2 bad input, 130 interrupted. `--json` prints one document
+on stdout; errors are then JSON on stderr ([documents and their schemas](json.md)). You can set default options in
 `heddle.toml` ([guide](guide.md)).
 """
 Command = tuple[str, Callable[..., Any]]

@@ -39,23 +39,25 @@ def reproduce(
         ),
     ],
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer seeds, smaller workloads: minutes; wider intervals.")
+        bool, typer.Option("--quick", help="Fewer seeds and smaller workloads: minutes, with wider intervals.")
     ] = False,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report with the figures into this file.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report with the figures to this file.")] = None,
     markdown: Annotated[
-        Path | None, typer.Option(help="Write PAPER-claims.md and its figures into this folder.", metavar="DIR")
+        Path | None, typer.Option(help="Write PAPER-claims.md and its figures to this folder.", metavar="DIR")
     ] = None,
     traces: Annotated[
-        Path | None, typer.Option(help=f"Where the recorded traces are [default: {TRACES}, if it is there].")
+        Path | None, typer.Option(help=f"Folder of recorded traces [default: {TRACES}, if it exists].")
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="With weave: keep the runs here; the same command then goes on with them."),
+        typer.Option(
+            "--output", "-o", help="With weave: keep the runs here; the same command then continues with them."
+        ),
     ] = None,
     on: On = "local",
     json: Json = False,
 ) -> None:
-    """Run a paper's experiments again and say which of its claims hold.
+    """Rerun a paper's experiments and report which of its claims hold.
 
     Builds the paper's cluster and workload, runs every policy that it compares, and judges each claim by the rule of
     its kind: `reproduced`, `direction` (the effect is there, but not its size), `not reproduced`, or `not judged` where
@@ -82,7 +84,7 @@ def reproduce(
     from heddle.reproduce.papers import reproduce as carry_out
 
     if paper not in (*PAPERS, ALL, WEAVE):
-        raise BadInput.of("PAPER", f"{paper} is not known: {', '.join(PAPERS)}, {ALL}, or {WEAVE}")
+        raise BadInput.of("PAPER", f"{paper} is unknown; choose from {', '.join(PAPERS)}, {ALL}, or {WEAVE}")
     if traces is not None and not traces.is_dir():
         raise BadInput.of("--traces", f"there is no folder {traces}")
     if paper == WEAVE:

@@ -84,7 +84,7 @@ def inputs_of(run: Run, workload: str | None, cluster: str | None) -> tuple[Work
     jobs = workload or named.get("workload")
     where = cluster or named.get("cluster")
     if jobs is None:
-        raise BadInput.of("--workload", "the record does not tell where its workload came from: say it here")
+        raise BadInput.of("--workload", "the record does not name its workload: name it here")
     loaded, on = read_all(lambda: workload_for(jobs, run.manifest["seed"]), lambda: cluster_for(jobs, where))
     problems = []
     if workload_hash(loaded) != run.manifest["workload"]["hash"]:

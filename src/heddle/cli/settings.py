@@ -31,7 +31,7 @@ def read_settings_file(given: Path | None) -> tuple[Path | None, dict[str, Any]]
         return None, {}
     if given is None and (why := why_not_ours(path.resolve())):
         # It can name a lever's file, which is code: whoever puts one into a folder would run as whoever works there.
-        raise BadInput.of(str(path), f"{why}, so it is not taken unasked: --config {path} takes it")
+        raise BadInput.of(str(path), f"{why}, so heddle does not read it; use --config {path} to read it anyway")
     try:
         return path, tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -65,6 +65,6 @@ def _defaults(path: Path, said: Mapping[str, Any], command: Any, above: str, pro
         else:
             known = list(commands or options)
             hint = did_you_mean(name, known) or f"; known: {', '.join(known)}"
-            kind = "a table [command] of options is needed here" if name in commands else "unknown"
+            kind = "expected a table [command] of options here" if name in commands else "unknown"
             problems.append(Problem(str(path), kind + ("" if name in commands else hint), field=place))
     return found

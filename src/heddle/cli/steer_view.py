@@ -49,7 +49,7 @@ class SteerView:
 
         parts: list[Any] = [Text(self._about)]
         if self._decision is None:
-            parts.append(Text("no answer of the ResourceManager yet"))
+            parts.append(Text("no answer from the ResourceManager yet"))
         else:
             parts += self._nodes(self._decision)
         parts += [Text(text, overflow="ellipsis", no_wrap=True) for text in self._said]

@@ -12,7 +12,7 @@ import typer
 from heddle.cli.engines import On, engine_on
 from heddle.cli.group import CommandGroup
 from heddle.cli.inputs import compile_with_message
-from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, table
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, say_wrapped, table
 from heddle.cli.progress import attempts_with_progress
 from heddle.model.errors import BadInput
 
@@ -78,7 +78,10 @@ def run_sweep(
     left = [one for one in sweep.runs if one.key not in done]
     before = len(sweep.runs) - len(left)
     others = len(done) - before
-    say(f"{sweep.name}: {len(sweep.runs)} runs, {before} are done" + (f"; {others} of other sweeps" if others else ""))
+    say(
+        f"{sweep.name}: {len(sweep.runs)} runs, {before} already "
+        "done" + (f"; {others} from other sweeps" if others else "")
+    )
     for n_resources in {len(one.cluster.resources) for one in left}:
         compile_with_message(sweep.policies, n_resources)
     types = parameter_types(sweep.runs)
@@ -96,9 +99,9 @@ def run_sweep(
         counts = {"runs": len(sweep.runs), "ran_now": ran, "failed": failed}
         print_json({"name": sweep.name, "folder": str(output), **counts})
     else:
-        say(f"{ran} runs done; look at them with: heddle sweep show {shlex.quote(str(output))}")
+        say(f"{ran} runs done; to see them: heddle sweep show {shlex.quote(str(output))}")
     if failed:
-        say(f"{failed} runs failed; why is in {output / FAILED_RUNS}; the same command tries them again")
+        say(f"{failed} runs failed; {output / FAILED_RUNS} says why; rerun the same command to retry them")
     return FAILED if failed else DONE
 
 
@@ -135,7 +138,7 @@ def show_sweep(
     if rows.height < len(keys):
         failed = len(store.failed() & set(keys))
         words = f", {failed} failed ({folder / FAILED_RUNS} says why)" if failed else ""
-        say(f"{rows.height} of {len(keys)} runs are done{words}: heddle sweep run goes on")
+        say(f"{rows.height} of {len(keys)} runs are done{words}; `heddle sweep run` continues")
     if report is not None:
         write_page(report, sweep_html(name, rows, chosen, shlex.join(["heddle", *sys.argv[1:]])))
         say(f"wrote {report}")
@@ -153,10 +156,10 @@ def show_sweep(
         print_paragraphs([best.sentence()])
         print_tables([table(headings, cells, title=where)])
         if more := sum(max(0, len(some) - _SHOWN) for some in (best.standings, best.left_out)):
-            print(f"{more} more are left out here.\n")
+            print(f"{more} more are not shown here.\n")
     for caution in dict.fromkeys(sampling.caution for _, _, sampling in found):
         if caution:
-            say(caution)
+            say_wrapped(caution)
     if report is None and numeric_axes(rows):
         say("--report FILE draws it over " + ", ".join(axis.removeprefix("param_") for axis in numeric_axes(rows)))
 

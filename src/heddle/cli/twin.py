@@ -46,7 +46,7 @@ def twin(
     horizon: Annotated[str, typer.Option(help="How far to look ahead, as 30m or 2h.")] = "30m",
     candidate: Annotated[
         list[str] | None,
-        typer.Option(help="Another policy to look ahead with; may be repeated.", autocompletion=policy_names),
+        typer.Option(help="Another policy to look ahead with; repeatable.", autocompletion=policy_names),
     ] = None,
     executor: Annotated[
         Literal["native", "yarn-knobs"], typer.Option(help="Who would bring candidates about.")

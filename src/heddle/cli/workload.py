@@ -28,9 +28,7 @@ app = typer.Typer(
 
 Spec = Annotated[
     str,
-    typer.Argument(
-        metavar="WORKLOAD", help="A built-in name, with parameters if you like, or a .csv or .parquet file."
-    ),
+    typer.Argument(metavar="WORKLOAD", help="A built-in name, optionally with parameters, or a .csv or .parquet file."),
 ]
 Seed = Annotated[int, typer.Option(help="Seed of a built-in workload.", min=0)]
 
@@ -79,7 +77,7 @@ def list_workloads(json: Json = False) -> None:
 
 @app.command("show")
 def show(workload: Spec, seed: Seed = 0, json: Json = False) -> None:
-    """Say what is in a workload.
+    """Describe a workload.
 
     \b
     Examples:
@@ -102,7 +100,7 @@ def make(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Write a workload into heddle's own Parquet format; the file appears whole or not at all.
+    """Write a workload in heddle's own Parquet format; the file appears complete or not at all.
 
     \b
     Example:

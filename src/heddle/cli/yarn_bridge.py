@@ -27,12 +27,12 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Leaves = Annotated[list[str] | None, typer.Option("--leaf", help="Full name of a leaf queue; may be repeated.")]
+Leaves = Annotated[list[str] | None, typer.Option("--leaf", help="Full name of a leaf queue; repeatable.")]
 
 
 @app.command()
 def install(
-    to: Annotated[Path | None, typer.Option(help="Folder for the jar and the secret, on the RM's machine.")] = None,
+    to: Annotated[Path | None, typer.Option(help="Folder for the jar and the secret, on the RM's host.")] = None,
     leaf: Leaves = None,
     hadoop: Annotated[str, typer.Option(help="Version of Hadoop that the jar is compiled against.")] = "3.4.2",
     rm: Rm = None,
@@ -54,7 +54,7 @@ def install(
     from heddle.yarn.testbed.bridge.settings import how_to_install, lay_out
 
     if (to is None) == (not leaf):
-        raise BadInput.of("--to", "say either --to or --leaf")
+        raise BadInput.of("--to", "use either --to or --leaf")
     if to is not None:
         lay_out(to.resolve(), bridge_jar(hadoop))
         print(how_to_install(to.resolve()))
@@ -62,7 +62,7 @@ def install(
     with client_of(rm, name) as client:
         checked = _checked(rm, name)
         switch_on(client, checked, leaf or [])
-        say(f"{', '.join(leaf or [])}: asks the bridge from now on; {checked.about_store()}")
+        say(f"{', '.join(leaf or [])}: now asks the bridge; {checked.about_store()}")
     return DONE
 
 
@@ -100,7 +100,8 @@ def check_command(
 def remove(
     leaf: Leaves = None,
     files: Annotated[
-        Path | None, typer.Option("--from", help="Delete jar and secret here, once nobody has them.")
+        Path | None,
+        typer.Option("--from", help="Delete the jar and the secret here, once no ResourceManager has them."),
     ] = None,
     rm: Rm = None,
     name: Name = None,
@@ -124,7 +125,7 @@ def remove(
         still = [one.address for one in checked.rms if one.bridge is not None or one.problem]
         if still or checked.leaves:
             users = [*still, *sorted(checked.leaves)]
-            raise RunRefused(f"still in use, or not known not to be: {', '.join(users)}. {how_to_remove()}")
+            raise RunRefused(f"still in use, or possibly so: {', '.join(users)}. {how_to_remove()}")
         delete(files)
         return DONE
     with client_of(rm, name) as client:
@@ -168,7 +169,7 @@ def _lines(checked: Checked) -> list[str]:
         same = "this heddle's" if state.build == checked.build else f"build {state.build}, not {checked.build}"
         off = f"; OFF: {state.off}" if state.off else ""
         lines.append(f"{one.address}: {role}, the jar is {same}, table {state.table or 'none'}{off}")
-    lines.append(f"leaves that ask it: {', '.join(sorted(checked.leaves)) or 'none'}")
+    lines.append(f"leaves that use it: {', '.join(sorted(checked.leaves)) or 'none'}")
     lines.append(checked.about_store())
     if checked.impossible:
         lines.append(f"it cannot work here: {checked.impossible}")

@@ -21,14 +21,16 @@ if TYPE_CHECKING:
 
 Rm = Annotated[
     str | None,
-    typer.Option("--rm", help="Address of a ResourceManager, or of several, with commas [default: a local cluster's]."),
+    typer.Option(
+        "--rm", help="Address of a ResourceManager, or several separated by commas [default: a local cluster's]."
+    ),
 ]
 MaxCalls = Annotated[
     int,
     typer.Option(
         "--max-calls-per-s",
         min=1,
-        help="Calls a second to the ResourceManager, at most; a step that needs more takes longer.",
+        help="Maximum calls per second to the ResourceManager; a step that needs more takes longer.",
     ),
 ]
 MAX_CALLS = CALLS_PER_S
@@ -40,7 +42,7 @@ def address_of(rm: str | None, name: str | None) -> str:
     from heddle.yarn.testbed.local.cluster import find_cluster
 
     if rm is not None and name is not None:
-        raise BadInput.of("--rm", "say either --rm or --name")
+        raise BadInput.of("--rm", "use either --rm or --name")
     return rm if rm is not None else find_cluster(name or "local").layout.rm
 
 

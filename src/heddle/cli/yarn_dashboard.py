@@ -18,29 +18,28 @@ ANSWER_WITHIN_S = 5.0
 def dashboard(
     rm: Rm = None,
     name: Name = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Offer the page on this port; 0: any.")] = 0,
-    host: Annotated[str, typer.Option(help="Address on which it is offered.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Serve the page on this port; 0: any.")] = 0,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     public_name: Annotated[
-        list[str] | None, typer.Option(help="A name by which browsers may ask for it; may be repeated.")
+        list[str] | None, typer.Option(help="A host name that browsers may use for it; repeatable.")
     ] = None,
-    every_s: Annotated[float, typer.Option("--every", min=0.2, help="Seconds between two looks.")] = 1.0,
+    every_s: Annotated[float, typer.Option("--every", min=0.2, help="Seconds between two refreshes.")] = 1.0,
     stale_s: Annotated[
         float,
-        typer.Option(
-            "--stale", min=2, help="A node's figures are stale once they have stood still for this many seconds."
-        ),
+        typer.Option("--stale", min=2, help="A node is stale once its figures have not changed for this many seconds."),
     ] = 15,
     forecasts: Annotated[
-        Path | None, typer.Option(help="Folder in which a twin keeps its forecasts: shows when applications will end.")
+        Path | None, typer.Option(help="A twin's folder of forecasts: also show when applications will end.")
     ] = None,
     for_s: For = None,
     max_calls_per_s: MaxCalls = MAX_CALLS,
 ) -> int:
     """Show a cluster, and the controller that steers it, on a local web page, until interrupted.
 
-    It prints a link with a token; without the token the page shows nothing. Nodes, queues, who waits, what the
-    controller decides and why, and how old every number is. A controller of yours that runs on this machine can be
-    paused, resumed and ended from it. It asks the ResourceManager three times in each look and changes nothing itself.
+    It prints a link with a token; without the token the page shows nothing. The page shows nodes, queues, who is
+    waiting, what the controller decides and why, and the age of every number. You can pause, resume and end your own
+    controller from it if that runs on this machine. Each refresh makes three calls to the ResourceManager; the
+    dashboard itself changes nothing.
 
     \b
     Examples:
@@ -61,9 +60,9 @@ def dashboard(
         board = Board(client.address, desk_of(client.address), stale_s, forecasts)
         with served(board, host, port, frozenset(one.lower() for one in public_name or ())) as link:
             if not is_loopback(host):
-                complain("warning: others on the network can reach this page, and nothing on the way is encrypted")
+                complain("warning: others on the network can reach this page, and the traffic is not encrypted")
             print(link, flush=True)
-            say("open this link in a browser; Ctrl-C ends it")
+            say("open this link in a browser; press Ctrl-C to stop")
             began_s = time.monotonic()
             while not told and (for_s is None or time.monotonic() - began_s < for_s):
                 look_began_s = time.monotonic()

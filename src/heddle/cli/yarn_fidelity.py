@@ -24,9 +24,9 @@ def fidelity(
     ] = None,
     json: Json = False,
 ) -> int:
-    """Simulate a recorded real run and hold it against the record.
+    """Simulate a recorded real run and compare it with the record.
 
-    Beside it stands the naive predictor: jobs end in the order in which they came.
+    It also shows a naive predictor: jobs end in the order they arrived.
 
     \b
     Examples:

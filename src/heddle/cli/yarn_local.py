@@ -13,32 +13,34 @@ from heddle.model.errors import BadInput
 if TYPE_CHECKING:
     from heddle.yarn.testbed.local.cluster import LocalCluster
 
-Name = Annotated[str, typer.Option("--name", help="Which local cluster; several can run side by side.")]
+Name = Annotated[str, typer.Option("--name", help="Name of the local cluster; several can run side by side.")]
 
 
 def up(
     name: Name = "local",
-    nodes: Annotated[int, typer.Option(help="How many NodeManagers.")] = 3,
-    node_memory_mb: Annotated[int, typer.Option(help="Memory that each may promise.")] = 4096,
-    node_vcores: Annotated[int, typer.Option(help="Vcores that each may promise.")] = 8,
-    hadoop: Annotated[str, typer.Option(help="Version of Hadoop; 3.4.2 is what is tested.")] = "3.4.2",
+    nodes: Annotated[int, typer.Option(help="Number of NodeManagers.")] = 3,
+    node_memory_mb: Annotated[int, typer.Option(help="Memory that each may allocate.")] = 4096,
+    node_vcores: Annotated[int, typer.Option(help="Vcores that each may allocate.")] = 8,
+    hadoop: Annotated[str, typer.Option(help="Version of Hadoop; 3.4.2 is the tested one.")] = "3.4.2",
     scheduler: Annotated[Literal["capacity", "fair"], typer.Option(help="YARN's scheduler.")] = "capacity",
     am_share: Annotated[float, typer.Option(help="Share of the cluster that application masters may hold.")] = 0.5,
     port: Annotated[int, typer.Option(help="First of a block of ports; the ResourceManager's web port.")] = 8088,
     queue: Annotated[
-        list[str] | None, typer.Option(help="NAME=PERCENT: a queue below root; repeat it [default: default=100].")
+        list[str] | None,
+        typer.Option(help="NAME=PERCENT: a queue below root (capacity); repeatable [default: default=100]."),
     ] = None,
     hosts: Annotated[
         bool, typer.Option("--hosts", help="Each NodeManager in a network namespace with an address (needs root).")
     ] = False,
-    link_mbit: Annotated[
-        int, typer.Option(help="With --hosts: rate of each node's link, each way; 0: as fast as it goes.")
-    ] = 0,
+    link_mbit: Annotated[int, typer.Option(help="With --hosts: rate of each node's link, each way; 0: unlimited.")] = 0,
     pair_mbit: Annotated[
-        list[str] | None, typer.Option(help="With --hosts: 0-1=20, the rate between two nodes, each way; repeat it.")
+        list[str] | None, typer.Option(help="With --hosts: 0-1=20, the rate between two nodes, each way; repeatable.")
     ] = None,
     preemption: Annotated[
-        bool, typer.Option("--preemption", help="Queues take back what they are due, within seconds (capacity).")
+        bool,
+        typer.Option(
+            "--preemption", help="Let queues reclaim their guarantees by preemption, within seconds (capacity)."
+        ),
     ] = False,
     bridge: Annotated[
         bool, typer.Option("--bridge", help="Its ResourceManager lets `steer` decide request by request (capacity).")
@@ -87,7 +89,7 @@ def _pair(text: str) -> tuple[int, int, int]:
 
 
 def links(name: Name = "local", json: Json = False) -> int:
-    """Show how many bytes each node of a cluster with --hosts has sent to each other one.
+    """Show how many bytes each node of a cluster with --hosts has sent to each other node.
 
     \b
     Example:
@@ -112,7 +114,7 @@ def links(name: Name = "local", json: Json = False) -> int:
 
 
 def down(name: Name = "local", json: Json = False) -> int:
-    """Stop a local cluster and remove its folder, in whatever state it is.
+    """Stop a local cluster, whatever its state, and remove its folder.
 
     \b
     Example:
@@ -126,7 +128,7 @@ def down(name: Name = "local", json: Json = False) -> int:
     if json:
         print_json({"name": name, "processes_ended": ended})
     elif ended or there:
-        say(f"cluster {name!r} is down: {ended} processes ended, its folder is removed")
+        say(f"cluster {name!r} is down: {ended} processes ended, folder removed")
     else:
         say(f"there was no cluster {name!r}")
     return DONE
@@ -136,7 +138,7 @@ def status(
     name: Annotated[str | None, typer.Option("--name", help="Only this cluster [default: all].")] = None,
     json: Json = False,
 ) -> int:
-    """Show local clusters: their addresses and which daemons live. Exit code 1 if one is not healthy.
+    """Show local clusters, their addresses and their daemons. Exit code 1 if one is not healthy.
 
     \b
     Example:
@@ -155,7 +157,7 @@ def logs(
         str | None, typer.Argument(help="resourcemanager, nodemanager-0, ..., historyserver [default: list them].")
     ] = None,
     name: Name = "local",
-    lines: Annotated[int, typer.Option(min=1, help="How many of the last lines.")] = 40,
+    lines: Annotated[int, typer.Option(min=1, help="Number of lines to print.")] = 40,
 ) -> int:
     """Print the end of a daemon's log.
 

@@ -11,9 +11,9 @@ from heddle.cli.output import DONE, say
 
 
 def monitoring(
-    folder: Annotated[Path, typer.Argument(help="Where to write them; made if it is not there.")],
+    folder: Annotated[Path, typer.Argument(help="Output folder; created if it does not exist.")],
 ) -> int:
-    """Write a Grafana dashboard and Prometheus alert rules for what `steer --metrics-port` offers.
+    """Write a Grafana dashboard and Prometheus alert rules for the metrics of `steer --metrics-port`.
 
     \b
     Examples:

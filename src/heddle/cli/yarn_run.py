@@ -27,13 +27,13 @@ def run(
     rm: Rm = None,
     name: Name = None,
     staging: Annotated[
-        Path | None, typer.Option(help="A folder that all nodes see under this path; needed with --rm.")
+        Path | None, typer.Option(help="A folder that all nodes see under the same path; needed with --rm.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of a built-in workload.", min=0)] = 0,
-    record: Annotated[Path | None, typer.Option(help="Observe the run and write its record into this folder.")] = None,
+    record: Annotated[Path | None, typer.Option(help="Observe the run and write its record to this folder.")] = None,
     json: Json = False,
 ) -> int:
-    """Run a workload as real containers on a real YARN and wait for its end.
+    """Run a workload as real containers on a real YARN and wait for it to finish.
 
     Each task becomes a container that holds the memory and burns the CPU that the workload says it uses, for as long as
     it says. Nodes need python3 and Java 17. A .yaml may also list MapReduce and Spark programs (docs/yarn.md). Exit

@@ -18,7 +18,7 @@ def sls(
     workload: WorkloadArgument,
     cluster: ClusterOption = None,
     scheduler: Annotated[Literal["capacity", "fair"], typer.Option(help="YARN's scheduler.")] = "capacity",
-    rounds: Annotated[int, typer.Option(min=1, help="How often each simulator runs.")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, help="Number of runs of each simulator.")] = 5,
     give_up_s: Annotated[
         float, typer.Option("--give-up", min=1, help="Seconds after which a run of SLS counts as stuck.")
     ] = 1800,
@@ -26,7 +26,7 @@ def sls(
     seed: Annotated[int, typer.Option(help="Seed of a built-in workload.", min=0)] = 0,
     json: Json = False,
 ) -> int:
-    """Hold our simulator against Hadoop's scheduler load simulator (SLS).
+    """Compare heddle with Hadoop's scheduler load simulator (SLS).
 
     SLS runs the real ResourceManager with simulated nodes and jobs, in real time: a workload that takes a minute takes
     that minute in each round. Needs Java 17 and, the first time, Maven. Ours is given what SLS's configuration and

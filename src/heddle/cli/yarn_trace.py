@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,9 +29,9 @@ HISTORY_PATIENCE_S = 15.0  # with the histories of jobs that have ended, before 
 
 
 def track(
-    samples: Annotated[Path, typer.Argument(metavar="FILE", help="Where the samples go, as JSON lines; it grows.")],
+    samples: Annotated[Path, typer.Argument(metavar="FILE", help="File to append samples to, as JSON lines.")],
     remote: Annotated[
-        bool, typer.Option("--remote", help="Of a whole cluster, through its NodeManagers' metrics, without agents.")
+        bool, typer.Option("--remote", help="Sample a whole cluster through its NodeManagers' metrics, without agents.")
     ] = False,
     rm: Rm = None,
     name: Name = None,
@@ -55,7 +55,7 @@ def track(
     from heddle.yarn.observe.journal import Journal
 
     if not remote and (rm is not None or name is not None):
-        raise BadInput.of("--rm", "without --remote the containers of this machine are sampled, whoever's they are")
+        raise BadInput.of("--rm", "only applies with --remote: without it, all containers on this machine are sampled")
     with until_told() as told, _sampler(remote, rm, name, Journal(samples, say)) as sampler:
         began_s, began_cpu_s = time.monotonic(), time.process_time()
         taken = most = 0
@@ -92,16 +92,16 @@ def _sampler(remote: bool, rm: str | None, name: str | None, journal: Journal) -
     if not remote:
         from heddle.yarn.observe.tracker import Tracker
 
-        yield Tracker(journal)
+        with closing(Tracker(journal)) as own:
+            yield own
         return
     from heddle.yarn.observe.remote_tracker import RemoteTracker
 
-    with client_of(rm, name) as client:
-        tracker = RemoteTracker(client, journal, say, user=getpass.getuser())
-        try:
-            yield tracker
-        finally:
-            tracker.close()
+    with (
+        client_of(rm, name) as client,
+        closing(RemoteTracker(client, journal, say, user=getpass.getuser())) as tracker,
+    ):
+        yield tracker
 
 
 def _peak_rss_mb() -> int | None:
@@ -111,7 +111,7 @@ def _peak_rss_mb() -> int | None:
 
 
 def observe(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the journal and the record go.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder for the journal and the record.")],
     rm: Rm = None,
     name: Name = None,
     history: Annotated[
@@ -120,9 +120,9 @@ def observe(
     every_s: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two polls.")] = 1.0,
     for_s: For = None,
     until_idle: Annotated[
-        bool, typer.Option("--until-idle", help="End when every application seen has ended.")
+        bool, typer.Option("--until-idle", help="Stop when every observed application has ended.")
     ] = False,
-    samples: Annotated[list[Path] | None, typer.Option(help="Files of `heddle yarn track`; may be repeated.")] = None,
+    samples: Annotated[list[Path] | None, typer.Option(help="Files of `heddle yarn track`; repeatable.")] = None,
     max_calls_per_s: MaxCalls = MAX_CALLS,
     json: Json = False,
 ) -> int:
@@ -171,7 +171,7 @@ def _history_client(history: str | None, rm: str | None, name: str | None) -> It
     from heddle.yarn.testbed.local.cluster import find_cluster
 
     if history is None and rm is not None:
-        say("no --history: how the containers of MapReduce jobs ended is inferred")
+        say("no --history: inferring how containers of MapReduce jobs ended")
         yield None
         return
     address = find_cluster(name or "local").layout.history if history is None else history_address(history)
@@ -208,7 +208,7 @@ def _look_until(
                 break
         time.sleep(every_s)
     if history is not None and (missing := history.missing()):
-        say(f"no history yet of {len(missing)} MapReduce jobs; the next observation of this folder asks again")
+        say(f"no history yet for {len(missing)} MapReduce jobs; the next observation into this folder asks again")
 
 
 class Away:
@@ -224,7 +224,7 @@ class Away:
             poll()
         except YarnError as error:
             if not self._away:
-                say(f"{error}; trying again")
+                say(f"{error}; retrying")
             self._away = True
             return False
         if self._away:

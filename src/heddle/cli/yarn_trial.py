@@ -31,27 +31,27 @@ def trial(
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            "--policy", "-p", help="stock, stock(order=fair), or a policy; @NAME: on that cluster. Repeat it."
+            "--policy", "-p", help="stock, stock(order=fair), or a policy; @NAME: on that cluster. Repeatable."
         ),
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="How often each policy runs; fixed beforehand.")] = 3,
-    times: Annotated[int, typer.Option(min=1, help="Default workload: reserves this many times what it uses.")] = 4,
-    task_s: Annotated[int, typer.Option(min=1, help="Default workload: seconds that a task takes.")] = 30,
-    jobs: Annotated[int, typer.Option(min=1, help="Default workload: how many jobs come in a burst.")] = 6,
+    rounds: Annotated[int, typer.Option(min=1, help="Number of runs per policy; fixed in advance.")] = 3,
+    times: Annotated[int, typer.Option(min=1, help="Default workload: how many times its use it reserves.")] = 4,
+    task_s: Annotated[int, typer.Option(min=1, help="Default workload: seconds per task.")] = 30,
+    jobs: Annotated[int, typer.Option(min=1, help="Default workload: number of jobs in the burst.")] = 6,
     am_memory_mb: Annotated[int, typer.Option(min=64, help="Default workload: memory of each AM.")] = 256,
     queue: Annotated[str, typer.Option(help="Default workload: queue that jobs are submitted to.")] = "root.default",
     give_up_s: Annotated[
         float, typer.Option("--give-up", min=1, help="Seconds after which a run that has not ended counts as stuck.")
     ] = 3600,
-    name: Annotated[str, typer.Option("--name", help="Which local cluster.")] = "local",
-    out: Annotated[Path, typer.Option(help="Folder for what was measured; an interrupted trial goes on there.")] = Path(
+    name: Annotated[str, typer.Option("--name", help="Name of the local cluster.")] = "local",
+    out: Annotated[Path, typer.Option(help="Folder for the results; an interrupted trial continues there.")] = Path(
         "yarn-trial"
     ),
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report into this file.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of a built-in workload.", min=0)] = 0,
     json: Json = False,
 ) -> int:
-    """Run the same real workload under each policy alternately and compare.
+    """Run the same real workload under each policy in turn and compare.
 
     The first policy is the baseline; changes are against it in the same round. Name `stock` twice for the noise floor
     (A/A). On a cluster with the bridge policies decide through it. The folder keeps the record of every run; the same

@@ -60,11 +60,14 @@ def twin(
     history: Annotated[str | None, typer.Option(help="Address of the MapReduce history server.")] = None,
     conf: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Folder with the scheduler's XML, for what the ResourceManager hides."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder with the scheduler's XML, for settings that the ResourceManager does not expose.",
+        ),
     ] = None,
     candidate: Annotated[
         list[str] | None,
-        typer.Option(help="A policy to look ahead with; may be repeated [default: levers that have knobs]."),
+        typer.Option(help="A policy to look ahead with; repeatable [default: levers that have knobs]."),
     ] = None,
     only_present: Annotated[
         bool, typer.Option("--only-present", help="Look ahead with the policy in force alone.")
@@ -146,7 +149,10 @@ def why(
     horizon: Annotated[str, typer.Option(help="How far to look ahead, as 30m or 2h.")] = "30m",
     conf: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Folder with the scheduler's XML, for what the ResourceManager hides."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder with the scheduler's XML, for settings that the ResourceManager does not expose.",
+        ),
     ] = None,
     rollouts: Annotated[int, typer.Option(min=2, help="Futures in which each change is tried.")] = 10,
     max_calls_per_s: MaxCalls = MAX_CALLS,

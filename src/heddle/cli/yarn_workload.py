@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +16,7 @@ def workload(
     record: Annotated[Path, typer.Argument(metavar="RECORD", help="A record of `heddle yarn observe`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The workload to write, a .parquet file.")],
     calibrate: Annotated[
-        Path | None, typer.Option(help="What AMs take to start, from this record [default: from the same one].")
+        Path | None, typer.Option(help="Take AM start-up times from this record [default: from the same one].")
     ] = None,
     cluster: Annotated[
         str | None,
@@ -24,7 +24,7 @@ def workload(
     ] = None,
     json: Json = False,
 ) -> int:
-    """Make a workload of what ran on a real YARN, to simulate it under other policies or to run it again.
+    """Turn what ran on a real YARN into a workload, to simulate it under other policies or to run it again.
 
     Each container becomes a task that takes as long and uses as much as it did; the cluster is written beside it.
 
@@ -34,6 +34,21 @@ def workload(
       heddle compare monday.parquet -p capacity -p usage-feedback --executor yarn-knobs --report monday.html
       heddle yarn run monday.parquet
     """
+    if output.suffix != ".parquet":
+        raise BadInput.of(str(output), "the name must end in .parquet", field="--output")
+    found = write_jobs_of(record, output, calibrate, cluster)
+    if json:
+        print_json(found)
+        return DONE
+    jobs, tasks = counted(found["jobs"], "job"), counted(found["tasks"], "task")
+    say(f"wrote {output}: {jobs}, {tasks}; the cluster is in {found['cluster']}")
+    if left_out := found["jobs_without_containers"]:
+        say(f"note: omitted, because none of their containers has ended: {counted(left_out, 'job')}")
+    return DONE
+
+
+def write_jobs_of(record: Path, output: Path, calibrate: Path | None, cluster: str | None) -> dict[str, Any]:
+    """The jobs of a record as a workload, with their cluster beside it; and what was written."""
     from heddle.experiments.replaying import overheads_of, replay_of
     from heddle.model.whole_files import write_whole
     from heddle.record.files import read_record
@@ -41,26 +56,15 @@ def workload(
     from heddle.traces.imports.store import beside
     from heddle.traces.parquet import write_parquet
 
-    if output.suffix != ".parquet":
-        raise BadInput.of(str(output), "the name must end in .parquet", field="--output")
     run = read_record(record)
     overheads = overheads_of(run if calibrate is None else read_record(calibrate))
     replay = replay_of(run, overheads, queues_for(record, cluster))
-    left_out = run.jobs.height - replay.workload.n_jobs
     write_whole(beside(output, "cluster.yaml"), dump_cluster(replay.cluster))
     write_parquet(replay.workload, output)
-    found = {
+    return {
         "jobs": replay.workload.n_jobs,
         "tasks": replay.workload.n_tasks,
-        "jobs_without_containers": left_out,
+        "jobs_without_containers": run.jobs.height - replay.workload.n_jobs,
         "out": str(output),
         "cluster": str(beside(output, "cluster.yaml")),
     }
-    if json:
-        print_json(found)
-        return DONE
-    jobs, tasks = counted(replay.workload.n_jobs, "job"), counted(replay.workload.n_tasks, "task")
-    say(f"wrote {output}: {jobs}, {tasks}; the cluster is in {found['cluster']}")
-    if left_out:
-        say(f"note: left out, because no container of theirs has ended: {counted(left_out, 'job')}")
-    return DONE

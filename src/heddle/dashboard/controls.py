@@ -41,12 +41,12 @@ def look_at(desk: Desk) -> Controller:
     about = {**shown, "state": state, "pausing": desk.paused, "actions": [], "why": ""}
     if not lives:
         about["left"] = _left_behind(desk)
-        about["why"] = "no controller runs on this machine for this user"
+        about["why"] = "no controller of this user is running on this machine"
         return Controller(about, log, "")
     session = str(shown["session"])
     about["ending"] = desk.is_to_end(session)
     if not _ours(desk):
-        about["why"] = f"the controller is {shown['user']}'s: only they can control it"
+        about["why"] = f"the controller is {shown['user']}'s: only that user can control it"
     elif not about["ending"]:
         about["actions"] = [RESUME if desk.paused else PAUSE, END]
     return Controller(about, log, session)
@@ -59,21 +59,23 @@ def ask(desk: Desk, action: str, session: str, by: str) -> str:
     """
     controller = look_at(desk)
     if not controller.session or controller.session != session:
-        raise RunRefused("that controller does not run any more: nothing was asked of it")
+        raise RunRefused("that controller is no longer running; the request was dropped")
     if action not in controller.actions:
-        raise RunRefused(controller.about["why"] or f"{action}: not now")
+        raise RunRefused(controller.about["why"] or f"{action} is not possible now")
     words = f"asked to {IN_WORDS[action]} by {getpass.getuser()}, from {by}"
     try:
         _note(desk, {"at": round(desk.world.clock.time(), 3), "session": session, "action": action, "from": by})
         _CALLS[action](desk, session)
     except OSError as error:
-        raise RunRefused(f"{desk.folder}: cannot be written ({error.strerror or error}): nothing was asked") from None
+        raise RunRefused(
+            f"{desk.folder}: cannot be written ({error.strerror or error}); the request was dropped"
+        ) from None
     return words
 
 
 IN_WORDS: Final = {
     PAUSE: "put everything back and pause",
-    RESUME: "go on",
+    RESUME: "resume",
     END: "put everything back and end",
 }
 _CALLS: Final[dict[str, Callable[[Desk, str], None]]] = {
@@ -108,7 +110,5 @@ def _left_behind(desk: Desk) -> str:
     if left is None:
         return ""
     names = left.found.names()
-    who = (
-        "the watchdog is putting it back" if watchdog_lives(desk) else "nobody is at it: `heddle yarn restore` does so"
-    )
-    return f"not put back yet: what was changed of {len(names)} nodes, queues or applications; {who}"
+    who = "the watchdog is restoring them" if watchdog_lives(desk) else "run `heddle yarn restore`"
+    return f"{len(names)} nodes, queues or applications are not restored yet: {who}"

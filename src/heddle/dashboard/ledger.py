@@ -14,7 +14,7 @@ from heddle.yarn.live.things_seen import Size
 
 USED, IDLE, NOT_KNOWN, FREE, AWAY, UNSEEN, BEYOND = range(7)
 LINES: Final = (
-    "used", "reserved but idle", "reserved, use not known", "not reserved", "node away", "nobody looked",
+    "used", "reserved but idle", "reserved, use not known", "not reserved", "node away", "not observed",
     "reserved beyond own sizes",
 )  # fmt: skip
 _HOUR_S: Final = 3600

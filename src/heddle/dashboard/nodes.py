@@ -11,7 +11,8 @@ from heddle.yarn.live.metrics_age import figures_of
 from heddle.yarn.live.things_seen import NodeSeen, Size
 
 FORGOTTEN_AFTER_S: Final = 3600.0  # nodes that have been away so long
-GONE: Final = "GONE"  # the RM lists only those in service: what it has taken off its list we remember
+GONE: Final = "GONE"  # the RM no longer lists it; we remember it
+OUT: Final = frozenset(("LOST", "DECOMMISSIONED", "SHUTDOWN", "REBOOTED"))  # listed, but its figures are of the past
 FIELDS: Final = (
     "own_mb", "promised_mb", "reserved_mb", "used_mb", "own_vcores", "promised_vcores", "reserved_vcores",
     "used_vcores", "state", "moved_at_s", "moved", "seen_at_s",
@@ -32,6 +33,10 @@ class _Row:
     own: Size = (0, 0)
 
     @property
+    def away(self) -> bool:
+        return self.gone or self.seen.state in OUT
+
+    @property
     def tells_use(self) -> bool:
         """A NodeManager that measures nothing says 0 everywhere."""
         return any(figures_of(self.seen))
@@ -45,7 +50,7 @@ class _Row:
             own[0], seen.total[0], seen.allocated[0], used[0],
             own[1] // 1000, seen.total[1] // 1000, seen.allocated[1] // 1000, used[1],
         )  # fmt: skip
-        if self.gone:  # what it had is no longer true
+        if self.away:  # what it had is no longer true
             numbers = (own[0], None, None, None, own[1] // 1000, None, None, None)
         state = GONE if self.gone else seen.state
         # When it was last seen changes with every look: only of those that are gone is it worth telling.
@@ -81,13 +86,13 @@ class Nodes:
             if row.gone:
                 self._say(f"node {name} is back")
             if row.seen.state != seen.state:
-                self._say(f"node {name}: {row.seen.state} -> {seen.state}")
+                self._say(f"node {name}: {row.seen.state} → {seen.state}")
             row.seen, row.seen_at_s, row.gone = seen, at_s, False
             row.show(own.get(name, seen.total), version)
         for name, row in self._rows.items():
             if name not in there:
                 if not row.gone:
-                    self._say(f"node {name} is gone: the ResourceManager lists it no more")
+                    self._say(f"node {name} is gone: the ResourceManager no longer lists it")
                 row.gone = True
                 row.show(own.get(name, row.own), version)
         self._forget(at_s)
@@ -103,7 +108,7 @@ class Nodes:
         for row in self._rows.values():
             fresh = row.moved and at_s - row.figures_since_s <= stale_s
             used = (row.seen.containers_memory_mb, 1000 * row.seen.container_vcores_used)
-            yield Held(row.own, None if row.gone else row.seen.allocated, used if fresh and row.tells_use else None)
+            yield Held(row.own, None if row.away else row.seen.allocated, used if fresh and row.tells_use else None)
 
     def names(self) -> list[tuple[str, str]]:
         """In the order of their numbers, each with its rack."""

@@ -17,11 +17,11 @@ def why_not_ours(path: Path) -> str | None:
     """Why somebody else may have made what is there; None: only we, or root, can have. FileNotFoundError as usual."""
     found = path.lstat()
     if stat.S_ISLNK(found.st_mode):
-        return "is a symbolic link, which is not followed here"
+        return "is a symbolic link, which heddle does not follow here"
     if found.st_uid not in (os.geteuid(), _ROOT):
         return f"belongs to another user (uid {found.st_uid})"
     if found.st_mode & stat.S_IWOTH:
-        return "can be written by everybody"
+        return "is writable by everyone"
     return None
 
 

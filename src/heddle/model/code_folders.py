@@ -93,7 +93,7 @@ def refuse_others(folder: Path) -> None:
     """RunRefused if somebody else may have put something there: code in the cache is run as it is."""
     if folder.exists() and (why := why_not_ours(folder.resolve())):
         raise RunRefused(
-            f"{folder} {why}, and compiled code in it would be run: set NUMBA_CACHE_DIR to one of your own"
+            f"{folder} {why}, and heddle would run compiled code from it: set NUMBA_CACHE_DIR to a folder of your own"
         )
 
 

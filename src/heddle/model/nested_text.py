@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-DEEPEST: Final = 200  # brackets inside one another; people and programs write ten
-TOO_DEEP: Final = f"more than {DEEPEST} brackets inside one another"
+DEEPEST: Final = 200  # nested brackets; people and programs write ten
+TOO_DEEP: Final = f"more than {DEEPEST} nested brackets"
 
 
 def from_json(text: str | bytes) -> Any:

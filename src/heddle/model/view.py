@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-VIEW_VERSION: Final = 4
+VIEW_VERSION: Final = 5
 
 # States of a job.
 JOB_AWAY: Final = 0  # not arrived
@@ -187,6 +187,7 @@ def view_dtypes(n_resources: int) -> Dtypes:
             [
                 vector("allocated"),  # what its containers reserve
                 ("arrived_at_ms", np.int64),  # when it could first ask
+                ("number", np.int64),  # its place among all jobs, by submission; a row may be another job's later
                 ("waiting", np.int32),  # containers asked for and not allocated
                 ("held", np.int32),  # containers allocated or running
                 ("queue", np.int32),  # the leaf it is in now

@@ -88,8 +88,8 @@ def distribution_figure(comparison: Comparison, cluster: str, what: Literal["com
     which = "the trace and its resamples" if comparison.sampling.kind == "blocks" else "seeds"
     several = any(len(curves) > 1 for _, curves in found)
     band = f"Line: mean over {which}; band: lowest to highest of them. " if several else ""
-    caption = f"Share of finished jobs that {verb} within the time. {band}The slowest 0.5 % lie beyond the right edge."
-    caption += f" Left out, because runs stalled: {', '.join(left_out)}." if left_out else ""
+    caption = f"Share of finished jobs that {verb} within the time. {band}The slowest 0.5 % are beyond the right edge."
+    caption += f" Omitted because runs stalled: {', '.join(left_out)}." if left_out else ""
     return figure(title, line_chart(title, x_axis, Axis("jobs (%)", 0.0, 100.0), lines), caption)
 
 
@@ -167,7 +167,7 @@ def queue_figures(comparison: Comparison, cluster: str, policies: Sequence[str])
         y_axis = Axis("share of hardware (%)", 0.0, max(100.0, nice_top(float(below.max()))))
         chart = line_chart(title, x_axis, y_axis, lines[::-1], guide=100.0)
         names = "".join(f'<span class="q{q}"><i></i>{escape(name)}</span>' for q, name in enumerate(run.curves.queues))
-        caption = f"Reserved memory, queue upon queue. Seed {seed}." + _incomplete([run])
+        caption = f"Reserved memory, stacked by queue. Seed {seed}." + _incomplete([run])
         found.append(figure(title, f'<p class="key">{names}</p>{chart}', caption))
     return "".join(found)
 
@@ -189,4 +189,4 @@ def _highest_pct(level: ResourceLevels) -> float:
 
 def _incomplete(runs: Sequence[ComparedRun]) -> str:
     missing = any(not run.curves.complete for run in runs)
-    return " Attempts that had to be repeated are not in it: the records keep each task's last only." if missing else ""
+    return " Repeated attempts are not included: records keep only each task's last." if missing else ""

@@ -27,7 +27,7 @@ def delayed_figure(comparison: Comparison, cluster: str, policy: str) -> str:
             title = f"The most delayed jobs: {policy}"
             reasons = reason_colours(run.delayed)
             caption = (
-                "Each bar is a job from submission to end; colour tells what it waited for, faint colour that a "
+                "Each bar is a job from submission to end; colour shows what it waited for, faint colour that a "
                 f"part of it ran meanwhile. The {len(run.delayed)} jobs furthest beyond their time alone; "
                 f"seed {run.seed}."
             )

@@ -45,7 +45,7 @@ def _sentence(one: PolicyShown, baseline: str) -> str:
         return f"{one.policy} cannot be compared yet.{stuck}"
     spread = f" ({range_pct(change.ci95)})" if change.ci95 is not None else ""
     unsure = change.ci95 is None or covers_zero(change.ci95)
-    shown = ", which these rounds cannot tell from no change" if unsure else ""
+    shown = ", which these rounds cannot distinguish from no change" if unsure else ""
     return f"{one.policy} changed the makespan by {signed_pct(change.mean)}{spread} against {baseline}{shown}.{stuck}"
 
 

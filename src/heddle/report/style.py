@@ -34,7 +34,7 @@ _RULES: Final = """
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1160px;padding:16px;background:var(--page);color:var(--text);
  font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
-h1{font-size:1.5rem;line-height:1.25;margin:.4em 0}h2{font-size:1.2rem;margin:2em 0 .4em}
+h1{overflow-wrap:anywhere;font-size:1.5rem;line-height:1.25;margin:.4em 0}h2{font-size:1.2rem;margin:2em 0 .4em}
 h3{font-size:1rem;margin:1em 0 .3em}
 p{margin:.5em 0}.quiet,figcaption,small{color:var(--quiet)}figcaption,small{font-size:.85rem}
 .verdict{font-size:1.15rem;max-width:46em}

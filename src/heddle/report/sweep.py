@@ -28,7 +28,7 @@ from heddle.analysis.comparison.sweep_axes import (
 from heddle.report.charts import WIDTH, Axis, Line, figure, line_chart, nice_top, svg
 from heddle.report.page import page
 from heddle.report.style import N_COLOURS
-from heddle.report.wording import Scale, range_pct, signed_pct
+from heddle.report.wording import NO_DIFFERENCE, Scale, range_pct, signed_pct
 
 _FIGURES: Final = 40  # of each kind: more than anybody looks at
 _ROWS: Final = 20
@@ -83,7 +83,7 @@ def _standings(best: Best, metric: ComparedMetric, scale: Scale) -> str:
             f'<tr><th scope="row" data-v="{name}">{name}</th><td data-v="">–</td><td data-v="">{says}</td></tr>'
         )
     more = sum(max(0, len(some) - _ROWS) for some in (best.standings, best.left_out))
-    notes = [f"{more} more are left out."] if more > 0 else []
+    notes = [f"{more} more are omitted."] if more > 0 else []
     heads = ("Policy", metric.title, "Against the best")
     head = "".join(f'<th scope="col"><button>{escape(text)}</button></th>' for text in heads)
     return (
@@ -154,9 +154,7 @@ def _map_figure(one: HeatMap, metric: ComparedMetric, scale: Scale) -> str:
     )
     unit = f" ({scale.unit})" if scale.unit else ""
     title = f"{metric.title}{unit}: {axis_name(one.down)} and {axis_name(one.across)}"
-    caption = "Stronger colour is worse; where a run stalled, nothing is shown." + (
-        f" {one.fixed}." if one.fixed else ""
-    )
+    caption = "Stronger colour is worse; cells where a run stalled are empty." + (f" {one.fixed}." if one.fixed else "")
     return figure(title, svg(title, floor + 40, parts), caption)
 
 
@@ -175,6 +173,6 @@ def _behind(one: Standing, best: Best) -> tuple[str, str]:
     if one is best.best:
         return "", ""
     if one.behind_pct is None:
-        return "not known", "cannot be told apart"
+        return "not known", NO_DIFFERENCE
     spread = f" ({range_pct(one.behind)})" if one.behind is not None else ""
-    return signed_pct(one.behind_pct) + spread, "worse" if one.beaten else "cannot be told apart"
+    return signed_pct(one.behind_pct) + spread, "worse" if one.beaten else NO_DIFFERENCE

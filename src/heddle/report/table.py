@@ -100,7 +100,7 @@ def _numbers(comparison: Comparison, cluster: str, width: int) -> Renderables:
     ]
     shown = {str(column.header).partition("\n")[0] for column in table.columns}
     if missing := [heading for heading in _COLUMNS.values() if heading not in shown]:
-        footnotes.append(f"not shown at this width, but in --report and --json: {', '.join(missing)}")
+        footnotes.append(f"not shown at this width (see --report or --json): {', '.join(missing)}")
     return Renderables(table, *(Text(note) for note in footnotes if note))
 
 

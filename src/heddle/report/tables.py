@@ -9,7 +9,7 @@ from typing import Final
 from heddle.report.wording import NO_DIFFERENCE
 
 Cell = tuple[str, float | str]  # text, a second line behind a bar, and what the table sorts by
-_FILTERED_FROM: Final = 8  # rows: fewer can be read at once
+_FILTERED_FROM: Final = 16  # rows: fewer can be read at once
 
 
 def sortable_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Cell]], label: str, css: str = "") -> str:

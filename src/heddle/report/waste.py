@@ -22,6 +22,7 @@ from heddle.report.set_aside import set_aside_section
 from heddle.report.style import N_COLOURS
 from heddle.report.tables import Cell, sortable_table
 from heddle.report.waste_figures import ledger_figures, node_figures
+from heddle.report.wording import write_s
 
 _MARKED: Final = (0.5, 0.9)  # quantiles with a line of their own
 
@@ -78,11 +79,11 @@ def _group(title: str, figures: str) -> str:
 def _verdict(chosen: Sequence[Efficiency]) -> str:
     known = [one for one in chosen if one.ratio is not None]
     if not known:
-        return "Use was not recorded for any container: how much was wasted cannot be told."
+        return "No container has recorded use, so waste is unknown."
     first, *others = known
     said = f"Of the {display_name(first.resource)} that was reserved, {_pct(first.ratio)} was used"
     said += "".join(f"; of the {display_name(one.resource)}, {_pct(one.ratio)}" for one in others)
-    return f"{said}. {in_hours(first.reserved - first.used, first.resource)} lay idle in reservations."
+    return f"{said}. {in_hours(first.reserved - first.used, first.resource)} sat idle in reservations."
 
 
 def _pct(ratio: float | None) -> str:
@@ -170,7 +171,7 @@ def ledger_table(ledger: Ledger, price: float | None = None) -> str:
     for _, name in shown:
         heads += [hours_unit(name), f"% of {display_name(name)}"]
     if price is not None:
-        heads.append(f"at {price:g} a GB-h")
+        heads.append(f"at {price:g} per GB-h")
     rows: list[list[Cell]] = []
     everything = [(line.what + (" *" if line.inferred else ""), line.amounts) for line in ledger.lines]
     beside = [(f"(beside it: {memo.what})", memo.amounts) for memo in ledger.memos]
@@ -188,8 +189,8 @@ def ledger_table(ledger: Ledger, price: float | None = None) -> str:
     inferred = any(line.inferred and any(line.amounts) for line in ledger.lines)
     note = "* inferred: the record does not say which stages hold containers early. " if inferred else ""
     return sortable_table("The ledger", heads, rows, "the ledger") + (
-        f"<p><small>{note}Lines add up to the hardware over {(ledger.end_ms - ledger.begin_ms) / 3_600_000:.3g} "
-        "hours.</small></p>"
+        f"<p><small>{note}The lines add up to the hardware over {write_s((ledger.end_ms - ledger.begin_ms) / 1000)}."
+        "</small></p>"
     )
 
 

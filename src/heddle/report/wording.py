@@ -121,7 +121,7 @@ def runs_phrase(comparison: Comparison) -> str:
 def baseline_note(comparison: Comparison) -> str:
     """Where the baseline comes from, unless somebody chose it."""
     return (
-        f"The baseline, {comparison.baseline}, is what the cluster runs today."
+        f"The baseline, {comparison.baseline}, is the policy that the cluster runs today."
         if comparison.baseline_is_present
         else ""
     )
@@ -136,7 +136,7 @@ def edges_note(comparison: Comparison) -> str:
     left = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
     return (
         f"Left out of completion, wait, slowdown and fairness: {left} of {first['jobs']} jobs, submitted in the first "
-        f"{first['warm_up_s']:g} s or the last {first['cool_down_s']:g} s. Everything else is of whole runs."
+        f"{first['warm_up_s']:g} s or the last {first['cool_down_s']:g} s. All other metrics cover whole runs."
     )
 
 
@@ -214,23 +214,23 @@ def _sentence(comparison: Comparison, cluster: str, best: str, n_rivals: int) ->
         return _alone(comparison, cluster)
     row = comparison.row(cluster, best, LEAD)
     if best == base and stalled(row):
-        return "No policy gets the work done: each stalled in some run."
+        return "No policy completes the work: each stalled in some run."
     if best == base:
         others = [comparison.row(cluster, policy, LEAD) for policy in comparison.policies if policy != base]
         why = "every other policy stalled in some run" if all(map(stalled, others)) else "no change has a percentage"
-        return f"Nothing can be set against {base}: {why}."
+        return f"Nothing can be compared with {base}: {why}."
     change, interval = row["vs_baseline_pct"], row["vs_ci95"]
     if change is None:
         took = f"jobs complete in {scales(comparison, cluster)[LEAD].write(row['mean'])} on average"
         why = _stalls(comparison.row(cluster, base, LEAD))
-        return f"{base} does not get the work done: it {why}. Under {best} {took}."
+        return f"{base} does not complete the work: it {why}. Under {best} {took}."
     size = f"{pct(abs(change)).removeprefix('+')} % {'sooner' if change < 0 else 'later'} than {base}"
     who = best if n_rivals == 1 else f"the best of {n_rivals}, {best},"
     if interval is None:
-        return f"On this one seed {who} finishes jobs {size} on average. One seed cannot tell this from chance."
+        return f"On this one seed {who} finishes jobs {size} on average. A single seed cannot rule out chance."
     over = f"{comparison.sampling.over(row['pairs'])} (95 % interval {range_pct(interval)})"
     if covers_zero(interval):
-        return f"No difference in completion is shown: {who} finishes jobs {size} on average {over}, which includes 0."
+        return f"No difference in completion shown: {who} finishes jobs {size} on average {over}, which includes 0."
     if change < 0:
         return f"{who[0].upper() + who[1:] if n_rivals > 1 else who} finishes jobs {size} on average {over}."
     return f"{base} finishes jobs soonest: {who} finishes them {size} on average {over}."
@@ -245,7 +245,7 @@ def _alone(comparison: Comparison, cluster: str) -> str:
     base, scale = comparison.baseline, scales(comparison, cluster)
     mean, makespan = (comparison.row(cluster, base, name)["mean"] for name in (LEAD, "makespan_s"))
     if mean is None or makespan is None:
-        return f"Under {base} the work does not get done: it {_stalls(comparison.row(cluster, base, LEAD))}."
+        return f"Under {base} the work does not complete: it {_stalls(comparison.row(cluster, base, LEAD))}."
     done = f"Under {base} jobs complete in {scale[LEAD].write(mean)} on average"
     return f"{done}, and all are done after {scale['makespan_s'].write(makespan)}. Nothing was compared."
 
@@ -266,7 +266,7 @@ def _cautions(comparison: Comparison, cluster: str, best: str, n_rivals: int) ->
     for policy in comparison.policies:
         row = comparison.row(cluster, policy, LEAD)
         if stalled(row):
-            found.append(f"{policy} {_stalls(row)}: no gain is claimed for it, whatever the others show.")
+            found.append(f"{policy} {_stalls(row)}: heddle claims no gain for it, whatever its other runs show.")
     for name, words in (("crashed_tasks", "crashed tasks"), ("failed_jobs", "failed jobs")):
         mine, base = (comparison.row(cluster, which, name)["mean"] for which in (best, comparison.baseline))
         if mine is not None and base is not None and mine > base:
@@ -275,6 +275,6 @@ def _cautions(comparison: Comparison, cluster: str, best: str, n_rivals: int) ->
     found += [note for note in told if note]
     if n_rivals > 1:
         found.append(
-            "The best of several policies is partly luck: intervals are per policy, not corrected for choosing."
+            "Picking the best of several policies involves luck: intervals are per policy, not corrected for selection."
         )
     return tuple(found)

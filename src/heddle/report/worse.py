@@ -31,7 +31,7 @@ def worse_section(comparison: Comparison, cluster: str, first: str) -> str:
 
 def _in_short(one: Losers) -> str:
     if one.later_pct is None:
-        return "no job can be compared"
+        return "no jobs can be compared"
     if not one.jobs:
         return "no job completes later than under the baseline"
     spread = f" (95 % interval {_range(one.later_interval)})" if one.later_interval is not None else ""
@@ -68,7 +68,7 @@ def _tables(comparison: Comparison, one: Losers) -> str:
         )  # fmt: skip
     why_known = any(row[-1][0] for row in jobs)
     columns = ("Mean completion", "Jobs in a run", comparison.baseline, one.policy)
-    titles = ("Job", "Later by", "Queue", "User", "Seed", comparison.baseline, one.policy, "Mostly because it")
+    titles = ("Job", "Later by", "Queue", "User", "Seed", comparison.baseline, one.policy, "Main reason")
     tables: dict[str, tuple[Sequence[str], list[list[Cell]]]] = {
         "Queues": (("Queue", *columns), _group_rows(one.queues)),
         "Users": (("User", *columns), _group_rows(one.users)),

@@ -31,5 +31,5 @@ def test_reasons_are_those_that_explain_gives() -> None:
 
 def test_a_run_without_reasons_is_refused() -> None:
     run = simulate(make_workload("am-storm(jobs=2)", 1), suggested_cluster("am-storm"), "capacity")
-    with pytest.raises(RunRefused, match="no reasons"):
+    with pytest.raises(RunRefused, match="no wait reasons"):
         waits_by_reason(run)

@@ -53,7 +53,7 @@ def test_behind_a_blocking_head() -> None:
     assert life.spans[0].reason is Reason.BEHIND
     assert life.spans[0].cause == "waits: others come first"
     assert detail(done, life, life.spans[0]) == (
-        "1 request of 1 other job waited too; meanwhile no other job got a container"
+        "1 request of 1 other job waited too; in the meantime, no other job got a container"
     )
     assert (life.stage_names[life.spans[0].stage], life.spans[0].asked_at_ms) == ("only", 2000)
 

@@ -77,7 +77,7 @@ def optimum(workload: Workload, cluster: Cluster, objective: Objective, limit_s:
 
 def _refuse_what_is_not_modelled(workload: Workload, cluster: Cluster) -> None:
     if not set(workload.stages["kind"].tolist()) <= {TASKS, AM}:
-        raise RunRefused("the optimum is for jobs of plain tasks: this workload has executors")
+        raise RunRefused("the optimum supports plain tasks only, and this workload has executors")
     places = len(workload.tasks) * cluster.n_nodes
     if places > MOST_PLACES:
         raise RunRefused(

@@ -64,12 +64,12 @@ class Sampling:
         if self.kind == "blocks":
             return (
                 "The workload is one recorded trace. Intervals come from simulating it again with its time blocks "
-                f"({self.block_s:,.0f} s each) drawn anew; what never happened in the trace is not in them."
+                f"({self.block_s:,.0f} s each) resampled; they cannot cover what never happened in the trace."
             )
         if self.kind == "chance":
             return f"{self.too_short} ".lstrip() + (
-                "The workload is one recorded trace, run as it is: seeds differ in what chance decides on the cluster "
-                "alone, and the intervals say nothing about other days."
+                "The workload is one recorded trace, run as it is: seeds differ only in random events on the cluster, "
+                "and the intervals say nothing about other days."
             )
         return ""
 

@@ -30,6 +30,10 @@ class Place:
     load: float
     host: str = NATIVE
 
+    @property
+    def words(self) -> str:
+        return f"{self.workload} at load {self.load:g}"
+
 
 @dataclass(frozen=True)
 class Here:
@@ -115,10 +119,10 @@ class Ablation:
         why = []
         for place in places:
             change, here = self.change(policy, place), self.at[place]
-            where = f"{place.workload} at load {place.load:g}"
+            where = place.words
             if here.stalled.get(policy, 0) > here.stalled.get(self.bare, 0):
                 why.append(f"stalls on {where}")
-            elif change.interval is not None and change.interval[0] > MOST_WORSE_PCT:
+            elif change.is_shown_worse_by(MOST_WORSE_PCT):
                 why.append(f"{change.pct:+.1f} % on {where}")
             if here.crashes_pct.get(policy, 0.0) > MOST_CRASHES_PCT + here.crashes_pct.get(self.bare, 0.0):
                 why.append(f"{here.crashes_pct[policy]:.2f} % of tasks crash on {where}")

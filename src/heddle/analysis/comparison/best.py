@@ -75,15 +75,17 @@ class Best:
             return f"{first.name} is the only candidate."
         beaten = others - len(self.as_good)
         rivals = "the other" if others == 1 else f"all {others} others" if beaten == others else f"{beaten} of {others}"
-        sure = f"it beats {rivals} for sure (95 %{f' for all {self.pairs} pairs together' if self.pairs > 1 else ''})"
+        sure = f"it beats {rivals} (95 % confidence{f' over all {self.pairs} pairs' if self.pairs > 1 else ''})"
         if self.seeds < 2:
-            return f"{first.name} is best, but one seed cannot tell this from chance."
+            return f"{first.name} is best, but a single seed cannot rule out chance."
+        if not beaten and all(one.mean == first.mean for one in self.standings):
+            return f"All {others + 1} candidates give exactly the same result."
         if not beaten:
-            return f"None of the {others + 1} can be told apart from the others; {first.name} has the best mean."
+            return f"No difference shown between the {others + 1} candidates; {first.name} has the best mean."
         if not self.as_good:
             return f"{first.name} is best: {sure}."
         names = ", ".join(one.name for one in self.as_good[:3]) + (", ..." if len(self.as_good) > 3 else "")
-        return f"{first.name} comes out best: {sure}, and cannot be told apart from {len(self.as_good)} ({names})."
+        return f"{first.name} comes out best: {sure}; no difference shown from {len(self.as_good)} ({names})."
 
 
 def find_best(candidates: Mapping[str, Outcomes], better: Literal["lower", "higher"], sampling: Sampling) -> Best:

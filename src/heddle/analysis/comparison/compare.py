@@ -232,7 +232,8 @@ def summarise(runs: Sequence[Mapping[str, Any]], baseline: str, sampling: Sampli
         key = (cluster_of(run), run["policy"], run["seed"])
         if key in by_key:
             what = (
-                f"{key[1]} ran twice with seed {key[2]} on cluster {key[0]}: give each policy once, each cluster a name"
+                f"{key[1]} ran twice with seed {key[2]} on cluster {key[0]}: name each policy once and each "
+                "cluster differently"
             )
             raise BadInput.of("--policy, --cluster", what)
         by_key[key] = run

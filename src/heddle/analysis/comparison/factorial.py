@@ -31,6 +31,14 @@ class Effect:
     def is_shown(self) -> bool:
         return self.interval is not None and not self.interval[0] <= 0 <= self.interval[1]
 
+    @property
+    def is_shown_better(self) -> bool:
+        return self.is_shown and (self.pct or 0.0) < 0
+
+    def is_shown_worse_by(self, pct: float) -> bool:
+        """By more than that."""
+        return self.interval is not None and self.interval[0] > pct
+
 
 @dataclass(frozen=True)
 class Factorial:

@@ -139,12 +139,17 @@ def _efficiency(run: Run) -> dict[str, float | None]:
     return found
 
 
-def _network(run: Run) -> dict[str, float] | None:
+def _network(run: Run) -> dict[str, float | None] | None:
+    """Of a real cluster, nobody knows between which racks, what was read locally, and how long that took."""
     totals = run.manifest["totals"]
     if totals["moved_bytes"] is None:
         return None
-    gigabytes = {f"{what}_gb": totals[f"{what}_bytes"] / 1e9 for what in ("moved", "cross_rack", "local")}
-    return gigabytes | {"fetching_s": totals["fetch_ms"] / 1000}
+
+    def scaled(key: str, by: float) -> float | None:
+        return None if totals[key] is None else totals[key] / by
+
+    gigabytes = {f"{what}_gb": scaled(f"{what}_bytes", 1e9) for what in ("moved", "cross_rack", "local")}
+    return gigabytes | {"fetching_s": scaled("fetch_ms", 1000)}
 
 
 def _jain(values: npt.NDArray[np.float64]) -> float | None:
@@ -158,4 +163,4 @@ def _pending_area_s(run: Run) -> float | None:
         return None
     until = pl.coalesce("started_at_ms", "ended_at_ms")
     waited = run.scan_attempts().filter(pl.col("kind") != INNER).select((until - pl.col("asked_at_ms")).sum())
-    return int(waited.collect().item()) / 1000
+    return int(waited.collect(engine="streaming").item()) / 1000

@@ -15,9 +15,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from heddle.model.profiles import profile_begins
 from heddle.model.resources import MEMORY
 from heddle.model.workload import NO_SEGMENTS, TASKS, Workload
-from heddle.traces.use_profiles import profile_begins
 
 _STEP_MB: Final = 64  # requests are rounded up to this
 _Z: Final = 1.959964  # of a 95 % interval

@@ -128,25 +128,26 @@ def missing(workload: Workload) -> list[str]:
     found = []
     if known == 0:
         found.append(
-            "no use recorded: usage-feedback and other sizing levers cannot be judged by it; `heddle traces import "
+            "no use recorded, so it cannot judge usage-feedback and other sizing levers; `heddle traces import "
             "--usage-model` assumes one, `heddle yarn track` measures it"
         )
     elif known < working.sum():
         found.append(
-            f"use recorded for {known} of {int(working.sum())} tasks only: sizing takes the others at their reservation"
+            f"use recorded for {known} of {int(working.sum())} tasks only: sizing assumes that the others "
+            "use their full reservation"
         )
     elif (workload.segments["last"] != 0).all():
-        found.append("use is constant over each task: predictors of peaks have nothing to predict")
+        found.append("use is constant during each task, so peak predictors have nothing to predict")
     if not workload.jobs["has_am"].any():
-        found.append("no application masters: admission (am-share) has nothing to hold back")
+        found.append("no application masters, so admission (am-share) has no effect")
     if len(np.unique(workload.jobs["queue"])) == 1:
-        found.append("one queue: fair and capacity share nothing between queues")
+        found.append("only one queue, so fair and capacity have nothing to share")
     if len(np.unique(workload.jobs["user"])) == 1:
-        found.append("one user: user limits do nothing")
+        found.append("only one user, so user limits have no effect")
     if not len(workload.stage_after) and not len(workload.job_after):
-        found.append("no dependencies: every task could start at once")
+        found.append("no dependencies: all tasks could start at once")
     if workload.prefers is None:
-        found.append("no preferred nodes: delay-locality does what most-free does")
+        found.append("no preferred nodes, so delay-locality behaves like most-free")
     return found
 
 

@@ -93,8 +93,8 @@ def _went_first(run: Run, explained: Explained, span: Span) -> str:
         & pl.col("allocated_at_ms").is_between(span.from_ms, span.to_ms, closed="left")
     )
     if not given.height:
-        return "meanwhile no other job got a container"
+        return "in the meantime, no other job got a container"
     by_job = given.group_by("job").len().sort("len", "job", descending=[True, False])
     names = [f"{run.jobs['name'][job]} ({count})" for job, count in by_job.head(_NAMED).iter_rows()]
     more = f" and {by_job.height - _NAMED} more jobs" if by_job.height > _NAMED else ""
-    return f"meanwhile containers went to {', '.join(names)}{more}"
+    return f"in the meantime, containers went to {', '.join(names)}{more}"

@@ -129,7 +129,7 @@ def find_job(run: Run, text: str) -> int:
         return int(text)
     if found.len() != 1:
         names = run.jobs["name"].head(_NAMES_SEARCHED).to_list()
-        what = "several jobs have this name: say the number" if found.len() else "no job of this name in the record"
+        what = "several jobs have this name: use the number" if found.len() else "no job of this name in the record"
         raise BadInput.of(text, what + ("" if found.len() else did_you_mean(text, names)))
     return int(found[0])
 
@@ -137,7 +137,7 @@ def find_job(run: Run, text: str) -> int:
 def explain(run: Run, job: int) -> Explained:
     """The spans of a job. RunRefused if the run was not recorded with everything that this needs."""
     if run.events is None or not run.manifest["complete_attempts"]:
-        raise RunRefused("this record has no reasons of waits: record the run with `heddle simulate ... --record`")
+        raise RunRefused("this record has no wait reasons; record the run with `heddle simulate ... --record`")
     row = run.jobs.row(job, named=True)
     attempts = run.attempts.filter((pl.col("job") == job) & (pl.col("kind") != INNER))
     events = run.events.filter(pl.col("job") == job)

@@ -21,16 +21,16 @@ function keptToken() {
 
 function alarms() {
   const found = [], { look, controller } = model.sections, age = model.lookAge();
-  if (model.lost === "refused") found.push(["No access.", "Open the link that heddle has printed: it has the token."]);
+  if (model.lost === "refused") found.push(["No access.", "Open the link that heddle printed: it contains the token."]);
   else if (model.told && (model.lost || model.silence() > LATE_S))
-    found.push(["No word from heddle", `for ${span(model.silence())}: the dashboard has ended, or cannot be reached. What is below is as old as that.`]);
+    found.push(["No word from heddle", `for ${span(model.silence())}: the dashboard has ended or cannot be reached. Everything below is that old.`]);
   if (look?.trouble) found.push(["The ResourceManager does not answer.", `${look.trouble}. ${age === null ? "It has not answered yet." : `Numbers are ${span(age)} old.`}`]);
-  else if (age !== null && age > LATE_S && !model.lost) found.push(["Numbers are old:", `the last look was ${span(age)} ago.`]);
-  if (controller?.state === "died") found.push(["The controller has died.", controller.left || "Nothing is left of what it has changed."]);
+  else if (age !== null && age > LATE_S && !model.lost) found.push(["Numbers are old:", `the last refresh was ${span(age)} ago.`]);
+  if (controller?.state === "died") found.push(["The controller has died.", controller.left || "All of its changes have been undone."]);
   else if (controller?.left) found.push(["Changes were left behind:", controller.left]);
   const step = model.stepAge();
   if (controller?.state === "running" && step !== null && step > Math.max(LATE_S, 3 * controller.every_s))
-    found.push(["The controller is late:", `no step for ${span(step)}; everything is put back after ${span(controller.lease_s)} without one.`]);
+    found.push(["The controller is late:", `no step for ${span(step)}; everything is restored after ${span(controller.lease_s)} without one.`]);
   if (refused) found.push(["Not done:", refused]);
   const text = JSON.stringify(found);
   if ($("alarms").dataset.text === text) return;
@@ -51,9 +51,9 @@ function controller() {
   $("controller").hidden = false;
   $("state").textContent = told.state === "running" && !told.paused ? told.mode : STATES[state];
   $("state").className = `state ${state}`;
-  const asked = told.state !== "running" ? "" : told.ending ? ", asked to put back and end" : told.pausing !== told.paused ? `, asked to ${told.pausing ? "pause" : "go on"}` : "";
-  const step = told.state === "running" ? `${told.answered ? "" : ", without an answer"}, step ${told.steps + told.missed}, ${span(model.stepAge())} ago` : "";
-  $("doing").textContent = told.state === "none" ? "No controller runs here." : `${told.policy}${step}${asked}`;
+  const asked = told.state !== "running" ? "" : told.ending ? ", asked to put back and end" : told.pausing !== told.paused ? `, asked to ${told.pausing ? "pause" : "resume"}` : "";
+  const step = told.state === "running" ? `${told.answered ? "" : ", no answer"}, step ${told.steps + told.missed}, ${span(model.stepAge())} ago` : "";
+  $("doing").textContent = told.state === "none" ? "No controller is running here." : `${told.policy}${step}${asked}`;
   $("doing").title = told.why;
 }
 
@@ -61,7 +61,7 @@ function ages() {
   for (const place of document.querySelectorAll("[data-age]")) {
     const step = place.dataset.age === "step", age = step ? model.stepAge() : model.lookAge();
     const runs = model.sections.controller?.state === "running";
-    place.textContent = step && !runs ? "" : age === null ? "no look yet" : `${step ? "controller " : ""}${span(age)} ago`;
+    place.textContent = step && !runs ? "" : age === null ? "no data yet" : `${step ? "controller " : ""}${span(age)} ago`;
     place.classList.toggle("late", age === null || age > LATE_S || Boolean(model.lost));
   }
 }
@@ -72,11 +72,11 @@ function nodes() {
   parts.summary($("summary"), model, both);
   drawn = ordered(both[resource].filter((node) => `${node.name} ${node.rack} ${node.state} ${node.status}`.toLowerCase().includes(want)), $("order").value);
   draw($("tiles"), drawn, resource);
-  $("tiles").setAttribute("aria-label", `${drawn.length} nodes as tiles; the table below has the same in words`);
+  $("tiles").setAttribute("aria-label", `${drawn.length} nodes as tiles; the table below shows the same data`);
   const node = picked === null ? null : drawn.find((one) => one.name === picked);
   $("picked").textContent = node
     ? `${node.name} (${node.rack}, ${node.state.toLowerCase()}): own ${amount(node.own, resource)}, promised ${amount(node.promised, resource)}, reserved ${amount(node.reserved, resource)}, ${node.fresh ? "" : "last "}used ${amount(node.used, resource)}; ${node.fresh ? `figures ${span(node.age)} old` : node.says}`
-    : drawn.length ? "Point at a node, or click to keep it in sight." : "No node is like that.";
+    : drawn.length ? "Hover over a node for details; click to pin it." : "No node matches.";
   if ($("list").open) parts.nodeTable($("node-table"), $("more"), drawn, resource);
 }
 
@@ -100,7 +100,7 @@ function show() {
   if (forecasts) parts.forecasts($("forecasts"), forecasts, model);
 }
 
-$("key").append(...[["k-used", "used"], ["k-reserved", "reserved"], ["k-own", "own size"], ["k-promised", "promised"], ["k-stale", "figures stand still"], ["k-gone", "gone"]]
+$("key").append(...[["k-used", "used"], ["k-reserved", "reserved"], ["k-own", "own size"], ["k-promised", "promised"], ["k-stale", "stale"], ["k-gone", "gone"]]
   .map(([cls, word]) => { const one = parts.el("span"); one.append(parts.el("i", undefined, cls), word); return one; }));
 $("tiles").onmousemove = (event) => { if (!$("tiles").kept) { picked = drawn[at($("tiles"), event)]?.name ?? null; nodes(); } };
 $("tiles").onclick = (event) => { const name = drawn[at($("tiles"), event)]?.name ?? null; $("tiles").kept = name !== null && !($("tiles").kept && name === picked); picked = name; nodes(); };

@@ -2,9 +2,9 @@
 import { el } from "./parts.js";
 
 const WORDS = {
-  pause: ["Pause", "Put everything back and pause?", "The controller puts back all that it has changed and changes nothing until it is resumed. Containers run on."],
-  resume: ["Resume", "Let the controller go on?", "It goes on deciding and, in live mode, changes the cluster again."],
-  end: ["Put back and end", "Put everything back and end the controller?", "It puts back all that it has changed, proves it, and ends. It does not start again by itself."],
+  pause: ["Pause", "Put everything back and pause?", "The controller undoes its changes and makes no more until you resume it. Containers keep running."],
+  resume: ["Resume", "Resume the controller?", "It makes decisions again and, in live mode, changes the cluster."],
+  end: ["Put back and end", "Put everything back and end the controller?", "It undoes its changes, verifies that, and exits. It does not restart by itself."],
 };
 
 export class Controls {
@@ -44,7 +44,7 @@ export class Controls {
       });
       this.trouble(answer.ok ? "" : (answer.status === 409 ? (await answer.json()).refused : await answer.text()));
     } catch (error) {
-      this.trouble(`it could not be sent: ${error}`);
+      this.trouble(`the request could not be sent: ${error}`);
     }
   }
 }

@@ -1,6 +1,7 @@
 // What the page knows, and how old it is. Every age counts on from the moment at which it was told.
 export const LATE_S = 3; // a look older than this is not shown as if it were now
 const OWN = 0, PROMISED = 1, RESERVED = 2, USED = 3; // of memory; vcores follow
+const OUT = new Set(["LOST", "DECOMMISSIONED", "SHUTDOWN", "REBOOTED"]); // listed, but their figures are of the past
 const STATE = 8, MOVED_AT = 9, MOVED = 10, SEEN_AT = 11;
 
 export class Model {
@@ -43,8 +44,9 @@ export class Model {
     };
     const stale = age > this.sections.about.stale_s;
     if (state === "GONE") Object.assign(shown, { status: "gone", says: `gone for ${span(this.since(row[SEEN_AT]))}` });
+    else if (OUT.has(state)) Object.assign(shown, { status: "gone", says: `silent for ${span(age)}` });
     else if (stale) Object.assign(shown, { status: "stale", says: `figures ${shown.moved ? "" : "at least "}${span(age)} old` });
-    else if (!shown.moved) Object.assign(shown, { status: "unproven", says: "age not known yet" });
+    else if (!shown.moved) Object.assign(shown, { status: "unproven", says: "age unknown" });
     else if (this.old()) Object.assign(shown, { status: "old", says: `figures ${span(age)} old` });
     else Object.assign(shown, { status: "fresh", says: age > LATE_S ? `figures ${span(age)} old` : span(age) });
     if (state !== "RUNNING" && state !== "GONE") shown.says = `${state.toLowerCase()}, ${shown.says}`;

@@ -3,11 +3,11 @@ import { amount, span } from "./model.js";
 
 const LOG_SHOWN = 120, NODES_SHOWN = 25;
 const CAUSES = {
-  lever: "the policy wants it", stale: "its metrics do not move: back to its own size",
-  pressure: "its memory is nearly full: nothing more is promised", cap: "as much as may be promised at most",
-  rise: "as much more as may be promised at once", largest: "one node stays as large as the largest request",
-  preemption: "smaller, YARN might preempt", strange: "somebody may have changed it: wait and see",
-  foreign: "somebody else has changed it: it is theirs", outside: "not among what may be steered",
+  lever: "policy decision", stale: "metrics are stale: back to its own size",
+  pressure: "memory is nearly full: no further overcommit", cap: "limited by --overcommit",
+  rise: "limited by --rise", largest: "one of the largest nodes keeps its size",
+  preemption: "if it were smaller, YARN might preempt", strange: "someone else may have changed it: waiting",
+  foreign: "someone else changed it: left to them", outside: "excluded by --node or --queue",
   decommissioned: "it was being decommissioned: YARN might kill containers",
 };
 const VERDICTS = { posted: "done", shadow: "would do", failed: "failed", "left-alone": "left alone", away: "away" };
@@ -65,12 +65,12 @@ export function summary(place, model, both) {
   const { applications, waiting, queues } = model.sections;
   const containers = sum(queues || [], (queue) => queue.waiting_containers), mb = sum(queues || [], (queue) => queue.waiting_mb);
   const waits = waiting?.all
-    ? `${waiting.all.toLocaleString("en")} wait: ${count(containers, "container")}, ${amount(mb, 0)}` : "none waits";
+    ? `${waiting.all.toLocaleString("en")} waiting${containers ? `: ${count(containers, "container")}, ${amount(mb, 0)}` : " for their AM"}` : "none waiting";
   tiles.push(tile("Applications", `${(applications?.running ?? 0).toLocaleString("en")} running`, waits));
   const by = Object.groupBy ? Object.groupBy(both[0], (node) => node.status) : group(both[0]);
   const parts = [["gone", "gone"], ["stale", "stale"], ["unproven", "of unknown age"]]
     .filter(([status]) => by[status]).map(([status, word]) => `${by[status].length.toLocaleString("en")} ${word}`);
-  const nodes = tile("Nodes", (both[0].length - (by.gone || []).length).toLocaleString("en"), parts.join(", ") || "all with fresh figures");
+  const nodes = tile("Nodes", (both[0].length - (by.gone || []).length).toLocaleString("en"), parts.join(", ") || "all up to date");
   if (by.gone || by.stale) nodes.lastChild.className = "bad";
   tiles.push(nodes);
   fill(place, ...tiles);
@@ -93,7 +93,7 @@ function capacity(title, nodes, resource) {
   const own = sum(there, (node) => node.own), promised = sum(there, (node) => node.promised);
   const reserved = sum(there, (node) => node.reserved), known = fresh.filter((node) => node.used !== null);
   const used = sum(known, (node) => node.used), top = Math.max(own, promised, 1);
-  const number = known.length ? `${amount(used, resource)} used` : "use not known";
+  const number = known.length ? `${amount(used, resource)} used` : "use unknown";
   const partly = known.length && known.length < there.length ? ` (fresh on ${known.length.toLocaleString("en")} of ${count(there.length, "node")})` : "";
   const made = tile(title, number, `${amount(reserved, resource)} reserved of ${amount(promised, resource)} promised; own sizes ${amount(own, resource)}${partly}`);
   made.insertBefore(meter(reserved / top, known.length ? used / top : 0, own / top), made.lastChild);
@@ -113,7 +113,7 @@ export function nodeTable(place, more, nodes, resource) {
 const percent = (permille) => (permille === null ? "?" : `${permille / 10} %`);
 
 export function queueTable(place, queues) {
-  table(place, ["queue", "<held", "guarantee", "most", "run", "wait", "for"], queues.map((queue) => {
+  table(place, ["queue", "<held", "guarantee", "max", "run", "wait", "for"], queues.map((queue) => {
     const bar = el("td", undefined, "held left");
     bar.append(el("span", queue.used_mb === null ? "?" : `${amount(queue.used_mb, 0)}, ${percent(queue.used_permille)}`, "num"));
     if (queue.used_permille !== null) bar.append(meter(0, queue.used_permille / 1000, queue.guarantee_permille / 1000));
@@ -123,7 +123,7 @@ export function queueTable(place, queues) {
 }
 
 export function waiting(place, told, model) {
-  if (!told.applications.length) return fill(place, el("p", "Nobody waits.", "empty"));
+  if (!told.applications.length) return fill(place, el("p", "Nothing is waiting.", "empty"));
   const list = el("table"), scroll = el("div", undefined, "scroll");
   table(list, ["application", "<user", "<queue", "<waits for", "since"], told.applications.map((app) => [
     app.id.replace(/^application_/, ""), app.user, app.queue,
@@ -132,7 +132,7 @@ export function waiting(place, told, model) {
   ]));
   scroll.append(list);
   const left = told.all - told.applications.length;
-  fill(place, scroll, ...(left > 0 ? [el("p", `and ${left.toLocaleString("en")} more, who came later`, "quiet")] : []));
+  fill(place, scroll, ...(left > 0 ? [el("p", `and ${left.toLocaleString("en")} more, submitted later`, "quiet")] : []));
 }
 
 export function log(place, lines) {
@@ -161,7 +161,7 @@ function plain(value) {
 
 export function ledger(place, told) {
   const beyond = told.lines.length - 1, total = (hours) => hours.slice(0, beyond).reduce((a, b) => a + b, 0);
-  if (!total(told.memory)) return fill(place, el("p", "It begins with the second look.", "empty"));
+  if (!total(told.memory)) return fill(place, el("p", "Starts with the second refresh.", "empty"));
   const bar = el("div", undefined, "stack"), list = el("table"), scroll = el("div", undefined, "scroll");
   told.memory.slice(0, beyond).forEach((hours, i) => {
     const part = el("div", undefined, `l${i}`);
@@ -169,24 +169,24 @@ export function ledger(place, told) {
     bar.append(part);
   });
   const share = (hours, i) => `${hours[i].toFixed(2)} (${(100 * hours[i] / (total(hours) || 1)).toFixed(1)} %)`;
-  table(list, ["since this dashboard began", "GB-hours", "vcore-hours"], told.lines.map((line, i) => {
+  table(list, ["since the dashboard started", "GB-hours", "vcore-hours"], told.lines.map((line, i) => {
     const name = el("th");
     if (i < beyond) name.append(el("span", undefined, `swatch l${i}`));
     name.append(line);
     return [name, share(told.memory, i), share(told.vcores, i)];
   }).filter((_, i) => told.memory[i] || told.vcores[i]));
   scroll.append(list);
-  fill(place, bar, scroll, el("p", `${span(told.seconds)} of nodes' own sizes, memory in the bar. Old figures are never counted as use.`, "quiet"));
+  fill(place, bar, scroll, el("p", `${span(told.seconds)} of the nodes' own sizes; the bar shows memory. Stale figures never count as use.`, "quiet"));
 }
 
 // What is left of a forecast: it was made a while ago, and says so.
 export function forecasts(place, rows, model) {
-  if (!rows.length) return fill(place, el("p", "There is no forecast of an application that runs.", "empty"));
+  if (!rows.length) return fill(place, el("p", "No forecast for a running application.", "empty"));
   const list = el("table"), scroll = el("div", undefined, "scroll");
   const left = (ms, age) => (ms === null ? "later" : span(Math.max(0, ms / 1000 - age)));
-  table(list, ["application", "<user", "ends in", "80 % between", "said"], rows.map((row) => {
+  table(list, ["application", "<user", "ends in", "80 % interval", "made"], rows.map((row) => {
     const age = model.since(row.at_s), [least, middle, most] = row.told_ms;
-    return [row.id.replace(/^application_/, ""), row.user, left(middle, age), `${left(least, age)} and ${left(most, age)}`, `${span(age)} ago`];
+    return [row.id.replace(/^application_/, ""), row.user, left(middle, age), `${left(least, age)} to ${left(most, age)}`, `${span(age)} ago`];
   }));
   scroll.append(list);
   fill(place, scroll);

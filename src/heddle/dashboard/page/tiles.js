@@ -72,7 +72,7 @@ function wordy(pen, node, box, top, colour, resource) {
   levels(pen, node, bar, top, colour, false);
   pen.fillStyle = colour.quiet;
   const words = gone
-    ? `had ${amount(node.own, resource)} of its own`
+    ? `own size ${amount(node.own, resource)}`
     : `${node.fresh ? "" : "was "}${amount(node.used, resource)} used, ${amount(node.reserved, resource)} reserved`;
   pen.fillText(cut(pen, words, w - 2 * inside), x + inside, y + h - 12);
 }

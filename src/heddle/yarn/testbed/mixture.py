@@ -178,7 +178,7 @@ def _program(where: str, number: int, entry: dict[str, Any], at_ms: int, names: 
     waited_for = [after] if isinstance(after, str) else after
     if unknown := [name for name in waited_for if name not in names]:
         raise BadInput.of(
-            where, f"job {number} waits for {unknown[0]!r}, which no earlier job is called", field="after"
+            where, f"job {number} waits for {unknown[0]!r}, but no earlier job has that name", field="after"
         )
     application = Path(where).parent / entry["application"] if entry.get("application") is not None else None
     program = entry["program"] if application is None else application.stem

@@ -99,7 +99,7 @@ def run_trial(
     """
     entries = list(journal.read())
     if entries and entries[0] != plan:
-        raise BadInput.of(str(journal.path), f"is of another trial ({entries[0]}); name another folder")
+        raise BadInput.of(str(journal.path), f"belongs to another trial ({entries[0]}); name another folder")
     if not entries:
         journal.add(plan)
         journal.flush()

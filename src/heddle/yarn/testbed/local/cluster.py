@@ -180,7 +180,7 @@ def bring_up(name: str, layout: Layout, say: Say) -> LocalCluster:
     java = find_java()
     with _only_one_command(name):
         if (folder / READY_FILE).exists() and processes_of(folder):
-            raise RunRefused(f"cluster {name!r} is up already; `heddle yarn down --name {name}` stops it")
+            raise RunRefused(f"cluster {name!r} is already up; `heddle yarn down --name {name}` stops it")
         if folder.exists():
             say(f"clearing what an earlier start of {name!r} left behind")
             _clear(folder)

@@ -62,15 +62,15 @@ class Layout:
         if not 0 <= self.link_mbit <= 100_000:
             wrong.append(Problem("--link-mbit", f"must be from 0 to 100000, not {self.link_mbit}"))
         if self.link_mbit and not self.hosts:
-            wrong.append(Problem("--link-mbit", "nodes have links of their own only with --hosts"))
+            wrong.append(Problem("--link-mbit", "only applies with --hosts"))
         if self.pairs and not self.hosts:
-            wrong.append(Problem("--pair-mbit", "nodes have links of their own only with --hosts"))
+            wrong.append(Problem("--pair-mbit", "only applies with --hosts"))
         for one, other, mbit in self.pairs:
             if one == other or max(one, other) >= self.nodes or not 1 <= mbit <= 100_000:
                 said = f"{one}-{other}={mbit}"
                 wrong.append(Problem("--pair-mbit", f"needs two nodes and a rate from 1 to 100000, not {said}"))
         if self.scheduler == "fair" and self.queues != Layout.queues:
-            wrong.append(Problem("--queue", "the Fair scheduler makes its queues itself"))
+            wrong.append(Problem("--queue", "queues can only be set with the Capacity scheduler; Fair creates its own"))
         if self.scheduler == "fair" and self.preemption:
             wrong.append(Problem("--preemption", "only with the Capacity scheduler"))
         if self.scheduler == "fair" and self.bridge:

@@ -29,7 +29,7 @@ _QUEUE_FOR: Final = "50ms"
 def refuse_without_namespaces() -> None:
     """RunRefused says who to be, or what to install."""
     if os.geteuid() != 0:
-        raise RunRefused("--hosts makes network namespaces, which only root may: run it as root (sudo)")
+        raise RunRefused("--hosts creates network namespaces, which requires root: run it with sudo")
     for tool in ("ip", "tc"):
         if shutil.which(tool) is None:
             raise RunRefused(f"--hosts needs `{tool}`, which was not found: install iproute2 (apt install iproute2)")
@@ -57,7 +57,7 @@ def free_subnet(folder: Path) -> str:
     for subnet in ranges[first:] + ranges[:first]:
         if int.from_bytes(subnet.network_address.packed, "little") not in taken:  # as the kernel writes them
             return str(subnet)
-    raise RunRefused(f"all ranges of {_RANGE} are in use: take a cluster down")
+    raise RunRefused(f"all ranges of {_RANGE} are in use: stop a cluster first")
 
 
 def join_nodes(folder: Path, layout: Layout) -> None:

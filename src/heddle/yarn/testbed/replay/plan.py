@@ -40,7 +40,7 @@ def replay_jobs(workload: Workload) -> tuple[list[ReplayJob], list[str]]:
     jobs = [_job(workload, number) for number in range(workload.n_jobs)]
     notes = Counter[str]()
     notes["jobs have no application master; each gets one of 256 MB"] = int((workload.jobs["has_am"] == 0).sum())
-    notes["tasks have no recorded use: they hold 90% of what they reserve and burn nothing"] = int(
+    notes["tasks have no recorded use: they hold 90% of their reservation and burn no CPU"] = int(
         (workload.tasks["first_segment"][_is_task(workload)] == NO_SEGMENTS).sum()
     )
     return jobs, [f"{count} {what}" for what, count in notes.items() if count]
@@ -55,7 +55,7 @@ def _refuse(workload: Workload) -> None:
     if strange := set(workload.stages["kind"].tolist()) - {TASKS, AM}:
         why.append(f"it has executors with slots (kinds {sorted(strange)}), which only Spark itself can run")
     if workload.resources[2:]:
-        why.append(f"it asks for {', '.join(workload.resources[2:])}, which the replay does not know")
+        why.append(f"it asks for {', '.join(workload.resources[2:])}, which replay does not support")
     if workload.stages["label"].any():
         why.append("it asks for labelled nodes")
     if why:
