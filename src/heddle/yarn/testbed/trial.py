@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from heddle.model.errors import BadInput, CheckFailed
 from heddle.policy.parse import parse_policy
-from heddle.yarn.live.levers import charging_young
+from heddle.yarn.live.levers import counting_in_full
 from heddle.yarn.live.rm_answers import read_nodes
 from heddle.yarn.observe.journal import Journal, read_lines
 from heddle.yarn.observe.recording import recording
@@ -151,7 +151,8 @@ def _spelled_out(tried: Alternative, folder: Path) -> str:
     """What a simulation of the run has to be given as its policy."""
     if tried.policy is None:
         return tried.simulated_as
-    return str(charging_young(parse_policy(tried.policy), round(1000 * (counted_in_full_s(folder) or 0)), 1000))
+    policy, learnt_s = parse_policy(tried.policy), counted_in_full_s(folder)
+    return str(policy if learnt_s is None else counting_in_full(policy, round(learnt_s)))  # a report a second
 
 
 def counted_in_full_s(folder: Path) -> float | None:
