@@ -316,7 +316,7 @@ class _Teller:
     def end(self) -> None:
         """Of a shadow, which may have said nothing so far."""
         made = counted(self._changes, "change")
-        self.say(f"{counted(self._steps, 'step')}; live mode would have made {made}")
+        self.say(f"{counted(self._steps, 'step')}; live mode would have made at most {made}")
 
     def say(self, text: str) -> None:
         self._showing.said(text)

@@ -124,9 +124,9 @@ def line_chart(title: str, x: Axis, y: Axis, lines: Sequence[Line], guide: float
             f'<text class="tick" x="{_LEFT - 6}" y="{at}" dy=".35em" text-anchor="end">{tick_text(tick)}</text>'
         )
     for tick in x.ticks():
-        at, text = float(across(np.array([tick]))[0]), tick_text(tick)
-        middle = min(at, WIDTH - _HALF_CHARACTER * len(text))  # nothing is cut off at the right
-        parts.append(f'<path class="axis" d="M{coordinate(at)} {floor}v4"/>')
+        place, text = float(across(np.array([tick]))[0]), tick_text(tick)
+        middle = min(place, WIDTH - _HALF_CHARACTER * len(text))  # nothing is cut off at the right
+        parts.append(f'<path class="axis" d="M{coordinate(place)} {floor}v4"/>')
         parts.append(f'<text class="tick" x="{coordinate(middle)}" y="{floor + 17}" text-anchor="middle">{text}</text>')
     parts.append(f'<path class="axis" d="M{_LEFT} {floor}H{WIDTH - _RIGHT}"/>')
     parts.append(f'<text class="label" x="4" y="14">{escape(y.label)}</text>')
