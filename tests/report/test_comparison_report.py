@@ -72,7 +72,7 @@ def test_report_has_all_its_parts_in_order() -> None:
         "When jobs are done", "When the first task of a job runs", "Containers running", "Containers waiting",
         "Memory: fifo", "Vcores: fifo", "Memory: quick(n=5)", "The other policies", "Memory: slow",
         "Shares of queues", "Memory by queue: quick(n=5)",
-        "How to get this again", "heddle compare mix --policy fifo", "1, 2, 3", "Configuration",
+        "How to reproduce this", "heddle compare mix --policy fifo", "1, 2, 3", "Configuration",
     ]  # fmt: skip
     places = [page.text.find(part) for part in parts]
     assert -1 not in places, [part for part, place in zip(parts, places, strict=True) if place < 0]

@@ -55,6 +55,18 @@ def test_delayed_jobs_have_a_bar_with_reasons(recorded: Comparison) -> None:
     assert delayed_figure(comparison(), "one-node", "fifo") == "", "hand-made runs have no reasons"
 
 
+def test_a_reason_has_the_same_colour_under_every_policy(recorded: Comparison) -> None:
+    (cluster,) = recorded.clusters
+    shown = [
+        dict(re.findall(r'<span class="q(\d+)"><i></i>([^<]+)<', delayed_figure(recorded, cluster, policy)))
+        for policy in recorded.policies
+    ]
+    both = [words for words in shown[0].values() if words in shown[1].values()]
+    assert both
+    for words in both:
+        assert len({colour for one in shown for colour, what in one.items() if what == words}) == 1
+
+
 def test_bounds_stand_beside_the_numbers(recorded: Comparison) -> None:
     text = comparison_html(recorded)
     assert "above bound" in text

@@ -130,7 +130,7 @@ def _reproduce(comparison: Comparison) -> str:
         "Stalled runs": "; ".join(stalls) or "none",
     }
     listed = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in rows.items() if value)
-    return f"<h2>How to get this again</h2><pre>{escape(comparison.command)}</pre><dl>{listed}</dl>"
+    return f"<h2>How to reproduce this</h2><pre>{escape(comparison.command)}</pre><dl>{listed}</dl>"
 
 
 def _workload_digests(by_seed: dict[str, str]) -> str:

@@ -28,7 +28,7 @@ def explained_html(lives: Sequence[Explained], detail: Callable[[Span], str], co
         "<figcaption>From submission to end. Fainter colour: part of it was running.</figcaption></figure>"
         + f"<h2>Where the time went</h2>{_causes(lives)}<h2>Span by span, under {escape(first.policy)}</h2>"
         + _spans(first, detail)
-        + f"<h2>How to get this again</h2><pre>{escape(command)}</pre>"
+        + f"<h2>How to reproduce this</h2><pre>{escape(command)}</pre>"
     )
     return page(title, body, 0)
 

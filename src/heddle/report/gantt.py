@@ -25,7 +25,7 @@ def delayed_figure(comparison: Comparison, cluster: str, policy: str) -> str:
     for run in comparison.runs:
         if run.policy == policy and cluster_of(run.metrics) == cluster and run.delayed:
             title = f"The most delayed jobs: {policy}"
-            reasons = reason_colours(run.delayed)
+            reasons = reason_colours([life for one in comparison.runs for life in one.delayed])  # in every figure
             caption = (
                 "Each bar is a job from submission to end; the colour shows what it waited for, a fainter "
                 f"one that part of it was running. The {len(run.delayed)} jobs furthest beyond their time alone; "
@@ -90,13 +90,16 @@ def _css(span: Span, reasons: dict[Reason, int]) -> str:
 
 
 def key_of(lives: Sequence[Explained], reasons: dict[Reason, int]) -> str:
-    """What the colours of a chart mean."""
+    """What the colours of a chart mean: those that occur in it."""
 
     def entry(css: str, words: str) -> str:
         return f'<span class="{css}"><i></i>{escape(words)}</span>'
 
     waits = []
+    occur = {span.reason for life in lives for span in life.spans if span.state not in _CLASSES}
     for reason, colour in reasons.items():
+        if reason not in occur:
+            continue
         after = any(span.state == "comes after" and span.reason is reason for life in lives for span in life.spans)
         nothing = "waits for other jobs" if after else NOT_REACHED
         waits.append(entry(f"q{colour + 1}", reason.phrase if reason is not Reason.NONE else nothing))

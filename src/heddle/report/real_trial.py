@@ -33,7 +33,7 @@ def trial_html(
         f"{_policies_table(policies)}"
         f'<h2>Against {escape(policies[0].policy)}</h2><div class="figures">{figures}{_running_figure(running, slots)}'
         f"</div>{_jobs_table(jobs, list(slots))}"
-        f"<h2>How to get this again</h2><pre>{escape(command)}</pre>"
+        f"<h2>How to reproduce this</h2><pre>{escape(command)}</pre>"
     )
     return page(f"{len(policies)} policies on a real YARN", body, len(policies))
 

@@ -94,6 +94,7 @@ pre{background:var(--panel);border:1px solid var(--rule);border-radius:8px;paddi
 dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 16px}
 dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}
 @media(min-width:640px){.scroll:not(.numbers *)>table thead th{min-width:6.2em}}
+@media(min-width:800px){.figures:has(>:last-child:nth-child(4)){grid-template-columns:1fr 1fr}}
 @media(max-width:520px){th,td{padding:6px}}
 @media print{.numbers .more{display:block!important}.numbers label{display:none}
  .legend button{border:0}.scroll{overflow:visible;max-height:none}.filter{display:none}}

@@ -58,7 +58,7 @@ def sweep_html(name: str, table: pl.DataFrame, metric: ComparedMetric, command: 
         + (f'<h2>Over each axis</h2><div class="figures">{figures}</div>' if figures else "")
         + (f'<h2>Over two axes</h2><div class="figures">{heat}</div>' if heat else "")
         + (f"<p><small>{left} more figures are left out.</small></p>" if left else "")
-        + f"<h2>How to get this again</h2><pre>{escape(command)}</pre>"
+        + f"<h2>How to reproduce this</h2><pre>{escape(command)}</pre>"
     )
     runs = f"{table.height} runs, {table['policy'].n_unique()} policies, {table['seed'].n_unique()} seeds"
     return page(f"Sweep {name}", f'<p class="quiet">{runs}; {escape(metric.title.lower())}.</p>{body}', N_COLOURS)

@@ -48,7 +48,7 @@ def waste_html(report: WasteReport) -> str:
         + (waste_section(report.waste) if report.waste is not None else "")
         + efficiency_section(report.efficiency, report.by)
         + set_aside_section(report.account)
-        + f"<h2>How to get this again</h2><pre>{escape(report.command)}</pre>"
+        + f"<h2>How to reproduce this</h2><pre>{escape(report.command)}</pre>"
     )
     return page(f"Reserved and used: {report.name}", body, N_COLOURS)
 

@@ -20,7 +20,7 @@ def reproductions_html(reproductions: Sequence[Reproduction], command: str) -> s
     body = (
         '<p class="quiet">Each claim is judged by the rule of its kind. An interval is 95 %, paired over seeds. Where '
         "nothing said beforehand what should come out, a claim is not judged and not counted.</p>"
-        f"{sections}<h2>How to get this again</h2><pre>{escape(command)}</pre>"
+        f"{sections}<h2>How to reproduce this</h2><pre>{escape(command)}</pre>"
     )
     return page("The papers' experiments, run again", body, N_COLOURS)
 

@@ -21,7 +21,7 @@ def tuning_html(tuned: Tuned, workload: str, command: str) -> str:
     title = f"Tuning {tuned.space.present} for {workload}"
     lead = _answer(tuned) + _search(tuned)
     if tuned.comparison is None:
-        return page(title, f"{lead}<h2>How to get this again</h2><pre>{escape(command)}</pre>", 1)
+        return page(title, f"{lead}<h2>How to reproduce this</h2><pre>{escape(command)}</pre>", 1)
     return comparison_html(tuned.comparison, title=title, lead=f"{lead}<h2>On jobs that the search has not seen</h2>")
 
 
