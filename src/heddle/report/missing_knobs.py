@@ -37,8 +37,8 @@ class MissingKnob:
 KNOWN: Final = (
     MissingKnob(
         "usage-feedback", ROOM, -1,
-        "a size that falls when a container ends: what was posted stands until the next look, and YARN gives away all "
-        "that the container reserved with the heartbeat that tells of its end, where the estimate would fall slowly",
+        "a size that falls when a container ends: the posted size stays until the next look, so on the heartbeat that "
+        "reports the end YARN reallocates all that the container had reserved, while the estimate would fall slowly",
     ),
     MissingKnob(
         "usage-feedback", ROOM, 1,
@@ -53,14 +53,14 @@ KNOWN: Final = (
     ),
     MissingKnob(
         "dress", STARTING, 1,
-        "an AM share that counts AMs of other leaves: what pools free is given to those who wait once a second; and "
-        "nobody outside knows what a job will want before its AM has asked for it",
+        "an AM share that counts AMs of other leaf queues: what pools free goes to waiting jobs only once a second; "
+        "and nobody outside knows what a job will want before its AM has asked for it",
     ),
     *(
         MissingKnob(
             "dress", LIMITS, sign,
-            "pools across queues: an application is moved to its pool's leaf, out of its own queue and the limits "
-            "there, once its AM has asked for containers",
+            "pools across queues: once its AM has asked for containers, an application is moved to its pool's leaf "
+            "queue, away from its own queue and its limits",
         )
         for sign in (-1, 1)
     ),
