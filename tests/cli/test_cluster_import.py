@@ -126,6 +126,7 @@ def test_a_resource_manager_tells_nodes_and_capacity_queues(
         ("n2", (16384, 8000, 2), "gpu", "rack-a"),
     ]
     assert made.exclusive == ("gpu",)
+    assert made.name == out.stem  # as tables and reports will call it
     prod, dev = (next(one for one in made.queues if one.name == name) for name in ("root.prod", "root.dev"))
     assert (prod.guarantee_permille, prod.user_limit_percent, prod.user_limit_factor_milli) == (600, 50, 2000)
     assert (prod.order, prod.max_running_jobs, dev.maximum_permille) == ("fair", -1, 700)

@@ -20,7 +20,7 @@ QUICK: Final = ("mix", "network-dags")
 def run_ablation(
     quick: bool, traces: Path, markdown: Path | None, output: Path | None, engine: Engine, as_json: bool
 ) -> None:
-    """`output`: keeps the runs; a broken-off ablation goes on with them."""
+    """`output`: keeps the runs; an interrupted ablation continues from them."""
     from heddle.report.page import write_page
 
     with tempfile.TemporaryDirectory(prefix="heddle-ablation-") as scratch:

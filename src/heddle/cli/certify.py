@@ -15,12 +15,12 @@ def certify(
     seeds: Annotated[int, typer.Option(min=1, help="Number of random workloads to try.")] = 2,
     json: Json = False,
 ) -> None:
-    """Certify a policy: run it on small workloads, in the simulator and in the live host: does it keep the rules?
+    """Certify a policy: run it on small workloads, in the simulator and in the live host, and check the rules.
 
     It must be deterministic, promise no more than its sizing allows, lose no task, not depend on the order of its
-    input, finish what can finish; keys and totals must read only what they declare, and on_event must say when keys
-    change. It is tried on small random workloads: what these do not bring about is not seen. Exit code 1 if it breaks
-    a rule.
+    input, and finish what can finish. Keys and totals must read only what they declare, and on_event must report when
+    keys change. heddle tries it on small random workloads, and cannot see what these do not trigger. Exit code 1 if it
+    breaks a rule.
 
     \b
     Examples:

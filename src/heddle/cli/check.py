@@ -108,7 +108,7 @@ def check(
 
 
 def _refuse_beside_application(**options: object) -> None:
-    """What is told of one application has no place for them."""
+    """A report on one application has no place for them."""
     given = [f"--{name.removesuffix('_time')}" for name, value in options.items() if value not in (None, False)]
     if given:
         raise BadInput.of("--application", f"reports on one job only; leave out {', '.join(given)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,6 +61,8 @@ def import_cluster(
     from heddle.traces.clusters import dump_cluster
 
     made, left = _imported(file, rm, nodes)
+    if output is not None:
+        made = replace(made, name=output.stem)  # as tables and reports will call it
     text = dump_cluster(made)
     if output is not None:
         _write(output, text)
@@ -84,8 +86,6 @@ def import_cluster(
 
 
 def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Cluster, list[Left]]:
-    from dataclasses import replace
-
     from heddle.traces.cluster_import.imported import with_queues
     from heddle.traces.cluster_import.scheduler_xml import read_queues_xml
     from heddle.traces.clusters import load_cluster

@@ -110,11 +110,11 @@ def compare(
 ) -> int:
     """Compare policies on a workload, paired over seeds.
 
-    A built-in workload is made anew for each seed. A file is one realisation: seed 0 runs it as it is, the other seeds
-    run it with its blocks of time drawn anew, and the intervals come from these. Where the cluster's file says which
-    policy it runs today (`heddle cluster import` writes it), that one takes part and is the baseline. Below the table
-    stand how far the best is above what no scheduler can beat (`heddle bound`), and who got worse. Runs that stalled
-    are shown as such, and no gain is claimed for their policy; then the exit code is 1.
+    A built-in workload is generated anew for each seed. A file is a single recording: seed 0 runs it as it is, the
+    other seeds resample its time blocks, and the intervals come from these. If the cluster file names the policy that
+    the cluster runs today (`heddle cluster import` writes it), that policy is the baseline. Below the table, heddle
+    shows how far the best policy is from what no scheduler can beat (`heddle bound`), and who got worse. A policy with
+    stalled runs is shown as stalled, without a gain, and the exit code is 1.
 
     \b
     Examples:

@@ -31,7 +31,7 @@ WRONG: Final = "wrong"
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at."""
+    """One thing that was checked."""
 
     what: str
     state: str  # one of those above

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def recorded_run(folder: Path) -> Run:
-    """The run of a record. Of a partial one it is said how far that goes: what follows tells of this time alone."""
+    """The run of a record. For a partial one, say how far it goes: everything else is about that time only."""
     from heddle.record.files import read_record
     from heddle.record.manifest import PARTIAL
 

@@ -1,4 +1,4 @@
-"""What a record tells of, simulated anew: its own workload and cluster, or those that a real run lets one infer."""
+"""A record simulated again: with its own workload and cluster, or with those inferred from a real run."""
 
 from __future__ import annotations
 

@@ -62,8 +62,8 @@ def simulate(
         bool,
         typer.Option(
             "--blocks",
-            help="Read a .parquet workload block by block, so that it need not fit into memory; needs --record. "
-            "What comes out is the same.",
+            help="Read a .parquet workload block by block, so it need not fit into memory; needs --record. "
+            "The result is the same.",
         ),
     ] = False,
     choose: Choose = False,

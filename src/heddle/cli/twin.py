@@ -226,7 +226,7 @@ def _show_scores(made: Backtest, json: bool) -> None:
     from heddle.twin.scoring import scores
 
     if not made.cases:
-        raise BadInput.of(made.source, "no forecast could be scored: no application was told of that ended in time")
+        raise BadInput.of(made.source, "no forecast could be scored: no application with a forecast ended in time")
     found = scores(made.cases)
     if json:
         counts = {name: getattr(made, name) for name in ("instants", "no_eta", "later", "told_later")}

@@ -308,6 +308,7 @@ class _Teller:
         self._view, self._json, self._journal, self._metrics = view, json, journal, metrics
         self._showing = showing
         self._steps = self._changes = 0
+        self._last: list[str] = []  # what the step before this one changed, or would have
 
     def begin(self, about: str) -> None:
         if self._view is None:  # which has it above all the time
@@ -348,8 +349,11 @@ class _Teller:
         if decision is None:
             return
         changes = changes_in_words(decision)
+        repeated = self._last if decision["mode"] == "shadow" else ()  # nothing acts, so each step decides it again
+        news = [change for change in changes if change not in repeated]
+        self._last = changes
         self._steps += 1
-        self._changes += len(changes)
+        self._changes += len(news)
         if self._journal is not None:
             self._journal.add(decision)
             self._journal.flush()
@@ -358,7 +362,7 @@ class _Teller:
         elif self._view is not None:
             self._view.show(decision, changes)
         else:
-            for change in changes:
+            for change in news:
                 say(change)
 
 

@@ -11,7 +11,7 @@ Frame = TypeVar("Frame", pl.DataFrame, pl.DataFrame | None)
 
 
 class _Table(Generic[Frame]):
-    """A table that may still be on disk: it is read when somebody looks at all of it, and kept from then on."""
+    """A table that may still be on disk: read on first full access, and kept from then on."""
 
     def __init__(self, default: Any = MISSING) -> None:
         self._default = default

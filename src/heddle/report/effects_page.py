@@ -26,8 +26,8 @@ def effects_markdown(matrix: Matrix, detail_page: str) -> str:
     effects = matrix.effects
     parts = [
         "# What combinations of levers do",
-        f"Written by `{matrix.command}`. Every combination of the papers' levers is joined to the queues of YARN's "
-        f"schedulers and simulated on {len(matrix.workloads)} workloads.",
+        f"Written by `{matrix.command}`. It combines the papers' levers in every way with the queues of YARN's "
+        f"schedulers, and simulates each on {len(matrix.workloads)} workloads.",
         *matrix.remarks,
         *advice(effects, matrix.queues),
         *terms(matrix),
@@ -43,7 +43,7 @@ def effects_markdown(matrix: Matrix, detail_page: str) -> str:
         ]
         parts += [
             f"## Joined to `{queues}`",
-            "As the policy itself decides (`native`).",
+            "With the policy itself deciding (`native`).",
             markdown_table(("levers", "knobs", *matrix.workloads), rows),
         ]
     parts += _stalls(matrix)
@@ -61,7 +61,7 @@ def _stalls(matrix: Matrix) -> Iterator[str]:
         (one.policy, one.workload, one.executor, f"{len(one.stalled)} of {one.runs}", sorted(one.stalled)[0])
         for one in matrix.effects.stalling
     ]
-    yield markdown_table(("policy", "workload", "executor", "runs", "one of the reasons"), rows)
+    yield markdown_table(("policy", "workload", "executor", "runs", "example reason"), rows)
 
 
 def _behind(matrix: Matrix, detail_page: str) -> Iterator[str]:
@@ -79,7 +79,7 @@ def _beside(matrix: Matrix) -> Iterator[str]:
         "`native`: the policy decides about every container. `yarn-knobs`: a stock YARN decides, and the policy turns "
         "its knobs once a second ([rules](semantics.md#stock-yarn-driven-by-knobs)). Combinations with `haste` or "
         "`network-aware` have no knobs: YARN lets nobody outside choose a request for a node, or a node for a request. "
-        "Behind `fair` only `usage-feedback` has: queues and priorities cannot be changed while that scheduler runs."
+        "With `fair`, only `usage-feedback` has: queues and priorities cannot change while that scheduler runs."
     )
     yield agreement_sentence(effects)
     rows = [

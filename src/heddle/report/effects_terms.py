@@ -17,9 +17,7 @@ def terms(matrix: Matrix) -> Iterator[str]:
     sampling = matrix.effects.sampling
     seeds = max(cell.scored.runs for cell in matrix.effects.cells)
     resampled = [name for name, one in sampling.items() if one.kind == "blocks"]
-    trace = (
-        f" Of {' and '.join(resampled)} seed 0 is the trace as recorded, and the others resamples of its time blocks."
-    )
+    trace = f" For {' and '.join(resampled)}, seed 0 is the trace as recorded; the others resample its time blocks."
     one_seed = " One seed has no interval." if not matrix.effects.has_intervals else ""
     yield "\n".join(
         f"- {text}"
@@ -27,23 +25,23 @@ def terms(matrix: Matrix) -> Iterator[str]:
             f"**Seeds**: {seeds} for each cell, the same for all policies.{trace if resampled else ''}{one_seed}",
             "**Cell**: the change of mean completion (submission to end, mean over jobs) against the bare queues in "
             "percent, ± half of its 95 % interval, seed by seed ([statistics](statistics.md)). Less is better. With so "
-            "many cells some differences are shown by chance.",
-            f"**{NO_DIFFERENCE}**: the interval includes 0. It does not mean that there is none.",
-            f"**{TOO_FEW_SEEDS}**: the interval includes 0 and reaches below −100 %, which no time can fall by. "
-            "Nothing follows from such a cell, in either direction. More seeds may help; of one recorded trace they "
-            "make an interval steadier, and narrower only up to a point.",
+            "many cells, some differences appear by chance.",
+            f"**{NO_DIFFERENCE}**: the interval includes 0. It does not mean that there is no difference.",
+            f"**{TOO_FEW_SEEDS}**: the interval includes 0 and reaches below −100 %, which is impossible for a time. "
+            "Such a cell says nothing, in either direction. More seeds may help; for a single recorded trace they make "
+            "an interval steadier, but narrower only up to a point.",
             f"**{SAME}**: to the millisecond, on every seed.",
             "**crashes a run**: containers that ended because their node's memory was full, mean over seeds; their "
-            "tasks run again. None are named where there were none. Of two numbers the first is native, the second by "
+            "tasks run again. Omitted where there were none. Of two numbers, the first is native, the second with "
             "knobs.",
-            "**knobs**: whether a real, stock YARN can run the row, because YARN has knobs for all its levers. The "
-            "others run in simulation only.",
-            f"**agree**: *yes*: a stock YARN driven by knobs and the policy itself end alike, and mean completion "
-            f"differs by at most {AGREE_PCT:g} %. *no*: it differs by more, and the interval does not include 0. "
-            f"*{NO_DIFFERENCE}*: it differs by more, and the interval includes 0.",
+            "**knobs**: whether a real, stock YARN can run this combination, because YARN has knobs for all its "
+            "levers. The others run in simulation only.",
+            f"**agree**: *yes*: a stock YARN driven by knobs has the same outcome as the policy itself, and mean "
+            f"completion differs by at most {AGREE_PCT:g} %. *no*: it differs by more, and the interval does not "
+            f"include 0. *{NO_DIFFERENCE}*: it differs by more, and the interval includes 0.",
         )
     )
-    yield "Workloads, and the clusters they run on (with DRESS's pool leaves added to their queues):"
+    yield "Workloads and their clusters (with DRESS's pool queues added):"
     rows = [(one.name, one.about, cluster_words(one.cluster)) for one in matrix.settings]
     yield markdown_table(("workload", "what it is", "cluster"), rows)
 

@@ -15,14 +15,14 @@ def advice(effects: Effects, queues: Sequence[str]) -> Iterator[str]:
     """A recommendation for each scheduler, its numbers, its costs, and pairs to avoid."""
     yield "## What to use on a stock YARN"
     if not effects.has_intervals:
-        yield "Nothing is recommended: one seed has no intervals, so that no gain can be told from chance."
+        yield "Nothing is recommended: one seed gives no intervals, so gains cannot be told from chance."
         return
     yield (
-        "Only combinations that YARN has knobs for, as a stock YARN driven by `heddle yarn steer` would bring them "
-        "about in simulation. A combination qualifies if it stalls nowhere, makes no more jobs fail, and is nowhere "
-        "worse than the bare queues beyond the interval; the largest gain of these is recommended. Gain: "
-        "the mean change of mean completion over the workloads, each weighing the same, with 0 where no difference is "
-        "shown. The best of several is partly luck: gains that lie close together are no ranking."
+        "Only combinations for which YARN has knobs, simulated as a stock YARN driven by `heddle yarn steer`. A "
+        "combination qualifies if it never stalls, makes no more jobs fail, and is nowhere shown to be worse than the "
+        "bare queues; the one with the largest gain is recommended. Gain: the change of mean completion, averaged over "
+        "the workloads with equal weight, with 0 where no difference is shown. Being the best of several is partly "
+        "luck: do not rank gains that are close together."
     )
     for one in queues:
         yield from _for_queues(effects, one)
@@ -42,7 +42,7 @@ def _for_queues(effects: Effects, queues: str) -> Iterator[str]:
     if others:
         yield "The others:"
         yield markdown_table(
-            ("levers", "gain", "what speaks against it", "most crashes"),
+            ("levers", "gain", "drawback", "most crashes"),
             [(_levers(one), _gain(one), _objections(one) or "a smaller gain", _most_crashes(one)) for one in others],
         )
     avoid = pairs_to_avoid(effects, found)
@@ -95,7 +95,7 @@ def _costs(best: Candidate) -> str:
     if not crashing:
         return f"What it costs: no more crashes than with the bare queues on any of the {len(best.on)} workloads."
     where = ", ".join(f"{a_run(scored.crashes, 'crash')} on {scored.workload}" for scored in crashing)
-    return f"What it costs: {where}. A task that crashes is run again; no more jobs fail than with the bare queues."
+    return f"What it costs: {where}. Crashed tasks run again; no more jobs fail than with the bare queues."
 
 
 def _objections(one: Candidate) -> str:

@@ -79,7 +79,7 @@ th,td{padding:7px 10px;text-align:right;vertical-align:top;border-bottom:1px sol
 tr:last-child>*{border-bottom:0}
 th:first-child{text-align:left;position:sticky;left:0;background:var(--page);white-space:normal;overflow-wrap:anywhere;
  min-width:min(210px,34vw);max-width:230px}
-thead th{background:var(--panel)!important;vertical-align:bottom;min-width:5.5em}.numbers thead th{min-width:0}
+thead th{background:var(--panel)!important;vertical-align:bottom}
 th.words,td.words{text-align:left}.scroll+.figures{margin-top:20px}
 thead button{font:inherit;font-weight:600;color:inherit;background:none;border:0;padding:0;cursor:pointer;
  text-align:inherit;white-space:normal}
@@ -93,6 +93,8 @@ pre{background:var(--panel);border:1px solid var(--rule);border-radius:8px;paddi
  white-space:pre-wrap;overflow-wrap:anywhere}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 16px}
 dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}
+@media(min-width:640px){.scroll:not(.numbers *)>table thead th{min-width:6.2em}}
+@media(max-width:520px){th,td{padding:6px}}
 @media print{.numbers .more{display:block!important}.numbers label{display:none}
  .legend button{border:0}.scroll{overflow:visible;max-height:none}.filter{display:none}}
 """

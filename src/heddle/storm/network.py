@@ -26,7 +26,7 @@ Heard = Callable[[Process, str, Answer, bool], None]  # the answer to a read, an
 
 
 class Network:
-    """`before` is told of every change before it comes true, `heard` of every answer to a read."""
+    """`before` sees every change before it takes effect, `heard` every answer to a read."""
 
     def __init__(self, timeline: Timeline, random: Random, rm: RmAnswers, before: Before, heard: Heard) -> None:
         self._timeline, self._random, self._rm, self._before, self._heard = timeline, random, rm, before, heard

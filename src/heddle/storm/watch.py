@@ -44,7 +44,7 @@ class Sight:
 
     reads_s: dict[str, list[float]] = field(default_factory=dict)  # kind of knob -> when it read them as they are
     is_true: dict[str, bool] = field(default_factory=dict)  # whether the last read was one of these
-    nodes_text: str = ""  # what it was last told of nodes
+    nodes_text: str = ""  # what it was last told about nodes
     queues_text: str = ""
     figures_s: dict[str, tuple[int, float]] = field(default_factory=dict)  # node -> memory in use, and since when
 

@@ -27,7 +27,7 @@ from heddle.traces.problems import Problems
 
 Array = npt.NDArray[Any]
 
-_JOBS_AT_ONCE: Final = 1 << 10  # are looked at to find the end of a block, then twice as many
+_JOBS_AT_ONCE: Final = 1 << 10  # read ahead to find the end of a block, then twice as many
 MOST_SHARED: Final = 1 << 20  # segments that are held in memory where tasks share them
 
 

@@ -29,7 +29,7 @@ Column = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Lives:
-    """What is told of a run: jobs that came, and attempts as columns (NEVER: not yet)."""
+    """What is known about a run: jobs that arrived, and attempts as columns (NEVER: not yet)."""
 
     policy: str
     jobs: Sequence[Mapping[str, Any]]  # job, name, queue, user, ended_at_ms

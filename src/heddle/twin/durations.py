@@ -116,7 +116,7 @@ def predict(app: Application, stage: Stage, past: Past, n_draws: int, random: np
 def _choose(
     donors: Sequence[Values], weights: Values, worked: Values, n_draws: int, random: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """A donor for each draw, by how likely its tasks would still run after so long."""
+    """A donor for each draw, by how likely its tasks would still be running after that time."""
     if not donors:
         return np.zeros(n_draws, np.int64)
     likely = np.log(weights)

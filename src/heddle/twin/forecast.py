@@ -90,7 +90,7 @@ def _why_not(app: Application) -> str:
 
 
 def _drains(rolled: Sequence[Rolled], live: Sequence[Application], basis: Sequence[str]) -> dict[str, dict[str, Eta]]:
-    """Of queues all of whose applications can be told of."""
+    """Only for queues all of whose applications have a forecast."""
     queues = sorted({app.queue for app in live})
     of_queue = {queue: [n for n, app in enumerate(live) if app.queue == queue] for queue in queues}
     told = {queue: some for queue, some in of_queue.items() if all(basis[n] for n in some)}

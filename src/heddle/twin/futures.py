@@ -105,7 +105,7 @@ class Futures:
         return next((self._by_key[key] for key in _kin(app) if key in self._by_key), ())
 
     def _stand_in_basis(self, app: Application) -> str:
-        """Only the past of its own name tells how many tasks it will have."""
+        """Only past applications of the same name show how many tasks it will have."""
         return NAME if _kin(app)[0] in self._by_key else ""
 
     def _present_spec(

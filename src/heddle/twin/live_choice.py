@@ -1,6 +1,6 @@
 """`heddle yarn steer --choose`: which policy is in force on a live cluster. Asked after every step, and never waits.
 
-Every cycle a question goes to whoever looks ahead, elsewhere. An answer that comes later than half of the cycle, or
+Every cycle a question goes to the process that looks ahead. An answer that comes later than half of the cycle, or
 none, or one while the cluster is paused or does not answer, leaves the policy in force as it is, and that is said.
 """
 

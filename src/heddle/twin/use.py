@@ -24,7 +24,7 @@ USE_EVERY_MS: Final = 5000  # looks that are taken in
 MOST: Final = 2.0  # of its reservation: CPU can be more than was reserved
 
 Key = tuple[Any, ...]  # the job's name and user, whether it is an AM, and its size
-_N: Final = 2  # memory and vcores: what is told of nodes
+_N: Final = 2  # memory and vcores: what is known about nodes
 
 
 Machines = Callable[[Look], npt.NDArray[np.int64]]  # of each node of a look, its machine's vcores in thousandths

@@ -87,7 +87,7 @@ class Refusing(Verdicts):
 
 
 class SettingAside(Verdicts):
-    """Rows that are wrong are set aside by their first reason; what was mended or not used is a note."""
+    """Wrong rows are set aside with their first reason; what was corrected or not used becomes a note."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)

@@ -1,6 +1,6 @@
 """Traces of Nextflow runs: one row to a task, with request and peak use (docs/traces/nextflow.md).
 
-The trace has no dependencies, so that each task is a job of its own, submitted when Nextflow submitted it.
+The trace has no dependencies, so each task is a job of its own, submitted when Nextflow submitted it.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Files(Protocol):
         """In place: data of the same length need no room on a full disk after the first time."""
 
     def extend(self, path: Path, at: int, data: bytes) -> None:
-        """Cuts the file off there and goes on with `data`; durable when it returns."""
+        """Truncates the file there and appends `data`; durable when it returns."""
 
     def lock(self, path: Path, busy: str) -> AbstractContextManager[None]:
         """Held until the end of the block or of the process, however it ends. RunRefused(busy) if it is held; in other

@@ -1,4 +1,4 @@
-"""What an application tells of its kinds of requests: which are early reduces, and which round of a computation.
+"""What an application reveals about its kinds of requests: which are early reduces, and which round of a computation.
 
 YARN does not know either. MapReduce asks for reduces at a priority of their own; other applications can say it by a
 tags, `heddle-kinds:` and, for each priority at which they ask, r for early reduces and iN for round N:

@@ -109,7 +109,7 @@ def unfit(policy: Policy) -> list[str]:
 
 
 def charging_young(policy: Policy, young_ms: int, report_ms: int) -> Policy:
-    """The policy as it acts live: new containers count in full for so long at least.
+    """The policy as it acts live: new containers count in full for at least this long.
 
     What a report shows of a container that was just launched says nothing about what it will use.
     """

@@ -18,7 +18,7 @@ def state_folder() -> Path:
 def private_folder(*parts: str) -> Path:
     """A folder below state_folder(), there if it can be. RunRefused where it, or heddle's own above it, is not ours.
 
-    One that cannot be made is not said here: whoever writes to it is told so.
+    A folder that cannot be created is not reported here: the first write to it will fail with a message.
     """
     folder = state_folder().joinpath(*parts)
     for each in reversed((folder, *folder.parents)):

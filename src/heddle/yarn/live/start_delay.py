@@ -22,7 +22,7 @@ from heddle.yarn.live.snapshot import Snapshot
 from heddle.yarn.live.things_seen import ContainerSeen, NodeSeen
 
 FIRST_OF_MANY: Final = 2
-SETTLED_MS: Final = 4000  # without a rise for so long, what was allocated has started
+SETTLED_MS: Final = 4000  # without a rise for this long, what was allocated has started
 MOST_MS: Final = 120_000  # some containers never show anything
 WINDOW_MS: Final = 120_000  # signs longer ago say little about now
 RISE_MB: Final = 8  # less than any process takes, more than those that run go up and down

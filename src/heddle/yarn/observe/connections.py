@@ -22,7 +22,7 @@ _REQUEST_AND_DUMP: Final = 0x301
 _DONE, _ERROR = 3, 2  # of netlink
 _INFO: Final = 2  # INET_DIAG_INFO: struct tcp_info
 _NOT_OPEN: Final = 1 << 10 | 1 << 6 | 1 << 3  # listening, or without counters
-_DESTROYED: Final = 1 << 0 | 1 << 2  # the groups that are told of TCP connections over IPv4 and IPv6 that end
+_DESTROYED: Final = 1 << 0 | 1 << 2  # the groups notified when TCP connections over IPv4 and IPv6 end
 _CLONE_NEWNET: Final = 0x40000000
 _HEADER: Final = struct.Struct("=IHHII")
 _REQUEST: Final = struct.Struct("=BBBxI48x")

@@ -30,7 +30,7 @@ AWAY_S: Final = 10.0  # how long one that did not answer is left alone
 CALLS_AT_ONCE: Final = 50  # there is one for each task: a job of thousands is read over several polls
 LATEST_S: Final = 60.0  # between two questions for a job that it does not know: one whose AM was killed it never will
 UNSET_MB: Final = 1024
-EXCERPT: Final = 200  # characters of what is told of a failure
+EXCERPT: Final = 200  # characters of a failure's diagnostics
 PLAIN, TLS = 19888, 19890  # Hadoop's own ports
 # Settings of a job that say what its containers asked for.
 _SIZES: Final = {

@@ -33,7 +33,7 @@ from heddle.yarn.observe.seen import AppLife, ContainerLife, Seen
 ENDED_STATES: Final = "FINISHED,FAILED,KILLED"
 UNWANTED: Final = "resourceRequests,timeouts,resourceInfo"  # of applications that have ended
 NOTE_POLLS_MS: Final = 1000
-OVERLAP_MS: Final = 60_000  # applications that ended so long before the last poll are asked for again
+OVERLAP_MS: Final = 60_000  # applications that ended this long before the last poll are asked for again
 LINGERING_MS: Final = 5000  # no container is taken to outlive its application longer, unless it was seen to
 
 

@@ -23,7 +23,7 @@ FIRST_MS: Final = 600_000  # the latest window; each earlier one is twice as lon
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A job that has ended. None: whoever told of it does not know."""
+    """A job that has ended. None: the source does not know."""
 
     id: str  # the application's
     name: str

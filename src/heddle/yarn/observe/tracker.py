@@ -21,9 +21,7 @@ from heddle.yarn.observe.traffic import Traffic
 
 CONTAINER: Final = b"CONTAINER_ID="
 PSS_EVERY_S: Final = 60.0  # reading it costs about 10 ms per GB
-SETTLED_AFTER_S: Final = (
-    10.0  # YARN's launcher becomes a container's process by exec, so young ones are looked at again
-)
+SETTLED_AFTER_S: Final = 10.0  # YARN's launcher becomes a container's process by exec, so young ones are checked again
 PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 MB: Final = 1 << 20

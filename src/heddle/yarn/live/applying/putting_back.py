@@ -46,7 +46,7 @@ def put_ours_back(
 ) -> tuple[list[PutBack], Standing]:
     """What was put back, and what is left to somebody else, as it was found. `only`: of these knobs.
 
-    What seems to be somebody else's is looked at until that is certain. Raises YarnError as put_back() does.
+    What seems to be somebody else's is checked again until that is certain. Raises YarnError as put_back() does.
     """
     theirs = Standing()
     for _ in range(FOREIGN_LOOKS):

@@ -63,7 +63,7 @@ class RmKnobs:
 
 
 def shown_by(snapshot: Snapshot) -> dict[str, Mapping[str, Any]]:
-    """Where knobs stand that a poll has just told of: sizes of nodes that may be resized, all of applications."""
+    """Where the knobs stand that a poll has just reported: sizes of nodes that may be resized, all of applications."""
     return {
         SIZES: {node.id: node.total for node in snapshot.nodes.values() if node.resizable},
         LEAVES: {app.id: app.queue for app in snapshot.apps.values()},

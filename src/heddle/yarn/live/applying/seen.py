@@ -16,7 +16,7 @@ class Limits:
 
     overcommit: float = math.inf  # of a node's own size
     rise: float = math.inf  # of a node's own size, in one step
-    stale_ms: int | None = None  # metrics that have not moved for so long are not believed; None: always believed
+    stale_ms: int | None = None  # metrics unchanged for this long are stale and ignored; None: never stale
     pressure: float = math.inf  # share of memory in use from which nothing more is promised
     only: frozenset[str] | None = None  # nodes that may be steered; None: all
     queues: frozenset[str] | None = None  # leaves that may be changed, with their applications; None: all

@@ -16,7 +16,7 @@ from heddle.yarn.live.things_seen import AppSeen, Size
 
 
 def table_of(plan: Plan, live: LiveView, policy: Policy, apps: Mapping[str, AppSeen]) -> Table | None:
-    """`apps`: as the ResourceManager tells of them, with the ids of their requests. None: nothing to say."""
+    """`apps`: as the ResourceManager reports them, with the ids of their requests. None: nothing to say."""
     form, view = form_of(policy.ordering), live.view
     if form is None or (plan.request_keys is None and plan.vetoes is None):
         return None

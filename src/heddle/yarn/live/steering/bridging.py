@@ -1,4 +1,4 @@
-"""Whether a session decides through the bridge, and what people are told of that."""
+"""Whether a session decides through the bridge, and what users are told about it."""
 
 from __future__ import annotations
 

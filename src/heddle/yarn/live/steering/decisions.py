@@ -12,6 +12,7 @@ from heddle.yarn.live.controller import Step
 from heddle.yarn.live.things_seen import NodeSeen
 
 ACTED = (Verdict.POSTED, Verdict.SHADOW, Verdict.FAILED)
+_OF_APPLICATIONS = {LEAVES: "queue", PRIORITIES: "priority"}
 
 
 def decision_of(step: Step, policy: str, mode: str, at_s: float) -> dict[str, Any]:
@@ -42,8 +43,7 @@ def decision_of(step: Step, policy: str, mode: str, at_s: float) -> dict[str, An
 def changes_in_words(decision: dict[str, Any]) -> list[str]:
     """What was changed, would have been, or could not be, a line each."""
     words = [
-        f"{turn['name']}: {turn['verdict']} {turn['what']} {_plain(turn['before'])} -> {_plain(turn['wanted'])}"
-        f" {turn['problem']}".rstrip()
+        f"{turn['name']}: {turn['verdict']} {_turned(turn)} {turn['problem']}".rstrip()
         for turn in decision["knobs"]
         if turn["verdict"] in ACTED
     ]
@@ -66,11 +66,14 @@ def _table(step: Step) -> dict[str, Any] | None:
     return None
 
 
-def _plain(value: Any) -> str:
-    """Settings of a queue as a person would write them."""
-    if not isinstance(value, dict):
-        return str(value)
-    return ", ".join(f"{key} {'?' if of is None else of}" for key, of in value.items())
+def _turned(turn: dict[str, Any]) -> str:
+    """Each setting of a queue that changes, or what changes of an application; ? where it could not be read."""
+    before, wanted = turn["before"], turn["wanted"]
+    if not isinstance(wanted, dict):
+        return f"{_OF_APPLICATIONS[turn['what']]} {before} -> {wanted}"
+    known = before or {}
+    was = {key: "?" if known.get(key) is None else known[key] for key in wanted}
+    return ", ".join(f"{key} {was[key]} -> {value}" for key, value in wanted.items() if was[key] != value)
 
 
 def _resized(before: Sequence[int], wanted: Sequence[int]) -> str:

@@ -24,7 +24,7 @@ from heddle.yarn.live.steering.left_behind import put_back_left
 LOOK_EVERY_S: Final = 0.5
 TIMEOUT_S: Final = 5.0
 STARTS_WITHIN_S: Final = 30.0  # a master's machine may be busy
-ABSENT_S: Final = 600.0  # nodes that are away so long are left to `restore`, or to the start of their NodeManager
+ABSENT_S: Final = 600.0  # nodes away for this long are left to `restore`, or to the restart of their NodeManager
 _LOCK: Final = "watchdog.lock"
 LOCK_TRIES: Final = 20
 

@@ -1,4 +1,4 @@
-"""A local cluster: started, looked at, stopped. `cluster.json` in its folder says what it is to be."""
+"""A local cluster: started, inspected, stopped. `cluster.json` in its folder describes it."""
 
 from __future__ import annotations
 

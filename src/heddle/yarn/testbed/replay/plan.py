@@ -31,7 +31,7 @@ class ReplayJob:
     after: tuple[int, ...]
     tasks: int
     lines: tuple[str, ...]  # of plan.txt, without the script's
-    tags: tuple[str, ...] = ()  # by which it tells of early reduces and rounds
+    tags: tuple[str, ...] = ()  # which declare early reduces and rounds
 
 
 def replay_jobs(workload: Workload) -> tuple[list[ReplayJob], list[str]]:
