@@ -2,15 +2,22 @@
 
 import json
 import os
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from heddle.cli.main import run
 from heddle.model.errors import BadInput, RunRefused
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.testbed.local.cluster import LocalCluster
 from heddle.yarn.testbed.local.folders import cluster_folder
 from heddle.yarn.testbed.local.java import find_tool
 from heddle.yarn.testbed.local.layout import Layout
 from heddle.yarn.testbed.local.namespaces import refuse_without_namespaces
+from heddle.yarn.testbed.mixture import load_real_jobs
+from heddle.yarn.testbed.replay.plan import ReplayJob
+from heddle.yarn.testbed.run_jobs import Workplace, run_jobs
 
 
 def test_no_two_daemons_share_a_port() -> None:
@@ -32,6 +39,19 @@ def test_queues_of_a_cluster() -> None:
     assert Layout.from_json(json.loads(json.dumps(pools.as_json()))) == pools
     with pytest.raises(BadInput, match="add up to 100"):
         Layout(queues=(("a", 90),)).check()
+
+
+def test_jobs_for_queues_that_a_cluster_does_not_have_are_refused_before_any_runs(tmp_path: Path) -> None:
+    layout = Layout(queues=(("prod", 70), ("default", 30)))
+    assert layout.lacks(["root.prod", "default"]) == []
+    assert Layout(scheduler="fair").lacks(["root.prod"]) == []
+    jobs, _ = load_real_jobs("burst(jobs=2,tasks=1)", 0)
+    elsewhere = [replace(job, queue="root.batch") for job in jobs if isinstance(job, ReplayJob)]
+    with RmClient("http://127.0.0.1:9") as nobody:
+        place = Workplace(nobody, tmp_path / "staging", tmp_path / "jar", LocalCluster("one", tmp_path, layout))
+        with pytest.raises(RunRefused, match=r"no queue root\.batch: `heddle yarn up --queue"):
+            run_jobs(list(elsewhere), place, lambda _: None)
+    assert not (tmp_path / "staging").exists()
 
 
 def test_preemption_is_the_capacity_schedulers() -> None:

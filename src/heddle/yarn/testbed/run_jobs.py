@@ -94,6 +94,10 @@ def run_jobs(
     """
     if workplace.cluster is None and any(isinstance(job, ProgramJob) for job in jobs):
         raise RunRefused("MapReduce and Spark jobs need the configuration of the cluster: name a local cluster")
+    missing = [] if workplace.cluster is None else workplace.cluster.layout.lacks(job.queue for job in jobs)
+    if missing:
+        names = " and no queue ".join(missing)
+        raise RunRefused(f"this cluster has no queue {names}: `heddle yarn up --queue NAME=PERCENT ...` creates queues")
     if any(isinstance(job, SparkJob) for job in jobs):
         spark_home()
     workplace.staging.mkdir(parents=True, exist_ok=True)

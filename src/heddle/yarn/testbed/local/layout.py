@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from ipaddress import IPv4Network
 from typing import Any, Final, Literal
@@ -83,6 +84,12 @@ class Layout:
             )
         if wrong:
             raise BadInput(wrong)
+
+    def lacks(self, queues: Iterable[str]) -> list[str]:
+        """Those that it does not have, by their full names. The Fair scheduler creates whatever a job names."""
+        has = {f"root.{name}" for name, _ in self.queues}
+        named = {name if name.startswith("root.") else f"root.{name}" for name in queues}
+        return [] if self.scheduler == "fair" else sorted(named - has)
 
     @property
     def network(self) -> IPv4Network:
