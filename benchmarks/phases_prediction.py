@@ -16,15 +16,15 @@ from heddle.model.cluster import Cluster
 from heddle.run import Executor, simulate
 from heddle.traces.clusters import load_cluster
 
-# As it is named in the trial, and as it is simulated. `steer` counts new containers in full for 10 s at least, unless
-# a policy says for how long.
+# As it is named in the trial, and as it is simulated: `steer` counts new containers in full for 10 s at least.
 POLICIES: Final = {
     "stock": "capacity",
-    "weave": "capacity+weave",
+    "weave": "capacity+weave(young_reports=10)",
     "usage-feedback": "capacity+usage-feedback(young_reports=10)",
     "admission-control": "capacity+admission-control",
     "dress": "capacity+dress",
     "haste": "capacity+haste",
+    "(not in the trial) weave, 2 s": "capacity+weave",
     "(not in the trial) admission-control(backlog=0.75)": "capacity+admission-control(backlog=0.75)",
     "(not in the trial) smallest-first": "capacity+smallest-first",
 }

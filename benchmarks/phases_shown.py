@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-from benchmarks.phases_workload import PHASES, four_phases, phase_of
+from benchmarks.phases_workload import JOBS, PHASES, four_phases, phase_of
 from heddle.analysis.certainty.student import t_interval
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.testbed.trial import TrialRun
@@ -32,7 +32,7 @@ def completion_s(run: TrialRun, phase: str) -> float:
 
 def makespan_s(run: TrialRun, phase: str) -> float:
     """From the first submission of the phase to the end of the last of its jobs."""
-    at_s = _submissions_s()
+    at_s = _submissions_s(len(run.jct_s) // JOBS)
     own = {job: time for job, time in run.jct_s.items() if phase in (ALL, phase_of(job))}
     return max(at_s[job] + time for job, time in own.items()) - min(at_s[job] for job in own)
 
@@ -57,8 +57,8 @@ def later(runs: list[TrialRun], policy: str, stock: str) -> Mapping[str, float]:
     return {job: pct for job, pct in sorted(found.items(), key=lambda one: -one[1]) if pct > WORSE_PCT}
 
 
-def _submissions_s() -> dict[str, float]:
-    work = four_phases()
+def _submissions_s(times: int) -> dict[str, float]:
+    work = four_phases(times)
     return {work.job_name(job): int(work.jobs["submit_at_ms"][job]) / 1000 for job in range(work.n_jobs)}
 
 

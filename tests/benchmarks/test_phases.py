@@ -10,7 +10,7 @@ import pytest
 from benchmarks.joined_records import PAUSE_MS, joined
 from benchmarks.phases_shown import ALL, changes_pct, completion_s, later, makespan_s, read_runs
 from benchmarks.phases_workload import CLUSTER as CLUSTER_FILE
-from benchmarks.phases_workload import PHASES, STORM_S, four_phases, phase_of
+from benchmarks.phases_workload import JOBS, PHASES, STORM_S, four_phases, phase_of
 
 from heddle.record.files import write_record
 from heddle.record.manifest import LIVE_SOURCE
@@ -30,6 +30,14 @@ def test_it_has_four_phases_and_can_be_replayed() -> None:
     assert sum(job.am[0] for job in storm) == 0.75 * 3 * 4096, "all that AMs may have of three nodes"
     assert min(job.submit_at_ms for job in storm) == 1000 * STORM_S
     assert np.all(np.diff([job.submit_at_ms for job in jobs]) >= 0)
+
+
+def test_longer_phases_are_waves_of_the_same() -> None:
+    once, long = four_phases(), four_phases(4)
+    assert (once.n_jobs, long.n_jobs) == (JOBS, 4 * JOBS)
+    assert {long.job_name(job) for job in range(long.n_jobs)} >= {once.job_name(job) for job in range(once.n_jobs)}
+    begins = {phase_of(long.job_name(job)): int(long.jobs["submit_at_ms"][job]) for job in reversed(range(long.n_jobs))}
+    assert (begins["over-reserved"], begins["AM storm"]) == (0, 4000 * STORM_S)
 
 
 def made(number: int, policy: str, longer: float, storm: float = 1.0) -> TrialRun:

@@ -7,6 +7,7 @@ import pytest
 from browser.chromium import Chromium
 from cli.documents import document
 from heddle.cli.main import run
+from yarn_live.fake_rm import FakeRm
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,18 @@ def test_explain_versus_simulates_the_same_jobs_again(record: str, capsys: pytes
     assert other["versus"]["taken_s"] < other["taken_s"]
     assert run(["explain", record, worst, "--versus", "fifo+usage-feedback"]) == 0
     assert "it is done" in capsys.readouterr().out
+
+
+def test_of_a_cluster_on_which_nothing_ran_there_is_nothing_to_explain(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with FakeRm() as rm:
+        rm.add_node("n:1", 4096, 4)
+        observe = ["yarn", "observe", str(tmp_path / "seen"), "--rm", rm.address, "--for", "0.3", "--every", "0.1"]
+        assert run(observe) == 0
+    for more in ([], ["job"], ["--versus", "fifo"]):
+        assert run(["explain", str(tmp_path / "seen" / "record"), *more]) == 2
+        assert "nothing to explain" in capsys.readouterr().err
 
 
 def test_explain_can_be_shown_to_others(record: str, tmp_path: Path, browser: Chromium) -> None:

@@ -40,6 +40,13 @@ def test_stairs_keep_each_level_from_edge_to_edge() -> None:
     assert list(zip(x.tolist(), y.tolist(), strict=True)) == [(0, 5), (1, 5), (1, 7), (3, 7)]
 
 
+def test_the_last_label_of_an_axis_is_not_cut_off() -> None:
+    line = Line("a", 0, np.array([10.0, 1000.0]), np.array([0.0, 1.0]))
+    drawn = line_chart("t", Axis("Mbit/s", 10, 1000, log=True), Axis("y", 0, 1), [line])
+    (last,) = [text for text in ElementTree.fromstring(drawn).iter() if text.text == "1,000"]
+    assert float(last.attrib["x"]) + 5 * 3.4 <= WIDTH
+
+
 def test_line_chart_draws_its_points_labels_and_escapes_names() -> None:
     line = Line("a<b>", 3, np.array([0.0, 5.0, 10.0]), np.array([0.0, 50.0, 100.0]))
     root = ElementTree.fromstring(line_chart("T & U", Axis("time (s)", 0, 10), Axis("jobs (%)", 0, 100), [line]))

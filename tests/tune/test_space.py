@@ -14,6 +14,7 @@ from heddle.policy.presets import LEVERS
 from heddle.traces.catalogue import suggested_cluster
 from heddle.traces.load import load_workload
 from heddle.tune.space import OPTIONS, Candidate, Choice, Option, space_around
+from heddle.yarn.live.levers import YOUNG_MS, charging_young
 
 
 @pytest.mark.parametrize("option", [one for listed in OPTIONS.values() for one in listed], ids=lambda one: one.lever)
@@ -32,8 +33,8 @@ def test_every_value_of_every_grid_can_be_written_in_a_policy(option: Option) ->
 def test_defaults_are_not_written_out() -> None:
     option = OPTIONS[Question.SIZING][0]
     first = Choice.first(option)
-    assert str(first) == "usage-feedback"
-    assert str(first.having("damping", 0.5)) == "usage-feedback(damping=0.5)"
+    assert str(first) == "usage-feedback(young_reports=10)"
+    assert str(first.having("young_reports", 0)) == "usage-feedback"
 
 
 def test_only_what_can_act_is_searched_and_the_rest_says_why() -> None:
@@ -47,6 +48,8 @@ def test_only_what_can_act_is_searched_and_the_rest_says_why() -> None:
     assert "use of each container" in why["usage-feedback(forget=true)"]
     feedback = next(one for one in outside.options[Question.SIZING] if one.lever == "usage-feedback")
     assert feedback.grids["forget"] == (False,)
+    assert "for 10 s at least" in why["usage-feedback(young_reports=2)"]
+    assert feedback.grids["young_reports"] == (10, 30)
     inside = space_around("capacity", workload, cluster, "native")
     assert {"haste", "dress-pools"} <= {one.lever for listed in inside.options.values() for one in listed}
     assert inside.size > outside.size
@@ -91,15 +94,16 @@ def test_what_two_do_together() -> None:
     workload, cluster = load_workload("mix"), suggested_cluster("mix")
     space = space_around("capacity", workload, cluster, "native")
     by_lever = {str(choice): one for one in space.single() for _, choice in one.choices}
-    both = space.joined(by_lever["admission-control"], by_lever["usage-feedback"])
-    assert both.policy("capacity") == "capacity+admission-control+usage-feedback"
+    both = space.joined(by_lever["admission-control"], by_lever["usage-feedback(young_reports=10)"])
+    assert both.policy("capacity") == "capacity+admission-control+usage-feedback(young_reports=10)"
 
 
 def test_the_search_begins_with_weave() -> None:
     workload, cluster = load_workload("mix"), suggested_cluster("mix")
-    for executor in ("yarn-knobs", "native"):
+    weave = parse_policy("capacity+weave")
+    for executor, acting in (("yarn-knobs", charging_young(weave, YOUNG_MS, 1000)), ("native", weave)):
         first = space_around("capacity", workload, cluster, executor).screened()[0]
-        assert parse_policy(first.policy("capacity")).levers == parse_policy("capacity+weave").levers
+        assert parse_policy(first.policy("capacity")).levers == acting.levers
 
 
 def test_the_search_begins_with_as_much_of_weave_as_there_is() -> None:

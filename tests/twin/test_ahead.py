@@ -31,6 +31,7 @@ from heddle.twin.simulated_choice import simulate_choosing
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, Standing
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.connection import Answer as Over
+from heddle.yarn.live.levers import young_reports
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.observer import Observer
 from yarn_live.fake_rm import FakeRm
@@ -61,6 +62,21 @@ def test_the_same_state_leads_to_the_same_decision_live_and_simulated(monkeypatc
     for snapshot, in_force, at_ms, choice in decided:
         question = Question(at_ms, in_force, NOTHING, 3600.0)
         assert decide(snapshot, CANDIDATES, question, QUICK, 3600.0) == choice
+
+
+def test_candidates_count_new_containers_as_the_controller_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Candidate] = []
+
+    def note(snapshot: Snapshot, candidates: Any, in_force: int, *_: Any, **__: Any) -> Choice:
+        asked.extend(candidates)
+        return Choice(0, 1, "", "", "")
+
+    monkeypatch.setattr(beside, "choose", note)
+    monkeypatch.setattr(beside, "_has_knobs", lambda *_: True)
+    nothing = Snapshot(Cluster((Node("n0", (1, 1), (1, 1)),)), "capacity", 0, ())
+    for learnt in (0, 1, 25):
+        decide(nothing, CANDIDATES, Question(0, 2, NOTHING, 1.0, learnt), QUICK, 1.0)
+    assert [young_reports(one.policy) for one in asked] == [0, 2, 2, 0, 2, 2, 0, 25, 25]
 
 
 def test_a_cluster_is_as_found_whatever_was_turned() -> None:

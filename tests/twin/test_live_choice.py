@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -16,12 +18,14 @@ from heddle.twin.live_choice import NOT_NOW, TOO_LATE, LiveChoice, Told
 from heddle.twin.rollouts import Candidate
 from heddle.twin.shadow_time import NEEDED_S, ShadowTime
 from heddle.yarn.live.applying.standing import Standing
+from heddle.yarn.live.controller import Step
 from heddle.yarn.live.steering.desk import Desk
 from yarn_live.fake_cluster import FakeCluster
 from yarn_steering.fake_world import FakeWorld
 
 NAMES = ("capacity+weave", "capacity", "capacity+admission-control")
 RULE = Rule(every_ms=30_000, horizon_ms=60_000, rest_ms=300_000)
+START_REPORTS = 7
 
 
 @dataclass
@@ -81,8 +85,15 @@ class Steered:
         told = []
         for _ in range(seconds):
             self.clock.now_s += 1
-            told.append(self.choice.after(applications, Standing({"n:1": (8192, 8000)}), paused))
+            step = None if applications is None else step_with(applications)
+            told.append(self.choice.after(step, Standing({"n:1": (8192, 8000)}), paused))
         return told
+
+
+def step_with(applications: int) -> Step:
+    """What a choice looks at of a step."""
+    seen = SimpleNamespace(apps=range(applications))
+    return cast("Step", SimpleNamespace(snapshot=seen, start_reports=START_REPORTS))
 
 
 def choices(told: list[Told]) -> list[Choice]:
@@ -95,6 +106,7 @@ def test_it_asks_every_cycle_with_what_was_found_and_half_of_the_time() -> None:
     assert [question.at_ms for question in steered.ahead.questions] == [1_030_000, 1_060_000, 1_090_000]
     first = steered.ahead.questions[0]
     assert (first.in_force, first.seconds, first.found.sizes) == (0, 15.0, {"n:1": (8192, 8000)})
+    assert first.start_reports == START_REPORTS
 
 
 def test_the_best_is_in_force_from_its_answer_on_and_then_there_is_rest() -> None:

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
@@ -52,7 +52,7 @@ def clock() -> Clock:
 def control(client: RmClient, clock: Clock) -> Callable[..., Controller]:
     """control(policy, **settings): a controller that acts, and at every change, unless told otherwise."""
 
-    def make(policy: str | Policy, **settings: object) -> Controller:
+    def make(policy: str | Policy, others: Sequence[Policy] = (), **settings: object) -> Controller:
         chosen = {"shadow": False, "dead_band": (1, 1000), **settings}
         return Controller(
             client,
@@ -60,6 +60,7 @@ def control(client: RmClient, clock: Clock) -> Callable[..., Controller]:
             as_large_as_first_seen,
             Settings(**chosen),
             clock=clock,
+            others=others,
         )
 
     return make

@@ -8,7 +8,7 @@ from heddle.model.errors import RunRefused
 from heddle.model.reasons import Reason
 from heddle.policy.parse import parse_policy
 from heddle.yarn.live.controller import Controller
-from heddle.yarn.live.levers import charging_young
+from heddle.yarn.live.levers import charging_young, young_reports
 
 from .conftest import Clock
 from .fake_rm import FakeRm
@@ -77,7 +77,11 @@ def test_what_only_a_simulator_tells_is_refused(control: Callable[..., Controlle
         control("usage-feedback(forget=true)")
 
 
-def test_young_containers_are_charged_unless_the_policy_says_how() -> None:
+def test_young_containers_are_charged_for_as_long_as_the_policy_says_or_longer() -> None:
     assert "young_reports=10" in str(charging_young(parse_policy("usage-feedback"), 10_000, 1000))
-    assert "young_reports=2" in str(charging_young(parse_policy("usage-feedback(young_reports=2)"), 10_000, 1000))
+    for said, charged in ((0, 10), (2, 10), (30, 30)):
+        policy = charging_young(parse_policy(f"usage-feedback(young_reports={said})"), 10_000, 1000)
+        assert young_reports(policy) == charged
+    assert young_reports(charging_young(parse_policy("weave"), 10_000, 1000)) == 10
+    assert young_reports(charging_young(parse_policy("weave"), 0, 1000)) == 2
     assert charging_young(parse_policy("drf"), 10_000, 1000) == parse_policy("drf")

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 
+from heddle.policy.parse import parse_policy
 from heddle.yarn.live.controller import Controller, Step
+from heddle.yarn.live.levers import charging_young
 from heddle.yarn.live.start_delay import MOST_MS, SETTLED_MS, WINDOW_MS
 
 from .conftest import Clock
@@ -15,10 +17,17 @@ POLICY = "usage-feedback(damping=0.5, young_reports=10)"
 class Watched:
     """A node of 4096 MB whose containers show what the test says, polled each second."""
 
-    def __init__(self, rm: FakeRm, control: Callable[..., Controller], clock: Clock) -> None:
+    def __init__(
+        self,
+        rm: FakeRm,
+        control: Callable[..., Controller],
+        clock: Clock,
+        policy: str = POLICY,
+        others: tuple[str, ...] = (),
+    ) -> None:
         self.rm, self.clock = rm, clock
         rm.add_node("a:1", 4096, 8)
-        self.controller = control(POLICY, in_full_ms=YOUNG_MS)
+        self.controller = control(policy, [parse_policy(one) for one in others], learn_starts=True)
         self.app = rm.add_app()
         self.step()
         rm.start_am(self.app, "a:1", 256, 1)
@@ -119,10 +128,36 @@ def test_a_container_that_was_there_before_the_controller_is_no_sign(
     app = rm.add_app()
     rm.start_am(app, "a:1", 256, 1)
     rm.allocate(app, "a:1", 1024, 1)
-    controller = control(POLICY, in_full_ms=YOUNG_MS)
+    controller = control(POLICY, learn_starts=True)
     controller.step()
     clock.now_ms = 60_000
     assert controller.step().in_full_ms == YOUNG_MS
+
+
+def test_weave_learns_as_usage_feedback_does(rm: FakeRm, control: Callable[..., Controller], clock: Clock) -> None:
+    """What it says of new containers is the least: nothing is promised on those that show nothing."""
+    steered = str(charging_young(parse_policy("weave"), YOUNG_MS, 1000))
+    cluster = Watched(rm, control, clock, steered)
+    for _ in range(3):
+        rm.allocate(cluster.app, "a:1", 1024, 1)
+    for _ in range(40):
+        done = cluster.step()
+        assert cluster.promised_mb(done) <= 4096 + 156
+    assert (done.in_full_ms, done.start_reports) == (2 * 39_000, 2 * 39)
+
+
+def test_each_of_several_policies_has_its_own_least(
+    rm: FakeRm, control: Callable[..., Controller], clock: Clock
+) -> None:
+    others = ("capacity", "usage-feedback(young_reports=0)", "usage-feedback(young_reports=30)")
+    cluster = Watched(rm, control, clock, "weave", others)
+    rm.allocate(cluster.app, "a:1", 1024, 1)
+    cluster.wait(11)
+    counted = []
+    for number in range(4):
+        cluster.controller.put_in_force(number)
+        counted.append(cluster.step().in_full_ms)
+    assert counted == [22_000, None, None, 30_000]
 
 
 def test_without_it_the_policy_says_how_long(rm: FakeRm, control: Callable[..., Controller]) -> None:

@@ -142,7 +142,7 @@ def test_what_the_controller_learnt_is_in_the_policy_that_the_record_names(tmp_p
     decisions.flush()
     assert trial.counted_in_full_s(tmp_path) == 12.5
     assert "young_reports=13" in trial._spelled_out(alternative("usage-feedback"), tmp_path)
-    assert "young_reports=2" in trial._spelled_out(alternative("usage-feedback(young_reports=2)"), tmp_path)
+    assert "young_reports=13" in trial._spelled_out(alternative("choose(weave)"), tmp_path)
     assert trial._spelled_out(alternative("stock again"), tmp_path) == "stock"
 
 
@@ -153,6 +153,7 @@ def test_what_the_controller_learnt_is_in_the_policy_that_the_record_names(tmp_p
         ("stock again@second", Alternative(None, None, "second"), "stock"),
         ("stock( order = fair )", Alternative(None, "fair"), "capacity+leaf-order(default=fair)"),
         ("haste(initial=false)@x", Alternative("haste(initial=false)", None, "x"), "haste(initial=false)"),
+        ("choose(dress(theta=0.2)) @x", Alternative("dress(theta=0.2)", None, "x", True), "dress(theta=0.2)"),
     ],
 )
 def test_what_a_trial_compares(text: str, means: Alternative, simulated_as: str) -> None:

@@ -26,7 +26,8 @@ def next_steps(checked: Checked, address: str, command: str) -> list[NextStep]:
     if best is None:
         return watch
     steer = ["heddle", "yarn", "steer", "--rm", address, "--policy", best.steered]
-    shadow = NextStep("See what it would do, without changing anything", shlex.join([*steer, "--for", "10m"]))
+    look = shlex.join([*steer, "--for", "10m"])
+    shadow = NextStep(f"See what {best.steered} would do, without changing anything", look)
     if simulation_off(checked):
         return [shadow, *watch]
     needs = f" (live mode needs {best.needs})" if best.needs else ""

@@ -71,7 +71,7 @@ def _tiles(checked: Checked) -> str:
         tiles.append(("Memory reserved", f"{100 * share:.1f} %", detail))
     if checked.use is not None and checked.use.ratio is not None:
         idle = hours(checked.use.reserved - checked.use.used, MEMORY_MB)
-        cost = "" if checked.price is None else f", {checked.price * idle:,.2f} in money"
+        cost = "" if checked.price is None else f", {checked.price * idle:,.2f} at the given price"
         tiles.append(("Memory used of reserved", f"{100 * checked.use.ratio:.1f} %", f"{idle:,.1f} GB-h idle{cost}"))
     waiting = sum(one.applications for one in checked.gathered.now.waiting)
     tiles.append(("Applications waiting now", f"{waiting:,}", f"{checked.gathered.now.running:,} running"))
@@ -215,7 +215,7 @@ def _waiting(checked: Checked) -> str:
         + ("" if now else "<p>Nothing is waiting at the moment.</p>")
         + sortable_table("Now", heads, now, "who waits now", "text")
         + sortable_table(
-            "For an application master (finished applications)",
+            "How long finished applications waited for their application master",
             ("Queue", "Applications", "Median", "95th percentile"),
             past,
             "waits for application masters",

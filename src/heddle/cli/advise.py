@@ -132,7 +132,7 @@ def _try(
 
     chosen = _chosen(on, policies, baseline)
     if loaded.n_jobs < windows:
-        raise BadInput.of("--windows", f"the trace has only {loaded.n_jobs} jobs")
+        raise BadInput.of("WORKLOAD", f"{loaded.n_jobs} jobs are too few for {windows} windows (--windows)")
     parts = _parts(loaded, windows, tasks)
     for part in parts:
         check_run(part, on, 0)

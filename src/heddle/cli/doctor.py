@@ -86,7 +86,7 @@ def _findings() -> Iterator[Finding]:
         refuse_untried()
     except RunRefused as refused:
         yield Finding("Numba's version", WRONG, str(refused))
-    cores = f"{os.cpu_count() or 1}; compare and sweep use all of them where that pays off"
+    cores = f"{os.cpu_count() or 1}; compare and sweep use all of them if that pays off"
     yield Finding("cores", OK, cores)
     yield _memory()
     yield _cache()

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 On = Annotated[
     str,
     typer.Option(
-        help="Where to compute runs: local, local:PROCESSES, dask, dask://SCHEDULER:PORT, spark, spark:MASTER, or an "
-        "engine that is plugged in. local: one process per core, where that pays."
+        help="Where to compute runs: local, local:PROCESSES, dask, dask://SCHEDULER:PORT, spark, spark:MASTER, or a "
+        "plugged-in engine. local: one process per core, if that pays off."
     ),
 ]
 until_the_command_ends: Final = ExitStack()

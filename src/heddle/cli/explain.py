@@ -76,6 +76,8 @@ def explain(
     from heddle.report.page import write_page
 
     run = recorded_run(record)
+    if run.jobs.is_empty():
+        raise BadInput.of(str(record), "no job was seen while it was recorded: there is nothing to explain")
     if job is None and report is not None:
         raise BadInput.of("JOB", "--report needs a job: name one")
     again = [] if versus is None else simulated_again(record, run, versus, workload, cluster)

@@ -95,7 +95,7 @@ class BesideSession:
 
     def after(self, step: Step | None, session: Session) -> bool:
         """Whether another policy is in force from now on."""
-        told = self._choice.after(None if step is None else len(step.snapshot.apps), session.found, session.paused)
+        told = self._choice.after(step, session.found, session.paused)
         if told.choice is not None:
             self._entry["choice"] = told.choice.as_json()
         self._entry["outcomes"] += [outcome.as_json() for outcome in told.outcomes]

@@ -37,24 +37,24 @@ app = typer.Typer(
 @app.command("run")
 def run_sweep(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A .yaml or .toml file, see below.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the results; made, or taken up again.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for the results: created, or continued.")],
     on: On = "local",
     json: Json = False,
 ) -> int:
-    """Run a sweep, or go on with one that was interrupted.
+    """Run a sweep, or continue one that was interrupted.
 
-    The file is checked as a whole before anything runs. Each run is kept as soon as it ends, so that whatever stops
-    the sweep, the same command goes on where it was. A run that fails is kept with its error in results/failed, the
-    others go on, and the exit code is 1; the same command tries it again. The results are one Parquet data set for
+    heddle checks the whole file before anything runs. It stores each run as soon as it ends, so whatever stops the
+    sweep, the same command continues where it left off. A failed run does not stop the others: its error goes to
+    results/failed, the exit code is 1, and the same command retries it. The results are one Parquet data set for
     Polars, DuckDB and others: results/runs/*.parquet.
 
     \b
     The file:
       workloads: ["mix(jobs={jobs})"]
       policies: [fifo, "drf+n-sigma(n={n})"]
-      clusters: [8x65536x24]            left out: what the workload suggests
+      clusters: [8x65536x24]            default: the built-in workload's own
       loads: [0.8, 1.0, 1.2]            how much faster jobs are submitted
-      executors: [native, yarn-knobs]   and bridge; left out: native
+      executors: [native, yarn-knobs]   or bridge; default: native
       parameters: {jobs: [20, 40], n: [2, 3, 5]}
       seeds: 5
     \b
@@ -112,7 +112,7 @@ def show_sweep(
     report: Annotated[Path | None, typer.Option(help="Draw lines and heat maps into this HTML file.")] = None,
     json: Json = False,
 ) -> None:
-    """Show what came out best, and how sure that is.
+    """Show which policy came out best, and how certain that is.
 
     In each scenario (workload, load, cluster, executor) the policies are compared on the same seeds. Intervals against
     the best are corrected for having looked at all pairs: with many candidates, some are good by luck.
@@ -125,11 +125,10 @@ def show_sweep(
     """
     from rich.text import Text
 
-    from heddle.analysis.comparison.sweep_axes import best_of, column_of, numeric_axes, sampling_in, scenarios
+    from heddle.analysis.comparison.sweep_axes import best_of, numeric_axes, sampling_in, scenarios
     from heddle.experiments.sweep_store import FAILED_RUNS, SweepStore
     from heddle.report.page import write_page
-    from heddle.report.sweep import standing_cells, sweep_html
-    from heddle.report.wording import Scale
+    from heddle.report.sweep import standing_cells, standings_scale, sweep_html
 
     chosen = _metric(metric)
     store = SweepStore(folder)
@@ -147,9 +146,10 @@ def show_sweep(
         places = [_as_json(where, best, sampling) for where, best, sampling in found]
         print_json({"name": name, "runs": rows.height, "planned": len(keys), "metric": metric, "scenarios": places})
         return
-    scale = Scale.of(chosen, rows[column_of(chosen)].drop_nulls().to_list())
-    headings = ("policy", chosen.title.lower(), "against the best", "")
     for where, best, _ in found:
+        scale = standings_scale(best, chosen)
+        title = chosen.title.lower() + (f" ({scale.unit})" if scale.unit else "")
+        headings = ("policy", title, "against the best", "")
         cells = standing_cells(best, scale, _SHOWN)
         for left in best.left_out[:_SHOWN]:
             cells.append((left.name, "–", "", Text(left.why, style="red" if left.stalled else "")))

@@ -19,7 +19,7 @@ Output = Annotated[Path, typer.Option("--output", "-o", help="The .parquet file 
 
 
 def describe(workload: Spec, json: Json = False) -> None:
-    """Say what is in a trace, what it lacks for which policy, and which cluster it would load to 80 %.
+    """Show what a trace contains, what it lacks for which policy, and which cluster it would load to 80 %.
 
     \b
     Examples:
@@ -66,7 +66,7 @@ def slice_trace(
     end: Annotated[float | None, typer.Option("--to", help="End of submissions (not included), in seconds.")] = None,
     json: Json = False,
 ) -> None:
-    """Cut out the jobs that were submitted in a window of time.
+    """Keep only the jobs submitted in a time window.
 
     \b
     Example:
@@ -82,7 +82,7 @@ def slice_trace(
 def scale(
     workload: Spec,
     output: Output,
-    load: Annotated[float, typer.Option(help="How many times as fast jobs come.", min=0.0001)] = 1.0,
+    load: Annotated[float, typer.Option(help="Factor on the submission rate.", min=0.0001)] = 1.0,
     duration: Annotated[float, typer.Option(help="Factor on all durations.", min=0)] = 1.0,
     memory: Annotated[float, typer.Option(help="Factor on reserved and used memory.", min=0)] = 1.0,
     vcores: Annotated[float, typer.Option(help="Factor on reserved and used vcores.", min=0)] = 1.0,
@@ -107,7 +107,7 @@ def sample(
     seed: Annotated[int, typer.Option(help="Seed of the draw.", min=0)] = 0,
     json: Json = False,
 ) -> None:
-    """Draw some of the jobs, at the times they had.
+    """Draw a sample of the jobs, at their original times.
 
     \b
     Example:
@@ -131,9 +131,9 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="A .csv, .parquet, or .json (SLS) file.")],
     json: Json = False,
 ) -> None:
-    """Write a workload for others: CSV of tasks, heddle's Parquet, or YARN's scheduler load simulator (SLS).
+    """Write a workload for other tools: a CSV of tasks, heddle's Parquet, or YARN's scheduler load simulator (SLS).
 
-    What the format cannot hold is said, not dropped in silence.
+    heddle lists what the format cannot express; nothing is dropped silently.
 
     \b
     Examples:
@@ -165,7 +165,7 @@ def export(
 def fit(
     workload: Spec,
     output: Output,
-    jobs: Annotated[int | None, typer.Option(help="Jobs to make [default: as many as the trace has].", min=2)] = None,
+    jobs: Annotated[int | None, typer.Option(help="Number of jobs [default: as many as the trace has].", min=2)] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 0,
     json: Json = False,
 ) -> None:
@@ -201,7 +201,7 @@ def share(
     round_s: Annotated[float, typer.Option(help="Round times to multiples of this many seconds.", min=0)] = 0.0,
     json: Json = False,
 ) -> None:
-    """Write a trace that can be given away: hashed names, coarser times, and a manifest of what was done.
+    """Write a trace that can be shared: hashed names, coarser times, and a manifest of what was done.
 
     \b
     Examples:
@@ -238,16 +238,16 @@ def share(
 def repeat(
     workload: Spec,
     output: Output,
-    times: Annotated[int, typer.Option(help="How often it comes.", min=1)],
+    times: Annotated[int, typer.Option(help="How many times.", min=1)],
     every: Annotated[
         float | None,
-        typer.Option(metavar="S", help="Seconds from one begin to the next [default: its span and a mean gap].", min=0),
+        typer.Option(metavar="S", help="Seconds from start to start [default: its span plus a mean gap].", min=0),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write a trace that comes again and again, such as a day for a year. The file may be larger than memory.
+    """Write a trace many times in a row, such as a day for a year. The file may be larger than memory.
 
-    Jobs of the second time have `~2` behind their names, and so on. `heddle simulate FILE --blocks` runs it.
+    Jobs of the second repetition get `~2` appended to their names, and so on. `heddle simulate FILE --blocks` runs it.
 
     \b
     Example:

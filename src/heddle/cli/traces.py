@@ -44,7 +44,7 @@ def _pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
 
 @app.command("import")
 def import_command(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files or folders, packed as they are.")],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files or folders, compressed or not.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The .parquet file to write.")],
     format_name: Annotated[
         str | None, typer.Option("--format", "-f", help="See `heddle traces formats` [default: recognised].")
@@ -61,10 +61,10 @@ def import_command(
     strict: Annotated[bool, typer.Option("--strict", help="A row that would be set aside is an error.")] = False,
     json: Json = False,
 ) -> None:
-    """Import a trace as a workload, and account for every row that was read.
+    """Import a trace as a workload, and account for every row.
 
-    Beside OUT.parquet appear OUT.import.json (the account), OUT.cluster.yaml (where the source has machines; it is
-    then the default cluster of OUT.parquet) and OUT.set-aside.csv (rows that could not be used, with the reasons).
+    Next to OUT.parquet, heddle writes OUT.import.json (the account), OUT.cluster.yaml (if the source has machines; it
+    becomes the default cluster of OUT.parquet) and OUT.set-aside.csv (rows that could not be used, with reasons).
 
     \b
     Examples:
@@ -118,7 +118,7 @@ def formats(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One format, in full.")] = None,
     json: Json = False,
 ) -> None:
-    """List the formats that can be imported, and what is modelled where a source does not say.
+    """List the formats that can be imported, and what heddle assumes where a source has no data.
 
     \b
     Examples:

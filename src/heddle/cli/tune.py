@@ -56,27 +56,27 @@ def tune(
     executor: Annotated[
         Literal["native", "yarn-knobs", "bridge"],
         typer.Option(
-            help="yarn-knobs: only what a stock YARN can be steered to. bridge: what one with the bridge can. "
+            help="yarn-knobs: only what stock YARN can be steered to do. bridge: what YARN with the bridge can do. "
             "native: every lever."
         ),
     ] = "yarn-knobs",
-    seed: Annotated[int, typer.Option(help="Of the search.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the search.", min=0)] = 0,
     block_s: Annotated[
         float | None, typer.Option(help="Length of time blocks in seconds [default: what the jobs suggest].", min=0.001)
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Keep the trials here; the same command then goes on with them."),
+        typer.Option("--output", "-o", help="Keep the trials here; the same command then continues from them."),
     ] = None,
     on: On = "local",
     report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
     json: Json = False,
 ) -> None:
-    """Find the policy that suits this cluster's jobs best, and say whether it is worth a change.
+    """Find the policy that suits this cluster's jobs best, and decide whether a change is worth it.
 
-    Every other block of the trace's time is searched; the others are reported on, so that luck in the search is not
-    taken for a gain. Where nothing beats today's policy with confidence, the answer is to keep it.
-    The same seed and number of candidates give the same answer, on however many processes, interrupted or not.
+    The search uses every other time block of the trace; the report uses the others, so luck in the search does not
+    look like a gain. If nothing beats today's policy with confidence, the answer is to keep it.
+    The same seed and number of candidates give the same answer on any number of processes, interrupted or not.
 
     \b
     Examples:

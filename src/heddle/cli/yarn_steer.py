@@ -67,7 +67,8 @@ def steer(
         typer.Option(
             "--young",
             min=0,
-            help="Minimum seconds for which a new container counts in full; longer where starts are slow.",
+            help="Minimum seconds for which a new container counts in full; longer where starts are slow. "
+            "0: exactly as the policy says.",
         ),
     ] = 10,
     overcommit: Annotated[
@@ -195,8 +196,7 @@ def steer(
             dead_band=(dead_band_mb, MILLI * dead_band_vcores),
             shadow=mode == "shadow",
             limits=limits,
-            # Of several policies some say it: how long starts take is then not learnt for the others either.
-            in_full_ms=young_ms if charging != policies[0] and not others else 0,
+            learn_starts=young_ms > 0,
         )
         chosen = charging
         terms = Terms(lease_s, getpass.getuser(), accept_sizes)
@@ -316,7 +316,7 @@ class _Teller:
     def end(self) -> None:
         """Of a shadow, which may have said nothing so far."""
         made = counted(self._changes, "change")
-        self.say(f"{counted(self._steps, 'step')}; live mode would have made {made}")
+        self.say(f"{counted(self._steps, 'step')}; live mode would have made at most {made}")
 
     def say(self, text: str) -> None:
         self._showing.said(text)

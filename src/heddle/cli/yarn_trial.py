@@ -31,7 +31,10 @@ def trial(
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            "--policy", "-p", help="stock, stock(order=fair), or a policy; @NAME: on that cluster. Repeatable."
+            "--policy",
+            "-p",
+            help="stock, stock(order=fair), a policy, or choose(POLICY) to let the twin choose; @NAME: on that cluster."
+            " Repeatable.",
         ),
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Number of runs per policy; fixed in advance.")] = 3,

@@ -54,7 +54,7 @@ def overheads_of(run: Run) -> Overheads:
     ended = run.jobs.filter(pl.col("outcome") == "finished").select("job", "ended_at_ms")
     both = masters.join(tasks, on="job").join(ended, on="job").drop_nulls()
     if not len(both):
-        raise BadInput.of("record", "no job with an AM and tasks finished in it, so it does not tell what AMs take")
+        raise BadInput.of("record", "no job with an AM and tasks finished in it, so it does not show how long AMs take")
     return Overheads(
         round(median((both["asked"] - both["began"]).to_list())),
         max(0, round(median((both["ended_at_ms"] - both["last"]).to_list()))),

@@ -56,8 +56,8 @@ def _count_or_null(value: Any) -> bool:
 
 MANIFEST: Final = (
     ManifestField("format_version", "integer", f"version of this format: {FORMAT_VERSION}", _count),
-    ManifestField("heddle_version", "text", "the heddle that wrote the record", _text),
-    ManifestField("policy", "text", "the policy as it was written", _text),
+    ManifestField("heddle_version", "text", "the version of heddle that wrote the record", _text),
+    ManifestField("policy", "text", "the policy as the user wrote it", _text),
     ManifestField("seed", "integer", "the seed of the run's random draws", _whole),
     ManifestField("executor", "text", "one of " + ", ".join(EXECUTORS), lambda value: value in EXECUTORS),
     ManifestField("workload.name", "text", "name of the workload", _text),
@@ -65,34 +65,34 @@ MANIFEST: Final = (
     ManifestField("workload.about", "object", "where it comes from", lambda value: isinstance(value, dict)),
     ManifestField("cluster.name", "text", "name of the cluster", _text),
     ManifestField("cluster.hash", "text", "digest of its configuration", _text),
-    ManifestField("cluster.nodes", "integer", "how many nodes it has", _count),
+    ManifestField("cluster.nodes", "integer", "number of nodes", _count),
     ManifestField("cluster.resources", "list of text", "its resources, as in `resources`", _list_of(_text)),
     ManifestField("cluster.queues", "object",
-                  "of each queue `parent`, `maximum_permille` (or, where not null, `maximum`: amounts), "
+                  "for each queue `parent`, `maximum_permille` (or, if not null, `maximum`: amounts), "
                   "`am_share_permille` (-1: the policy's); may be missing",
                   lambda value: isinstance(value, dict), optional=True),
     ManifestField("cluster.background", "object",
-                  "for each node with load of others, by number, lists of [ms, [use per resource]]; may be missing",
+                  "for each node with background load, by number: lists of [ms, [use per resource]]; may be missing",
                   lambda value: isinstance(value, dict), optional=True),
     ManifestField("resources", "list of text", "resources; lists per resource have this order", _list_of(_text)),
     ManifestField("capacity_total", "integer per resource", "hardware of all nodes", _list_of(_count)),
     ManifestField("allowance_total", "integer per resource", "what may be promised on all nodes", _list_of(_count)),
     ManifestField("outcome", "text", "one of " + ", ".join(RUN_OUTCOMES), lambda value: value in RUN_OUTCOMES),
-    ManifestField("reason", "text or null", "why it stalled; of a partial record, how far the run is known",
+    ManifestField("reason", "text or null", "why it stalled; for a partial record, how far the run is known",
                   lambda value: value is None or _text(value)),
     ManifestField("choices", "list of objects",
-                  "of a run that chose its policy (`--choose`), each cycle: `at_ms`, `in_force`, `chosen`, `why`, "
-                  "`prospects` (of each policy the applications that there would be on average until `horizon_ms` "
-                  "later, and how many fewer than under the one in force), `predicted` of these for the chosen one, "
+                  "each cycle of a run that chose its policy (`--choose`): `at_ms`, `in_force`, `chosen`, `why`, "
+                  "`prospects` (for each policy, the predicted mean number of applications until `horizon_ms` later, "
+                  "and how many fewer than under the active one), `predicted`: the same for the chosen policy, "
                   "`came`: how many there were; may be missing",
                   _list_of(lambda value: isinstance(value, dict)), optional=True),
-    ManifestField("wall_s", "number or null", "time that the whole run took on the machine", _amount),
-    ManifestField("simulate_s", "number or null", "of this, simulating", _amount),
-    ManifestField("compile_s", "number or null", "of this, compiling", _amount),
-    ManifestField("peak_rss_mb", "number or null", "most memory that the process held", _amount),
+    ManifestField("wall_s", "number or null", "wall time of the whole run", _amount),
+    ManifestField("simulate_s", "number or null", "of this, time spent simulating", _amount),
+    ManifestField("compile_s", "number or null", "of this, time spent compiling", _amount),
+    ManifestField("peak_rss_mb", "number or null", "peak memory of the process", _amount),
     ManifestField("started_by", "list of text, or text", "the command line, or `api`",
                   lambda value: _text(value) or _list_of(_text)(value)),
-    ManifestField("complete_attempts", "boolean", "attempts has all that were seen, not only each task's last", _flag),
+    ManifestField("complete_attempts", "boolean", "`attempts` has every attempt, not only each task's last", _flag),
     ManifestField("use_known", "boolean", "the true use of every working task was recorded", _flag),
     ManifestField("totals.reserved_ms", "integer per resource", "reserved from allocation to end, in resource x ms",
                   _list_of(_count)),
@@ -100,19 +100,19 @@ MANIFEST: Final = (
                   "in live records, YARN's own memorySeconds and vcoreSeconds of ended applications; may be missing",
                   _list_of(_count), optional=True),
     ManifestField("totals.yarn_reserved_by_job_ms", "object",
-                  "the same of each ended application, by number of its job; may be missing",
+                  "the same for each ended application, by job number; may be missing",
                   lambda value: isinstance(value, dict) and all(_list_of(_count)(one) for one in value.values()),
                   optional=True),
     ManifestField("totals.used_ms", "integer or null per resource", "used, in resource x ms", _list_of(_count_or_null)),
     ManifestField("totals.crashed_tasks", "integer", "attempts that ended because a node's memory was full", _count),
     ManifestField("totals.killed_tasks", "integer", "attempts killed above their own reservation", _count),
     ManifestField("totals.retried_tasks", "integer", "attempts that were not a task's first", _count),
-    ManifestField("totals.preempted_tasks", "integer", "attempts that had to give way", _count),
-    ManifestField("totals.allocations", "integer", "containers given out", _count),
-    ManifestField("totals.moved_bytes", "integer or null", "moved between nodes; null: not known", _count_or_null),
+    ManifestField("totals.preempted_tasks", "integer", "attempts that were preempted", _count),
+    ManifestField("totals.allocations", "integer", "containers allocated", _count),
+    ManifestField("totals.moved_bytes", "integer or null", "moved between nodes; null: unknown", _count_or_null),
     ManifestField("totals.cross_rack_bytes", "integer or null", "of these, between racks", _count_or_null),
     ManifestField("totals.local_bytes", "integer or null", "read by tasks on their own node", _count_or_null),
-    ManifestField("totals.fetch_ms", "integer or null", "time that attempts spent fetching, summed up", _count_or_null),
+    ManifestField("totals.fetch_ms", "integer or null", "total time that attempts spent fetching", _count_or_null),
 )  # fmt: skip
 
 _PER_RESOURCE: Final = (

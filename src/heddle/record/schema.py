@@ -50,7 +50,7 @@ _EVENT_MEANINGS: Final = {
     "job_arrived": "the job may start; `value`: its submission (ms)",
     "job_ended": "the job finished or failed; `value`: a JobOutcome number",
     "admitted": "admission let the job start",
-    "wait": "the stage begins to wait for the reason in `reason`, or goes on waiting for a new one; NONE: no longer",
+    "wait": "the stage starts waiting for the reason in `reason`, or keeps waiting for a new one; NONE: no longer",
     "node_lost": "the node and its containers are gone",
     "node_returned": "the node is back, empty",
     "moved": "the job belongs to `queue` from now on",
@@ -80,7 +80,7 @@ def tables(resources: Sequence[str]) -> dict[str, Table]:
         Column("queue", text, "full name of its leaf queue"),
         Column("user", text, "who submitted it"),
         Column("submit_at_ms", i64, "when it was submitted"),
-        Column("am_started_at_ms", i64, "when its application master first ran; null: it has none, or never", True),
+        Column("am_started_at_ms", i64, "when its application master first ran; null: none, or it never ran", True),
         Column("started_at_ms", i64, "when its first task or executor ran; null: never", True),
         Column("ended_at_ms", i64, "when it finished or failed; null: unfinished", True),
         Column("outcome", text, "one of " + ", ".join(JOB_OUTCOMES)),
@@ -98,17 +98,17 @@ def tables(resources: Sequence[str]) -> dict[str, Table]:
         Column("allocated_at_ms", i64, "when it got its container (inner tasks: their slot)"),
         Column("started_at_ms", i64, "when it began to run; null: it ended before that", True),
         Column("ended_at_ms", i64, "when it ended; null: it still held its container when the run stalled", True),
-        Column("outcome", i8, "how it ended: " + _numbered([outcome.name for outcome in Outcome]) + "; -1: not known"),
+        Column("outcome", i8, "how it ended: " + _numbered([outcome.name for outcome in Outcome]) + "; -1: unknown"),
         Column("shape", i32, "what it reserved: row of shapes (inner tasks reserve nothing themselves)"),
         *(
             Column(f"used_{name}_ms", i64, f"its use of {name}, summed over its milliseconds; null: unknown", True)
             for name in resources
         ),
-        Column("fetched_at_ms", i64, "when the last of its input had come, or it ended before; null: no fetch", True),
-        Column("fetch_ms", i64, "how long it had fetched by then", True),
-        Column("fetched_bytes", i64, "fetched from other nodes by then; of a real cluster, received from them", True),
+        Column("fetched_at_ms", i64, "when all of its input had arrived, or it ended before; null: no fetch", True),
+        Column("fetch_ms", i64, "how long it had been fetching by then", True),
+        Column("fetched_bytes", i64, "fetched from other nodes by then; on a real cluster, received from them", True),
         Column("cross_rack_bytes", i64, "of these, from other racks", True),
-        Column("allocation", i64, "orders allocations, also within an instant; null: their order is not known", True),
+        Column("allocation", i64, "order of allocations, even within an instant; null: unknown", True),
     )
     shapes = (
         Column("shape", i32, "number of the reservation"),
@@ -119,7 +119,7 @@ def tables(resources: Sequence[str]) -> dict[str, Table]:
         Column("job", i32, "its job"),
         Column("name", text, "its name in the workload; repeats across jobs"),
         Column("kind", i8, "its kind: " + _numbered(KIND_NAMES)),
-        Column("n_tasks", i32, "how many tasks it has"),
+        Column("n_tasks", i32, "number of tasks"),
         Column("shape", i32, "what each of its containers reserves: row of shapes"),
     )
     nodes = (
@@ -144,8 +144,8 @@ def tables(resources: Sequence[str]) -> dict[str, Table]:
         Table("jobs", "One row per job, in order of number.", jobs),
         Table(
             "attempts",
-            "One row per attempt to run a task, or, as the manifest says, each task's last. Of a recorded run of the "
-            "simulator in the order of their ends, and last those that had none.",
+            "One row per attempt to run a task or, if the manifest says so, only each task's last. In records of the "
+            "simulator, in the order in which they ended; those that did not end come last.",
             attempts,
         ),
         Table("shapes", "The distinct reservations.", shapes),

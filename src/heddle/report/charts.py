@@ -21,6 +21,7 @@ _HEIGHT: Final = 250
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 26, 40
 _ROW: Final = 36  # of a bar with its label above it
 LABEL_CHARACTERS: Final = 44
+_HALF_CHARACTER: Final = 3.4
 _NEAR: Final = 0.4  # points closer than this to the last drawn one cannot be seen
 
 
@@ -123,9 +124,10 @@ def line_chart(title: str, x: Axis, y: Axis, lines: Sequence[Line], guide: float
             f'<text class="tick" x="{_LEFT - 6}" y="{at}" dy=".35em" text-anchor="end">{tick_text(tick)}</text>'
         )
     for tick in x.ticks():
-        at = coordinate(across(np.array([tick]))[0])
-        parts.append(f'<path class="axis" d="M{at} {floor}v4"/>')
-        parts.append(f'<text class="tick" x="{at}" y="{floor + 17}" text-anchor="middle">{tick_text(tick)}</text>')
+        place, text = float(across(np.array([tick]))[0]), tick_text(tick)
+        middle = min(place, WIDTH - _HALF_CHARACTER * len(text))  # nothing is cut off at the right
+        parts.append(f'<path class="axis" d="M{coordinate(place)} {floor}v4"/>')
+        parts.append(f'<text class="tick" x="{coordinate(middle)}" y="{floor + 17}" text-anchor="middle">{text}</text>')
     parts.append(f'<path class="axis" d="M{_LEFT} {floor}H{WIDTH - _RIGHT}"/>')
     parts.append(f'<text class="label" x="4" y="14">{escape(y.label)}</text>')
     parts.append(

@@ -25,7 +25,7 @@ def explained_html(lives: Sequence[Explained], detail: Callable[[Span], str], co
         f'<p class="verdict">Alone on the cluster it would take {alone} at least. '
         f"Most of its wait: {escape(waited)}.</p>"
         f'<figure><h3>Its life</h3><p class="key">{key_of(lives, colours)}</p>{lives_chart(title, bars, colours)}'
-        "<figcaption>From its submission to its end. Faint colour: a part of it ran meanwhile.</figcaption></figure>"
+        "<figcaption>From submission to end. Fainter colour: part of it was running.</figcaption></figure>"
         + f"<h2>Where the time went</h2>{_causes(lives)}<h2>Span by span, under {escape(first.policy)}</h2>"
         + _spans(first, detail)
         + f"<h2>How to get this again</h2><pre>{escape(command)}</pre>"

@@ -113,7 +113,7 @@ def count_figure(comparison: Comparison, cluster: str, what: Literal["running", 
         top = max(top, float(level.max()))
     title = "Containers running" if what == "running" else "Containers waiting"
     x_axis = _time_axis([run.curves for run in runs], divisor, unit)
-    caption = f"Seed {seed}, mean over each of {len(runs[0].curves.running)} steps of time." + _incomplete(runs)
+    caption = f"Seed {seed}, means over {len(runs[0].curves.running)} time steps." + _incomplete(runs)
     return figure(title, line_chart(title, x_axis, Axis("containers", 0.0, nice_top(top)), lines), caption)
 
 

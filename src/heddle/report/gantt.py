@@ -27,8 +27,8 @@ def delayed_figure(comparison: Comparison, cluster: str, policy: str) -> str:
             title = f"The most delayed jobs: {policy}"
             reasons = reason_colours(run.delayed)
             caption = (
-                "Each bar is a job from submission to end; colour shows what it waited for, faint colour that a "
-                f"part of it ran meanwhile. The {len(run.delayed)} jobs furthest beyond their time alone; "
+                "Each bar is a job from submission to end; the colour shows what it waited for, a fainter "
+                f"one that part of it was running. The {len(run.delayed)} jobs furthest beyond their time alone; "
                 f"seed {run.seed}."
             )
             key = f'<p class="key">{key_of(run.delayed, reasons)}</p>'

@@ -58,7 +58,7 @@ svg{width:100%;height:auto;display:block}
 .ramp i{width:16px;margin:0}.ramp{align-items:center;gap:2px 8px}
 .life rect{fill:var(--c)}.life .part{opacity:.45}.key .part i{opacity:.45}.run{--c:var(--c1)}.start{--c:var(--rule)}
 .said td:last-child{text-align:left;white-space:normal}.said th:last-child{text-align:left}
-table.text td:last-child{white-space:normal;min-width:9em}
+table.text td:last-child{white-space:normal;min-width:9em}table.text td.words:last-child{min-width:15em}
 .findings th:first-child{min-width:0;width:6.5em;white-space:nowrap;overflow-wrap:normal}
 .findings .low{color:var(--quiet)}
 .titled{display:flex;flex-wrap:wrap;align-items:baseline;justify-content:space-between;gap:0 16px}
@@ -79,7 +79,8 @@ th,td{padding:7px 10px;text-align:right;vertical-align:top;border-bottom:1px sol
 tr:last-child>*{border-bottom:0}
 th:first-child{text-align:left;position:sticky;left:0;background:var(--page);white-space:normal;overflow-wrap:anywhere;
  min-width:min(210px,34vw);max-width:230px}
-thead th{background:var(--panel)!important;vertical-align:bottom}
+thead th{background:var(--panel)!important;vertical-align:bottom;min-width:5.5em}.numbers thead th{min-width:0}
+th.words,td.words{text-align:left}.scroll+.figures{margin-top:20px}
 thead button{font:inherit;font-weight:600;color:inherit;background:none;border:0;padding:0;cursor:pointer;
  text-align:inherit;white-space:normal}
 thead button::after{content:" ↕";color:var(--quiet)}th[aria-sort=ascending] button::after{content:" ↑"}

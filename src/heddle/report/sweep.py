@@ -43,7 +43,7 @@ def sweep_html(name: str, table: pl.DataFrame, metric: ComparedMetric, command: 
         best, caution = best_of(rows, metric), sampling_in(rows).caution
         sections.append(
             f'<section><h2>{escape(where)}</h2><p class="verdict">{escape(best.sentence())}</p>'
-            f"{_standings(best, metric, scale)}<p><small>{escape(caution)}</small></p></section>"
+            f"{_standings(best, metric)}<p><small>{escape(caution)}</small></p></section>"
         )
     axes = numeric_axes(table)
     drawn = [one for axis in axes for one in lines_over(table, axis, metric)]
@@ -64,8 +64,14 @@ def sweep_html(name: str, table: pl.DataFrame, metric: ComparedMetric, command: 
     return page(f"Sweep {name}", f'<p class="quiet">{runs}; {escape(metric.title.lower())}.</p>{body}', N_COLOURS)
 
 
-def _standings(best: Best, metric: ComparedMetric, scale: Scale) -> str:
+def standings_scale(best: Best, metric: ComparedMetric) -> Scale:
+    """As in a comparison of the same runs: what the means of one scenario call for, not a single slow run."""
+    return Scale.of(metric, [one.mean for one in best.standings])
+
+
+def _standings(best: Best, metric: ComparedMetric) -> str:
     rows = []
+    scale = standings_scale(best, metric)
     for one in best.standings[:_ROWS]:
         behind, says = _behind(one, best)
         name = escape(one.name, quote=True)
@@ -159,11 +165,11 @@ def _map_figure(one: HeatMap, metric: ComparedMetric, scale: Scale) -> str:
 
 
 def standing_cells(best: Best, scale: Scale, count: int) -> list[Sequence[str | Text]]:
-    """The same standings as rows of a terminal table."""
+    """The same standings as rows of a terminal table, whose heading has the unit."""
     rows: list[Sequence[str | Text]] = []
     for one in best.standings[:count]:
         behind, says = _behind(one, best)
-        mean = f"{scale.write(one.mean)} {scale.half_width(one.interval)}".rstrip()
+        mean = f"{scale.write_bare(one.mean)} {scale.half_width(one.interval)}".rstrip()
         rows.append((one.name, mean, behind, says or "best"))
     return rows
 

@@ -16,8 +16,14 @@ def sortable_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Cel
     """A table below its title; nothing where it would have no rows. `label` is what a screen reader calls it."""
     if not rows:
         return ""
-    head = "".join(f'<th scope="col"><button>{escape(text)}</button></th>' for text in heads)
-    body = "".join(f"<tr>{''.join(_cell(place, *cell) for place, cell in enumerate(row))}</tr>" for row in rows)
+    words = {place for row in rows for place, (_, value) in enumerate(row) if isinstance(value, str) and value}
+    head = "".join(
+        f'<th scope="col"{_aligned(place in words)}><button>{escape(text)}</button></th>'
+        for place, text in enumerate(heads)
+    )
+    body = "".join(
+        f"<tr>{''.join(_cell(place, place in words, *cell) for place, cell in enumerate(row))}</tr>" for row in rows
+    )
     name = escape(label, quote=True)
     classes = f' class="{css}"' if css else ""
     long = len(rows) >= _FILTERED_FROM
@@ -29,9 +35,14 @@ def sortable_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Cel
     )
 
 
-def _cell(place: int, text: str, value: float | str) -> str:
+def _aligned(words: bool) -> str:
+    """Words are read from the left, numbers are compared at their right end."""
+    return ' class="words"' if words else ""
+
+
+def _cell(place: int, words: bool, text: str, value: float | str) -> str:
     key = escape(value if isinstance(value, str) else repr(float(value)), quote=True)
     tag, scope = ("th", ' scope="row"') if place == 0 else ("td", "")
     main, _, says = text.partition("|")
     below = f'<small class="{says if says != NO_DIFFERENCE else ""}">{escape(says)}</small>' if says else ""
-    return f'<{tag}{scope} data-v="{key}">{escape(main)}{below}</{tag}>'
+    return f'<{tag}{scope}{_aligned(words)} data-v="{key}">{escape(main)}{below}</{tag}>'

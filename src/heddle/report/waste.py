@@ -189,7 +189,7 @@ def ledger_table(ledger: Ledger, price: float | None = None) -> str:
     inferred = any(line.inferred and any(line.amounts) for line in ledger.lines)
     note = "* inferred: the record does not say which stages hold containers early. " if inferred else ""
     return sortable_table("The ledger", heads, rows, "the ledger") + (
-        f"<p><small>{note}The lines add up to the hardware over {write_s((ledger.end_ms - ledger.begin_ms) / 1000)}."
+        f"<p><small>{note}The rows add up to the hardware over {write_s((ledger.end_ms - ledger.begin_ms) / 1000)}."
         "</small></p>"
     )
 

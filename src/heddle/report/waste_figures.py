@@ -70,7 +70,7 @@ def _ledger_figure(over_time: LedgerOverTime, resource: str, of: str, shown: lis
         below = below + own
     title = f"{display_name(resource).capitalize()}: where it went{of}"
     chart = line_chart(title, x_axis, Axis("share of hardware (%)", 0.0, 100.0), drawn[::-1])
-    caption = f"From bottom to top in the order of the legend; {len(over_time.edges_s) - 1} steps of time, each a mean."
+    caption = f"Stacked from the bottom in the order of the legend; means of {len(over_time.edges_s) - 1} time steps."
     return figure(title, f'<p class="key">{"".join(key)}</p>{chart}', caption)
 
 

@@ -190,8 +190,7 @@ class Storm:
                         self.steps += 1
                         self.watch.stepped(process)
                         if choice is not None:
-                            seen = None if step is None else len(step.snapshot.apps)
-                            told = choice.after(seen, session.found, session.paused)
+                            told = choice.after(step, session.found, session.paused)
                             self.watch.in_force(process, told.in_force, RULE.rest_ms / 1000)
                             session.put_in_force(told.in_force)
                         if step is not None:

@@ -21,6 +21,7 @@ from heddle.policy.parameter import Value, literal
 from heddle.policy.parse import parse_policy
 from heddle.policy.presets import LEVERS, PRESETS
 from heddle.run import Executor, check_executor
+from heddle.yarn.live.levers import YOUNG_MS, charging_young
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ OPTIONS: Final[Mapping[Question, tuple[Option, ...]]] = {
             "usage-feedback",
             {
                 "damping": (0.125, 0.03, 0.06, 0.25, 0.5, 1.0),
-                "young_reports": (0, 2, 10, 30),
+                "young_reports": (10, 0, 2, 30),
                 "forget": (False, True),
             },
         ),
@@ -141,8 +142,8 @@ class Space:
             if option is not None:
                 grids = option.grids.items()
                 values = {name: lever.parameter(name) for name, _ in grids}
-                if all(values[name] in grid for name, grid in grids):
-                    chosen[lever.question] = Choice(option, tuple(values.items()))
+                here = tuple((name, values[name] if values[name] in grid else grid[0]) for name, grid in grids)
+                chosen[lever.question] = Choice(option, here)
         return Candidate.of(chosen)
 
     def screened(self) -> list[Candidate]:
@@ -206,6 +207,9 @@ def space_around(
         if question is Question.SIZING and not knows_use:
             return "no use is recorded, so nothing would show what promising more than there is breaks"
         policy = parse_policy(Candidate.of({question: choice}).policy(present))
+        acting = charging_young(policy, YOUNG_MS, cluster.timing.usage_report_ms)
+        if question is Question.SIZING and executor != "native" and acting != policy:
+            return f"`steer` counts new containers in full for {YOUNG_MS / 1000:g} s at least"
         try:
             check_executor([policy], workload, cluster, executor)
         except RunRefused as error:

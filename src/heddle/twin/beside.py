@@ -6,7 +6,7 @@ A program of its own (ahead.py), so that no step of the controller waits for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -25,6 +25,7 @@ from heddle.twin.rollouts import Candidate
 from heddle.twin.use import USE_EVERY_MS, ObservedUse
 from heddle.yarn.live.applying.standing import AM_SHARE, Standing
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.levers import counting_at_least
 from heddle.yarn.live.names import Names, Passing
 from heddle.yarn.live.snapshot import Snapshot as Look
 from heddle.yarn.live.wire import YarnError
@@ -37,12 +38,16 @@ _AM_SHARE_OF_ALL: Final = f"yarn.scheduler.capacity.{AM_SHARE}"
 
 @dataclass(frozen=True)
 class Question:
-    """`found`: knobs as they stood before anybody steered; `seconds`: how long the answer may take."""
+    """`found`: knobs as they stood before anybody steered; `seconds`: how long the answer may take.
+
+    `start_reports`: how many reports it takes here until containers have started, so far as that is known.
+    """
 
     at_ms: int
     in_force: int
     found: Standing
     seconds: float
+    start_reports: int = 0
 
 
 class Beside:
@@ -108,7 +113,8 @@ class Beside:
 def decide(
     snapshot: Snapshot, candidates: Sequence[Candidate], question: Question, rule: Rule, seconds: float
 ) -> Choice:
-    """As in a simulated run, among the present policy and those that this snapshot has knobs for."""
+    """As in a simulated run, among the present policy and those that this snapshot has knobs for, as they would act."""
+    candidates = [replace(one, policy=counting_at_least(one.policy, question.start_reports)) for one in candidates]
     present = candidates[question.in_force]
     possible = [one for one in candidates if one is present or _has_knobs(one, snapshot, rule)]
     return choose(snapshot, possible, possible.index(present), rule, question.at_ms, seconds=seconds)

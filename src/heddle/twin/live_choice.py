@@ -15,6 +15,7 @@ from heddle.twin.beside import Question
 from heddle.twin.choosing import Choice, Choosing
 from heddle.twin.outcomes import Outcome, Outcomes
 from heddle.yarn.live.applying.standing import Standing
+from heddle.yarn.live.controller import Step
 from heddle.yarn.live.world import Clock
 
 TOO_LATE: Final = "the answer came later than half of the cycle"
@@ -49,28 +50,27 @@ class LiveChoice:
         self._has_looked = False
         self._said = ""
 
-    def after(self, applications: int | None, found: Standing, paused: bool = False) -> Told:
-        """`applications`: those that run or wait; None: nobody has answered in this step.
-
-        `found`: knobs that may have been turned, as they were found.
-        """
+    def after(self, step: Step | None, found: Standing, paused: bool = False) -> Told:
+        """`step`: None: nobody has answered; `found`: knobs that may have been turned, as they were found."""
+        applications = None if step is None else len(step.snapshot.apps)
         now_ms, may_act, looked_ms = self._now_ms(), applications is not None and not paused, 0
         outcomes = self._outcomes.step(now_ms, applications)
         choice = self._heard(now_ms, may_act)
         if now_ms >= self._next_ms:
             looked_ms = self._choosing.rule.every_ms if self._has_looked else 0
             self._next_ms = now_ms + self._choosing.rule.every_ms
-            self._begin(now_ms, found, may_act)
+            self._begin(now_ms, found, may_act, 0 if step is None else step.start_reports)
         return Told(self._choosing.in_force, choice, outcomes, looked_ms)
 
     def _now_ms(self) -> int:
         return round(1000 * self._clock.monotonic())
 
-    def _begin(self, now_ms: int, found: Standing, may_act: bool) -> None:
+    def _begin(self, now_ms: int, found: Standing, may_act: bool, start_reports: int) -> None:
         """A cycle. Nothing is asked while the last change is young, or nobody has answered an earlier question."""
         self._has_looked = may_act and not self._choosing.may_change(now_ms)
         if may_act and not self._has_looked and self._asked is None:
-            self._asked = Question(now_ms, self._choosing.in_force, found, self._choosing.rule.every_ms / 2000)
+            seconds = self._choosing.rule.every_ms / 2000
+            self._asked = Question(now_ms, self._choosing.in_force, found, seconds, start_reports)
             self._ahead.ask(self._asked)
             self._outcomes.begin(now_ms)
 

@@ -41,6 +41,7 @@ def test_what_is_said_about_the_runs() -> None:
     assert "9 resamples of its 20 time blocks" in Sampling("blocks", 20, 60.0).over(10)
     assert Sampling("seeds").caution == ""
     assert "nothing about other days" in Sampling("chance").caution
+    assert Sampling("chance").over(5) == "on this one trace, over 5 seeds that vary only events on the cluster"
 
 
 def test_blocks_without_their_number_are_no_sampling() -> None:

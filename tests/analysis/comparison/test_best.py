@@ -23,6 +23,12 @@ def test_a_clear_winner_beats_all() -> None:
     assert find_best({"a": noisy(10, 1), "b": noisy(20, 2)}, "higher", Sampling()).best.name == "b"  # type: ignore[union-attr]
 
 
+def test_of_one_trace_that_was_not_resampled_the_sentence_speaks_of_that_trace_alone() -> None:
+    field = {"a": noisy(10, 1), "b": noisy(20, 2), "c": noisy(20, 3)}
+    assert find_best(field, "lower", Sampling("chance")).sentence().startswith("a is best on this one trace: it beats")
+    assert "trace" not in find_best(field, "lower", Sampling()).sentence()
+
+
 def test_among_equals_the_lucky_one_is_rarely_called_better() -> None:
     """Twenty equal candidates: without a correction most sweeps would find somebody who is "worse"."""
     wrong = naive = 0

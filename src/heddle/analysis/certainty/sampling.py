@@ -56,7 +56,8 @@ class Sampling:
         """What an estimate rests on, in words."""
         if self.kind == "blocks":
             return f"on the trace, judged by {pairs - 1} resamples of its {self.blocks} time blocks"
-        return f"over {pairs} seed{'s' if pairs > 1 else ''}"
+        seeds = f"over {pairs} seed{'s' if pairs > 1 else ''}"
+        return f"on this one trace, {seeds} that vary only events on the cluster" if self.kind == "chance" else seeds
 
     @property
     def caution(self) -> str:

@@ -57,6 +57,7 @@ class Best:
     left_out: tuple[LeftOut, ...]
     pairs: int  # of candidates, over which the confidence is shared
     seeds: int
+    sampling: Sampling
 
     @property
     def best(self) -> Standing | None:
@@ -76,6 +77,7 @@ class Best:
         beaten = others - len(self.as_good)
         rivals = "the other" if others == 1 else f"all {others} others" if beaten == others else f"{beaten} of {others}"
         sure = f"it beats {rivals} (95 % confidence{f' over all {self.pairs} pairs' if self.pairs > 1 else ''})"
+        alone = " on this one trace" if self.sampling.kind == "chance" else ""  # of other days nothing is known
         if self.seeds < 2:
             return f"{first.name} is best, but a single seed cannot rule out chance."
         if not beaten and all(one.mean == first.mean for one in self.standings):
@@ -83,9 +85,9 @@ class Best:
         if not beaten:
             return f"No difference shown between the {others + 1} candidates; {first.name} has the best mean."
         if not self.as_good:
-            return f"{first.name} is best: {sure}."
+            return f"{first.name} is best{alone}: {sure}."
         names = ", ".join(one.name for one in self.as_good[:3]) + (", ..." if len(self.as_good) > 3 else "")
-        return f"{first.name} comes out best: {sure}; no difference shown from {len(self.as_good)} ({names})."
+        return f"{first.name} comes out best{alone}: {sure}; no difference shown from {len(self.as_good)} ({names})."
 
 
 def find_best(candidates: Mapping[str, Outcomes], better: Literal["lower", "higher"], sampling: Sampling) -> Best:
@@ -116,4 +118,4 @@ def find_best(candidates: Mapping[str, Outcomes], better: Literal["lower", "high
         behind = None if change.pct is None else sign * change.pct
         spread = None if change.interval is None else sorted(sign * bound for bound in change.interval)
         standings.append(Standing(name, known[name], own, behind, (spread[0], spread[1]) if spread else None))
-    return Best(tuple(standings), left_out, pairs, len(seeds))
+    return Best(tuple(standings), left_out, pairs, len(seeds), sampling)

@@ -176,7 +176,7 @@ export function ledger(place, told) {
     return [name, share(told.memory, i), share(told.vcores, i)];
   }).filter((_, i) => told.memory[i] || told.vcores[i]));
   scroll.append(list);
-  fill(place, bar, scroll, el("p", `${span(told.seconds)} of the nodes' own sizes; the bar shows memory. Stale figures never count as use.`, "quiet"));
+  fill(place, bar, scroll, el("p", `Over ${span(told.seconds)}, as shares of the nodes' own sizes; the bar shows memory. Stale figures never count as use.`, "quiet"));
 }
 
 // What is left of a forecast: it was made a while ago, and says so.

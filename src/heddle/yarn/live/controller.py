@@ -52,7 +52,8 @@ class Step:
     decide_s: float  # from two snapshots to a plan
     act_s: float
     metrics_age_ms: dict[str, int]  # for how long a node's figures have not moved
-    in_full_ms: int | None  # for how long new containers count in full, where that is learnt
+    in_full_ms: int | None  # for how long new containers count in full; None: that is not learnt, or they do not
+    start_reports: int  # how many reports it takes until containers have started; 0: that is not learnt
 
     def of(self, *whats: str) -> list[Turn]:
         """The turns of these kinds of knobs."""
@@ -69,7 +70,7 @@ class Settings:
     dead_band: Size = DEAD_BAND  # smaller changes than this are not posted
     shadow: bool = True
     limits: Limits = field(default_factory=Limits)
-    in_full_ms: int = 0  # learn for how long new containers count in full, at least so long; 0: the policy says it
+    learn_starts: bool = False  # new containers count in full for as long as starts take; else as the policy says
 
     def __post_init__(self) -> None:
         if self.report_ms <= 0:
@@ -119,7 +120,7 @@ class Controller:
             for one in (policy, *others)
         ]
         self._in_force, self._handing_over = 0, HandingOver()
-        self._starts = StartDelay(settings.in_full_ms) if settings.in_full_ms else None
+        self._starts = StartDelay() if settings.learn_starts else None
 
     @property
     def live(self) -> LiveView:
@@ -140,23 +141,23 @@ class Controller:
         snapshot = self._as_found(seen)
         observed_s = self._clock.monotonic()
         changes, plan = [one.decide(snapshot) for one in self._minds][self._in_force]
-        in_full_ms = self._learn_starts(snapshot, changes)
+        start_reports, in_full_ms = self._learn_starts(snapshot, changes)
         decided_s = self._clock.monotonic()
         ages_ms = self._ages.look(snapshot.nodes.values(), snapshot.at_ms)
         table = table_of(plan, mind.live, mind.policy, seen.apps) if self._bridged else None
         turns = self._act(mind.wanted(plan), table, seen, ages_ms)
         spans_s = observed_s - began_s, decided_s - observed_s, self._clock.monotonic() - decided_s
-        return Step(snapshot, changes, plan, turns, *spans_s, metrics_age_ms=ages_ms, in_full_ms=in_full_ms)
+        return Step(snapshot, changes, plan, turns, *spans_s, ages_ms, in_full_ms, start_reports)
 
-    def _learn_starts(self, snapshot: Snapshot, changes: Changes) -> int | None:
-        """For how long containers count in full from now on: as long as they take to start here."""
+    def _learn_starts(self, snapshot: Snapshot, changes: Changes) -> tuple[int, int | None]:
+        """How long starts take, and for how long the policy in force then counts new containers in full."""
         if self._starts is None:
-            return None
+            return 0, None
         self._starts.learn(snapshot, changes)
-        in_full_ms = self._starts.in_full_ms(snapshot.at_ms)
-        for mind in self._minds:
-            mind.levers.charge_young(-(-in_full_ms // self.settings.report_ms))
-        return in_full_ms
+        report_ms = self.settings.report_ms
+        reports = -(-self._starts.in_full_ms(snapshot.at_ms) // report_ms)
+        charged = [mind.levers.charge_young(reports) for mind in self._minds]
+        return reports, report_ms * charged[self._in_force] or None
 
     def _as_found(self, seen: Snapshot) -> Snapshot:
         """Levers see what applications came with, not what we gave them; and may ask how queues were found."""

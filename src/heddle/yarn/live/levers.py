@@ -109,15 +109,30 @@ def unfit(policy: Policy) -> list[str]:
 
 
 def charging_young(policy: Policy, young_ms: int, report_ms: int) -> Policy:
-    """The policy with new containers counted in full for so long, where it can do that and does not say otherwise.
+    """The policy as it acts live: new containers count in full for so long at least.
 
     What a report shows of a container that was just launched says nothing about what it will use.
     """
-    young, reports = policy.sizing.young, -(-young_ms // report_ms)
-    if not young or young in policy.sizing.values:
+    return counting_in_full(policy, max(young_reports(policy), -(-young_ms // report_ms)))
+
+
+def counting_in_full(policy: Policy, reports: int) -> Policy:
+    """The policy with new containers counted in full for so many reports, where it can do that."""
+    if not policy.sizing.young:
         return policy
-    sizing = policy.sizing.with_values({young: reports})
+    sizing = policy.sizing.with_values({policy.sizing.young: reports})
     return replace(policy, levers=tuple(sizing if isinstance(one, Sizing) else one for one in policy.levers))
+
+
+def counting_at_least(policy: Policy, reports: int) -> Policy:
+    """The policy with new containers counted in full for so many reports or more, if it counts them at all."""
+    least = young_reports(policy)
+    return counting_in_full(policy, max(least, reports)) if least else policy
+
+
+def young_reports(policy: Policy) -> int:
+    """For how many reports the policy counts new containers in full; 0 if it does not."""
+    return int(policy.sizing.parameter(policy.sizing.young)) if policy.sizing.young else 0
 
 
 class _Memory:
@@ -192,12 +207,13 @@ class LiveLevers:
         self._ticking = {question: lever for question, lever in self._levers.items() if lever.every_ms}
         self._of_containers = [self._memory[q] for q, lever in self._levers.items() if lever.state.container]
 
-    def charge_young(self, reports: int) -> None:
-        """From now on new containers count in full for so many reports, with levers that do so at all."""
-        sizing = self.policy.sizing
-        if sizing.young and sizing.parameter(sizing.young):
-            params = self._memory[Question.SIZING].params.params
-            params[sizing.parameter_names.index(sizing.young)] = MILLI * reports
+    def charge_young(self, reports: int) -> int:
+        """As counting_at_least(), from now on. Returns for how many reports; 0: they do not count in full."""
+        charged = young_reports(counting_at_least(self.policy, reports))
+        if charged:
+            sizing = self.policy.sizing
+            self._memory[Question.SIZING].params.params[sizing.parameter_names.index(sizing.young)] = MILLI * charged
+        return charged
 
     def prepare(self, view: View) -> None:
         """Lets the levers fill their state. Once, when the nodes are known and nothing has happened."""

@@ -46,10 +46,9 @@ class Filling:
 
 
 class StartDelay:
-    """Watches one cluster. `least_ms`: how long a new container counts in full where all start at once."""
+    """Watches one cluster."""
 
-    def __init__(self, least_ms: int) -> None:
-        self._least_ms = least_ms
+    def __init__(self) -> None:
         self._signs: deque[tuple[int, int]] = deque()  # when each was seen, for how long it says
         self._silent: dict[str, dict[str, Silent]] = {}  # node -> its containers without a sign
         self._filling: dict[str, Filling] = {}
@@ -74,11 +73,11 @@ class StartDelay:
             self._signs.popleft()
 
     def in_full_ms(self, now_ms: int) -> int:
-        """For how long a new container should count with all that it reserves."""
+        """For how long a new container should count with all that it reserves; 0: nothing says so."""
         says = [FIRST_OF_MANY * (now_ms - one.since_ms) for silent in self._silent.values() for one in silent.values()]
         says += [now_ms - since_ms for _, since_ms in self._starting.values()]
         says += [says_ms for _, says_ms in self._signs]
-        return max(self._least_ms, min(max(says, default=0), MOST_MS))
+        return min(max(says, default=0), MOST_MS)
 
     def _await(self, container: ContainerSeen, snapshot: Snapshot) -> None:
         now_ms, held_mb = snapshot.at_ms, snapshot.nodes[container.node].containers_memory_mb

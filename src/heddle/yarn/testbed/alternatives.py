@@ -3,6 +3,7 @@
 stock                     YARN as it was started
 stock(order=fair)         its leaf queues order applications by fair shares meanwhile (Capacity)
 haste                     steered by this policy
+choose(weave)             steered by this policy at first, then by whichever one the twin chooses
 stock@second              on the cluster that `heddle yarn up --name second` started
 """
 
@@ -20,16 +21,21 @@ from heddle.yarn.live.client import RmClient
 STOCK: Final = ("stock", "stock again")  # twice, to see how much two equal things differ
 ORDERS: Final = ("fifo", "fair")
 _ORDERED: Final = re.compile(r"stock\(\s*order\s*=\s*([a-z]+)\s*\)")
+_CHOOSING: Final = re.compile(r"choose\((.+)\)")
 _ORDER_SETTING: Final = "ordering-policy"
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """`policy`: None: YARN is left alone. `order`: of its leaves; None: as they are. `cluster`: None: the trial's."""
+    """`policy`: None: YARN is left alone. `order`: of its leaves; None: as they are. `cluster`: None: the trial's.
+
+    `chooses`: the policy is only the first.
+    """
 
     policy: str | None
     order: str | None = None
     cluster: str | None = None
+    chooses: bool = False
 
     @property
     def simulated_as(self) -> str:
@@ -47,6 +53,8 @@ def alternative(text: str) -> Alternative:
         if ordered[1] not in ORDERS:
             raise BadInput.of("--policy", f"a leaf orders by {' or '.join(ORDERS)}, not {ordered[1]!r}")
         return Alternative(None, ordered[1], cluster or None)
+    if choosing := _CHOOSING.fullmatch(what):
+        return Alternative(choosing[1].strip(), None, cluster or None, chooses=True)
     return Alternative(what, None, cluster or None)
 
 

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from heddle.model.errors import BadInput, CheckFailed
 from heddle.policy.parse import parse_policy
-from heddle.yarn.live.levers import charging_young
+from heddle.yarn.live.levers import counting_in_full
 from heddle.yarn.live.rm_answers import read_nodes
 from heddle.yarn.observe.journal import Journal, read_lines
 from heddle.yarn.observe.recording import recording
@@ -36,6 +36,7 @@ from heddle.yarn.testbed.run_jobs import GAVE_UP, JobRun, Workplace, run_jobs
 READY_WITHIN_S: Final = 240.0  # the first time levers are compiled, which takes long on a busy machine
 OWN_CALLS_PER_S: Final = 1000  # the cluster of a trial serves nobody else
 DECISIONS: Final = "decisions.jsonl"
+SEEN_BEFORE: Final = "journal"  # of a trial, for those who choose
 SETTLE_S: Final = 5.0  # between runs: the last AMs go, the nodes report nothing in use
 
 
@@ -132,7 +133,7 @@ def _one(jobs: list[RealJob], number: int, policy: str, place: Workplace, folder
             for node in read_nodes(place.client.nodes(), place.client.address).values():
                 peak = max(peak, node.containers_memory_mb / own[node.id][0])
 
-        with ordering_by(tried.order, place.client, leaves), _steered(tried.policy, place, mine):
+        with ordering_by(tried.order, place.client, leaves), _steered(tried, place, mine):
             runs = run_jobs(jobs, place, lambda _: None, look, give_up_s)
         apps = {run.app_id for run in runs}
         spelled_out = _spelled_out(tried, mine)
@@ -151,7 +152,8 @@ def _spelled_out(tried: Alternative, folder: Path) -> str:
     """What a simulation of the run has to be given as its policy."""
     if tried.policy is None:
         return tried.simulated_as
-    return str(charging_young(parse_policy(tried.policy), round(1000 * (counted_in_full_s(folder) or 0)), 1000))
+    policy, learnt_s = parse_policy(tried.policy), counted_in_full_s(folder)
+    return str(policy if learnt_s is None else counting_in_full(policy, math.ceil(learnt_s)))  # a report a second
 
 
 def counted_in_full_s(folder: Path) -> float | None:
@@ -184,17 +186,21 @@ def _summed(number: int, policy: str, runs: list[JobRun], peak: float, give_up_s
 
 
 @contextmanager
-def _steered(policy: str | None, place: Workplace, folder: Path) -> Iterator[None]:
+def _steered(tried: Alternative, place: Workplace, folder: Path) -> Iterator[None]:
     """A controller in a process of its own, ended as Ctrl-C would; what it decided stays in the folder."""
-    if policy is None:
+    if tried.policy is None:
         yield
         return
     folder.mkdir(parents=True, exist_ok=True)
     decisions, log = folder / DECISIONS, folder / "controller.log"
     decisions.unlink(missing_ok=True)
     command = [sys.executable, "-c", "from heddle.cli.main import main; main()", "yarn", "steer", "--mode", "live"]
-    command += ["--rm", place.client.address, "--policy", policy, "--record", str(decisions)]
+    command += ["--rm", place.client.address, "--policy", tried.policy, "--record", str(decisions)]
     command += ["--max-calls-per-s", str(OWN_CALLS_PER_S)]
+    if tried.chooses:
+        journal = folder.parent / SEEN_BEFORE  # as on a cluster that has been watched: later rounds know the earlier
+        journal.mkdir(exist_ok=True)
+        command += ["--choose", "--yes", "--journal", str(journal)]
     if place.cluster is not None and place.cluster.layout.bridge:
         command += ["--bridge-secret", str(place.cluster.bridge / SECRET_NAME)]
     with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output) as steering:
