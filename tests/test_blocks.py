@@ -15,6 +15,7 @@ from heddle.cli.main import run as command
 from heddle.model.errors import BadInput, RunRefused
 from heddle.model.workload import Workload
 from heddle.record import parts
+from heddle.record import run as record_run
 from heddle.record.files import read_record
 from heddle.run import simulate
 from heddle.traces import parquet_blocks
@@ -42,6 +43,7 @@ TOOK = ("wall_s", "simulate_s", "peak_rss_mb", "compile_s")
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "PART_ROWS", 64)
+    monkeypatch.setattr(record_run, "PIECE_ROWS", 64)  # so that sums of fractions are rounded alike
 
 
 def content(folder: Path) -> dict[str, bytes]:

@@ -24,7 +24,7 @@ from heddle.policy.hooks import hooks_of
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
 from heddle.policy.present import present_policy
-from heddle.record.files import scan_table
+from heddle.record.files import stored_table
 from heddle.record.manifest import FORMAT_VERSION
 from heddle.record.run import Run
 from heddle.record.writing import record_folder
@@ -114,7 +114,7 @@ def simulate_by(
             short = stream.finish(ended)
             manifest = known_after(ended, short["jobs"])
             folder.finish(manifest)
-        attempts, events = (scan_table(record, name) for name in ("attempts", "events"))
+        attempts, events = (stored_table(record, name) for name in ("attempts", "events"))
         return Run(manifest=manifest, attempts=attempts, events=events, **short)
     ended = run(record or check)
     _verify(ended, aligned, cluster, check)
@@ -140,7 +140,7 @@ def _simulate_in_blocks(
         took = {"wall_s": time.perf_counter() - began, "peak_rss_mb": peak_rss_mb()}
         manifest = known | _known_after(ended, blocks.facts.use_known, cluster) | took
         folder.finish(manifest)
-    jobs, stages, attempts, events = (scan_table(record, name) for name in ("jobs", "stages", "attempts", "events"))
+    jobs, stages, attempts, events = (stored_table(record, name) for name in ("jobs", "stages", "attempts", "events"))
     short = tables_without_jobs(about, cluster)
     return Run(manifest=manifest, jobs=jobs, stages=stages, attempts=attempts, events=events, **short)
 

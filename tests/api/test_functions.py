@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import heddle
+from heddle.traces.parquet import write_parquet
 
 SMALL = "mix(jobs=8)"
 
@@ -85,3 +86,20 @@ def test_html_for_notebooks_is_escaped() -> None:
     found = heddle.compare(SMALL, ["fifo", "drf"], seeds=2)
     assert found.verdict in found._repr_html_().replace("&#x27;", "'")
     assert found.verdict in repr(found)
+
+
+def test_a_workload_in_blocks(tmp_path: Path) -> None:
+    file = tmp_path / "w.parquet"
+    write_parquet(heddle.workload(SMALL), file)
+    whole = heddle.simulate(str(file), "capacity", SMALL, record=tmp_path / "whole")
+    blocks = heddle.simulate(str(file), "capacity", SMALL, record=str(tmp_path / "blocks"), blocks=True)
+    assert blocks.metrics["jct_s"] == whole.metrics["jct_s"]
+    assert blocks.jobs.equals(whole.jobs)
+    assert blocks.tasks.equals(whole.tasks)
+    name = whole.jobs["name"][0]
+    assert blocks.explain(name).causes_s == whole.explain(name).causes_s
+    for given in (SMALL, heddle.workload(SMALL)):
+        with pytest.raises(heddle.HeddleError, match="parquet"):
+            heddle.simulate(given, cluster=SMALL, record=tmp_path / "other", blocks=True)
+    with pytest.raises(heddle.HeddleError, match="folder for the record"):
+        heddle.simulate(str(file), cluster=SMALL, blocks=True)

@@ -34,7 +34,7 @@ def workload() -> Workload:
 def mean_completion_s(policy: str, executor: Executor) -> float:
     run = simulate(workload(), CLUSTER, policy, seed=1, executor=executor)
     assert set(run.jobs["outcome"]) == {"finished"}
-    return float(completion_s(run).mean())
+    return completion_s(run).mean
 
 
 # Admission from outside is an AM share: of the nodes without a label, since YARN takes it of those. Usage feedback

@@ -23,9 +23,10 @@ from heddle.record.files import read_record as read_run
 from heddle.run import Executor, check_run
 from heddle.run import simulate as run_simulation
 from heddle.traces.align import in_resources_of
+from heddle.traces.blocks import JobBlocks
 from heddle.traces.catalogue import suggested_cluster
 from heddle.traces.clusters import load_cluster
-from heddle.traces.load import is_built_in, load_workload
+from heddle.traces.load import is_built_in, load_blocks, load_workload
 from heddle.traces.parquet import write_parquet
 
 
@@ -48,14 +49,25 @@ def simulate(
     record: bool | str | Path = False,
     check: bool = False,
     executor: Executor = "native",
+    blocks: bool = False,
 ) -> Result:
     """One run. With `record` every attempt and the reason of every wait is kept, as `Result.explain` needs it; if it is
     a folder, in a record that is written there while the run goes on, as by `heddle simulate --record`.
 
     Under the executor "yarn-knobs" a stock YARN decides, and the policy turns its knobs from outside; under "bridge" it
     also orders its requests, through the bridge in its ResourceManager.
+
+    With `blocks` a .parquet file is read block by block, as the clock comes to its jobs, so that it need not fit into
+    memory; `record` must be a folder. What comes out is the same. The frames of the result are read when they are asked
+    for; `metrics` and `explain` hold none of them.
     """
-    jobs = load_workload(workload, seed) if isinstance(workload, str) else workload
+    if blocks and not isinstance(workload, str):
+        raise BadInput.of("blocks", "only a .parquet file is read in blocks: name one")
+    jobs: Workload | JobBlocks
+    if isinstance(workload, str):
+        jobs = load_blocks(workload) if blocks else load_workload(workload, seed)
+    else:
+        jobs = workload
     on = _cluster(workload, cluster)
     keep = Path(record) if isinstance(record, str) else record
     return Result(run_simulation(jobs, on, policy, seed=seed, record=keep, check=check, executor=executor))

@@ -14,10 +14,9 @@ from heddle.model.errors import BadInput
 from heddle.report.amounts import hours, hours_unit, in_hours
 
 if TYPE_CHECKING:
-    import polars as pl
     from rich.table import Table
 
-    from heddle.analysis.waste.efficiency import Containers, Efficiency
+    from heddle.analysis.waste.efficiency import Containers, Efficiency, Received
     from heddle.record.run import Run
 
 
@@ -52,7 +51,7 @@ def efficiency(
         raise BadInput.of("--by", "a trace does not say where its tasks ran; a record (`simulate --record`) does")
     found = compute(containers, by)
     if report is not None:
-        told = run is not None and run.manifest["complete_attempts"] and run.events is not None
+        told = run is not None and run.manifest["complete_attempts"] and run.has_events
         waste = run_waste(run) if run is not None and told else None
         write_waste_report(report, source, run, waste, containers, by)
     network = received(containers, by)
@@ -64,7 +63,7 @@ def efficiency(
         if one.unrecorded_containers:
             reserved = in_hours(one.unrecorded_reserved, one.resource)
             say(f"{one.unrecorded_containers} containers ({reserved}) have no recorded use and are not included here")
-    if top and network.height:
+    if top and network.containers:
         print_tables([_receivers(network, by, top)])
 
 
@@ -106,10 +105,10 @@ def _wasters(one: Efficiency, by: str, top: int) -> Table:
     return table(headings, rows, title=f"most wasted, in {hours_unit(one.resource)}")
 
 
-def _receivers(network: pl.DataFrame, by: str, top: int) -> Table:
+def _receivers(network: Received, by: str, top: int) -> Table:
     rows = [
         (str(row["group"]), f"{row['containers']:,}", f"{row['received_bytes'] / 1e9:,.3f}")
-        for row in network.head(top).to_dicts()
+        for row in network.groups.head(top).to_dicts()
     ]
-    rows.append(("all", f"{network['containers'].sum():,}", f"{int(network['received_bytes'].sum()) / 1e9:,.3f}"))
+    rows.append(("all", f"{network.containers:,}", f"{network.total_bytes / 1e9:,.3f}"))
     return table((by, "containers", "GB"), rows, title="received from other nodes")

@@ -141,15 +141,11 @@ def _in_blocks(workload: str, policy: str | None, cluster: str | None, seed: int
     from heddle.policy.parse import parse_policy
     from heddle.policy.present import present_policy
     from heddle.run import simulate as run_simulation
-    from heddle.traces.load import workload_file
-    from heddle.traces.parquet_blocks import ParquetBlocks
+    from heddle.traces.load import load_blocks
 
-    path = workload_file(workload)
-    if path is None or path.suffix != ".parquet":
-        raise BadInput.of("--blocks", f"{workload} is not a .parquet file (`heddle workload make` writes those)")
     named, source, on = read_all(
         lambda: None if policy is None else parse_policy(policy),
-        lambda: ParquetBlocks(path),
+        lambda: load_blocks(workload),
         lambda: cluster_for(workload, cluster),
     )
     chosen = named or present_policy(on) or parse_policy("fifo")

@@ -17,6 +17,7 @@ from heddle.record.partial import read_partial
 from heddle.record.parts import parts_of, read_part
 from heddle.record.run import Run
 from heddle.record.schema import OPTIONAL_TABLES, Table, run_problems, tables
+from heddle.record.stored import StoredTable
 from heddle.record.writing import MANIFEST_FILE, is_record, partial_place, record_folder
 
 READ_VERSIONS: Final = (format_1.VERSION, FORMAT_VERSION)
@@ -46,7 +47,7 @@ def read_record(folder: str | Path) -> Run:
         return read_partial(place)
     manifest = _read_manifest(place)
     problems: list[Problem] = []
-    frames: dict[str, pl.DataFrame] = {}
+    frames: dict[str, Any] = {}
     for table in tables(manifest["resources"]).values():
         if table.name in OPTIONAL_TABLES and not parts_of(table.name, manifest["files"]):
             continue
@@ -68,9 +69,9 @@ def read_record(folder: str | Path) -> Run:
     )
 
 
-def scan_table(folder: Path, table: str) -> pl.LazyFrame:
+def stored_table(folder: Path, table: str) -> StoredTable:
     """A table of a record that this process has written."""
-    return pl.scan_parquet([folder / name for name in parts_of(table, os.listdir(folder))])
+    return StoredTable([folder / name for name in parts_of(table, os.listdir(folder))])
 
 
 def is_partial(folder: Path) -> bool:
@@ -118,21 +119,27 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     return dict(manifest)
 
 
-def _read_table(folder: Path, table: Table, manifest: dict[str, Any]) -> pl.DataFrame:
-    """All its parts; BadInput names everything that is wrong with any of them."""
+def _read_table(folder: Path, table: Table, manifest: dict[str, Any]) -> pl.DataFrame | StoredTable:
+    """One that has a single part, or else where its parts are. BadInput names all that is wrong with any of them.
+
+    Each part is looked at, one after another, so that this needs no more memory for a long table.
+    """
     old, files = manifest["format_version"] == format_1.VERSION, manifest["files"]
     written = format_1.table_then(table) if old else table
     names = parts_of(table.name, files)
     if not names:
         raise BadInput.of(str(folder / MANIFEST_FILE), f"lists no file of the table {table.name}", field="files")
     problems: list[Problem] = []
-    frames = []
+    first: pl.DataFrame | None = None
     for name in names:
         try:
-            frames.append(read_part(folder / name, written, files[name]))
+            part = read_part(folder / name, written, files[name])
+            first = part if first is None else first
         except BadInput as bad:
             problems += bad.problems
     if problems:
         raise BadInput(problems)
-    whole = pl.concat(frames)
-    return format_1.as_now(whole, table, manifest) if old else whole
+    assert first is not None
+    if old:  # there every table is one file
+        return format_1.as_now(first, table, manifest)
+    return first if len(names) == 1 else StoredTable([folder / name for name in names])

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import MISSING, dataclass
-from typing import Any, Generic, TypeVar
+from itertools import pairwise
+from typing import Any, Generic, Literal, TypeVar
 
+import numpy as np
 import polars as pl
 
+from heddle.record import stored
+from heddle.record.stored import StoredTable
+
 Frame = TypeVar("Frame", pl.DataFrame, pl.DataFrame | None)
+LongTable = Literal["jobs", "attempts", "stages", "events"]
+PIECE_ROWS = 1 << 18  # as many as a part on disk has
 
 
 class _Table(Generic[Frame]):
@@ -25,11 +33,11 @@ class _Table(Generic[Frame]):
                 raise AttributeError(self._name)
             return self._default  # type: ignore[no-any-return]
         held = vars(run)[self._name]
-        if isinstance(held, pl.LazyFrame):
-            held = vars(run)[self._name] = held.collect()
+        if isinstance(held, StoredTable):
+            held = vars(run)[self._name] = held.whole()
         return held  # type: ignore[no-any-return]
 
-    def __set__(self, run: Run, table: Frame | pl.LazyFrame) -> None:
+    def __set__(self, run: Run, table: Frame | StoredTable) -> None:
         vars(run)[self._name] = table
 
 
@@ -37,8 +45,8 @@ class _Table(Generic[Frame]):
 class Run:
     """What a run was, and what came of it. `record/schema.py` says what each column and manifest field means.
 
-    Of a run that has just been written to disk the long tables are there: `scan_attempts` is for
-    queries that need not hold all of one.
+    The long tables may be on disk, larger than memory: `jobs`, `attempts`, `stages` and `events` are whole, and what
+    need not hold one reads parts of it: the methods do so, of tables in memory, too.
     """
 
     manifest: dict[str, Any]
@@ -53,10 +61,70 @@ class Run:
     def resources(self) -> tuple[str, ...]:
         return tuple(self.manifest["resources"])
 
-    def scan_attempts(self) -> pl.LazyFrame:
-        """The attempts for a query that needs only a part of them."""
-        held: pl.DataFrame | pl.LazyFrame = vars(self)["attempts"]
-        return held.lazy()
+    @property
+    def has_events(self) -> bool:
+        return vars(self)["events"] is not None
+
+    def pieces(self, table: LongTable) -> Iterator[pl.DataFrame]:
+        """All rows in order, so many at a time that memory is bounded."""
+        held = self._held(table)
+        return held.pieces() if isinstance(held, StoredTable) else held.iter_slices(PIECE_ROWS)
+
+    def scan(self, table: LongTable) -> pl.LazyFrame:
+        """For a query that Polars can work out without holding the table: `collect(engine="streaming")`."""
+        held = self._held(table)
+        return held.scan() if isinstance(held, StoredTable) else held.lazy()
+
+    def job_ranges(self) -> Iterator[tuple[int, int]]:
+        """The jobs, cut into stretches of numbers, both ends included: the tasks of one can be held."""
+        for jobs in self.pieces("jobs"):
+            tasks = jobs["tasks"].to_numpy()
+            stretch = np.cumsum(tasks, dtype=np.int64) // PIECE_ROWS
+            begins = np.flatnonzero(np.diff(stretch, prepend=-1))
+            numbers = jobs["job"].to_numpy()
+            for begin, end in pairwise([*begins.tolist(), len(numbers)]):
+                yield int(numbers[begin]), int(numbers[end - 1])
+
+    def of_jobs(self, table: LongTable, first: int, last: int) -> pl.DataFrame:
+        """The rows of the jobs from one number to another, both included, in order."""
+        held = self._held(table)
+        return held.of_jobs(first, last) if isinstance(held, StoredTable) else held.filter(stored.of_jobs(first, last))
+
+    def of_these_jobs(self, table: LongTable, numbers: pl.Series) -> pl.DataFrame:
+        """The rows of the jobs with these numbers, which are in order."""
+        held = self._held(table)
+        if isinstance(held, StoredTable):
+            return held.of_these_jobs(numbers)
+        return held.filter(pl.col("job").is_in(numbers.implode()))
+
+    def events_between(self, first_ms: int, last_ms: int) -> pl.DataFrame:
+        """Events from one instant to another, both included; the run must have a log of them."""
+        held = self._held("events")
+        if isinstance(held, StoredTable):
+            return held.events_between(first_ms, last_ms)
+        return held.filter(stored.happened(first_ms, last_ms))
+
+    def time_cuts(self) -> list[int]:
+        """Instants, in order, between two of which so few attempts end that they can be held."""
+        held = self._held("attempts")
+        if isinstance(held, StoredTable):
+            return sorted(set(held.last_ends()))
+        return held["ended_at_ms"].drop_nulls().sort().gather_every(PIECE_ROWS, PIECE_ROWS).unique().sort().to_list()
+
+    def attempts_around(self, first_ms: int, last_ms: int) -> Iterator[pl.DataFrame]:
+        """Attempts that were asked for, or held a container, at any time from one instant to another, both included:
+        in pieces, at least one."""
+        held = self._held("attempts")
+        if isinstance(held, StoredTable):
+            return held.attempts_around(first_ms, last_ms)
+        return iter([held.filter(stored.lived_around(first_ms, last_ms))])
+
+    def events_back_from(self, last_ms: int) -> Iterator[pl.DataFrame]:
+        """Events up to an instant, in pieces: the latest comes first, but the rows of each are in order."""
+        held = self._held("events")
+        if isinstance(held, StoredTable):
+            return held.events_back_from(last_ms)
+        return iter([held.filter(pl.col("at_ms") <= last_ms)])
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables that this run has, by their name in the schema."""
@@ -68,3 +136,7 @@ class Run:
             "nodes": self.nodes,
         }
         return found if self.events is None else found | {"events": self.events}
+
+    def _held(self, table: LongTable) -> pl.DataFrame | StoredTable:
+        held: pl.DataFrame | StoredTable = vars(self)[table]
+        return held

@@ -11,6 +11,7 @@ from heddle.model.workload import Workload
 from heddle.traces import catalogue
 from heddle.traces.csv_tasks.read import read_csv_tasks
 from heddle.traces.parquet import read_parquet
+from heddle.traces.parquet_blocks import ParquetBlocks
 
 SUFFIXES = (".parquet", ".csv", ".csv.gz")
 
@@ -35,6 +36,14 @@ def workload_file(text: str) -> Path | None:
     if not path.is_file():
         raise BadInput.of(text, f"no such file{_similar_file(path)}")
     return path
+
+
+def load_blocks(text: str) -> ParquetBlocks:
+    """A workload in blocks, from a .parquet file: only those can be read so."""
+    path = workload_file(text)
+    if path is None or path.suffix != ".parquet":
+        raise BadInput.of(text, "is not a .parquet file, and only those are read in blocks (`heddle workload make`)")
+    return ParquetBlocks(path)
 
 
 def is_built_in(text: str) -> bool:

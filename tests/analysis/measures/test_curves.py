@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from heddle.analysis.measures import curves
 from heddle.analysis.measures.curves import run_curves
 from heddle.model.workload import INNER
+from heddle.record import run as record_run
 from heddle.record.run import Run
 from record.hand_made import TWO_JOBS, Job, run_of, with_manifest
 
@@ -37,7 +37,7 @@ def test_slices_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     starts = rng.integers(0, 5000, 200)
     run = run_of([Job(0, int(start), int(start + length)) for start, length in zip(starts, range(200), strict=True)])
     whole = run_curves(run)
-    monkeypatch.setattr(curves, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(record_run, "PIECE_ROWS", 7)
     pieces = run_curves(run)
     assert pieces.running == pytest.approx(whole.running)
     assert pieces.levels["memory"].used == pytest.approx(whole.levels["memory"].used)

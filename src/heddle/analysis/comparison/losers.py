@@ -32,10 +32,11 @@ class JobTimes:
     completion_ms: npt.NDArray[np.int64]  # NOT_FINISHED where it did not, or is left out (warm-up, cool-down)
 
     @classmethod
-    def of(cls, run: Run, counted: pl.Series) -> JobTimes:
-        took = (run.jobs["ended_at_ms"] - run.jobs["submit_at_ms"]).fill_null(NOT_FINISHED).to_numpy()
-        finished = (run.jobs["outcome"] == "finished").to_numpy() & counted.to_numpy()
-        return cls(np.where(finished, took, NOT_FINISHED))
+    def of(cls, run: Run, counted: pl.Expr) -> JobTimes:
+        took = pl.col("ended_at_ms") - pl.col("submit_at_ms")
+        counts = (pl.col("outcome") == "finished") & counted
+        finished = run.scan("jobs").select(pl.when(counts).then(took).otherwise(NOT_FINISHED)).collect().to_series()
+        return cls(finished.to_numpy())
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ import numpy.typing as npt
 import polars as pl
 
 from heddle.analysis.measures.edges import NO_EDGES, Edges
-from heddle.analysis.measures.levels import ROWS_AT_ONCE, Floats, Levels, horizon_ms
+from heddle.analysis.measures.levels import Floats, Levels, horizon_ms
 from heddle.analysis.measures.metrics import completion_s, wait_s
+from heddle.analysis.measures.numbers_in_pieces import NumbersInPieces
 from heddle.model.resources import MEMORY, display_name
 from heddle.model.workload import INNER
 from heddle.record.run import Run
@@ -60,7 +61,7 @@ def run_curves(run: Run, edges: Edges = NO_EDGES) -> Curves:
     queue_names, queue_of = _shown_queues(run)
     running, pending, held = Levels(edges_ms), Levels(edges_ms), Levels(edges_ms, len(queue_names))
     reserved, used = Levels(edges_ms, len(run.resources)), Levels(edges_ms, len(run.resources))
-    for part in run.attempts.iter_slices(ROWS_AT_ONCE):
+    for part in run.pieces("attempts"):
         ended = part["ended_at_ms"].fill_null(end_ms).to_numpy()  # still there when the run stalled
         started = part["started_at_ms"].fill_null(pl.Series(ended)).to_numpy()  # never ran: an empty interval
         allocated, asked = part["allocated_at_ms"].to_numpy(), part["asked_at_ms"].to_numpy()
@@ -98,15 +99,17 @@ def run_curves(run: Run, edges: Edges = NO_EDGES) -> Curves:
     )
 
 
-def _shown_queues(run: Run) -> tuple[list[str], npt.NDArray[np.int64]]:
+def _shown_queues(run: Run) -> tuple[list[str], npt.NDArray[np.int8]]:
     """The queues with the most tasks, in order of name, and for each job the number of its own among them."""
-    sizes = run.jobs.group_by("queue").agg(pl.col("tasks").sum()).sort("tasks", "queue", descending=[True, False])
+    sizes = run.scan("jobs").group_by("queue").agg(pl.col("tasks").cast(pl.Int64).sum()).collect(engine="streaming")
+    sizes = sizes.sort("tasks", "queue", descending=[True, False])
     names = sorted(sizes["queue"].head(QUEUES_SHOWN).to_list())
     if sizes.height > QUEUES_SHOWN:
         names.append(OTHER_QUEUES)
     number = {name: q for q, name in enumerate(names)}
-    return names, np.array([number.get(queue, len(names) - 1) for queue in run.jobs["queue"]], np.int64)
+    of_job = pl.col("queue").replace_strict(number, default=len(names) - 1, return_dtype=pl.Int8)
+    return names, run.scan("jobs").select(of_job).collect(engine="streaming").to_series().to_numpy()
 
 
-def _at_quantiles(values: Floats, quantiles: Floats) -> Floats:
-    return np.quantile(values, quantiles) if len(values) else np.zeros(0)
+def _at_quantiles(values: NumbersInPieces, quantiles: Floats) -> Floats:
+    return values.quantiles(quantiles) if len(values) else np.zeros(0)

@@ -17,19 +17,21 @@ class Edges:
     warm_up_s: float = 0.0
     cool_down_s: float = 0.0
 
-    def counted(self, run: Run) -> pl.Series:
-        """For each job whether it counts."""
-        submit = run.jobs["submit_at_ms"]
-        if not (self.warm_up_s or self.cool_down_s) or submit.len() == 0:
-            return pl.Series([True]).new_from_index(0, submit.len())
-        first, last = int(submit.min()), int(submit.max())  # type: ignore[arg-type]  # not empty
-        return (submit >= first + 1000 * self.warm_up_s) & (submit <= last - 1000 * self.cool_down_s)
+    def counted(self, run: Run) -> pl.Expr:
+        """Of rows of jobs, whether they count."""
+        if not (self.warm_up_s or self.cool_down_s):
+            return pl.lit(value=True)
+        submit = pl.col("submit_at_ms")
+        first, last = run.scan("jobs").select(first=submit.min(), last=submit.max()).collect(engine="streaming").row(0)
+        if first is None:
+            return pl.lit(value=True)
+        return submit.is_between(first + 1000 * self.warm_up_s, last - 1000 * self.cool_down_s)
 
     def as_json(self, run: Run) -> dict[str, Any]:
         """What was left out; nothing where nothing was asked to be."""
         if not (self.warm_up_s or self.cool_down_s):
             return {}
-        left_out = run.jobs.height - int(self.counted(run).sum())
+        left_out = run.scan("jobs").select((~self.counted(run)).sum()).collect(engine="streaming").item()
         return {"warm_up_s": self.warm_up_s, "cool_down_s": self.cool_down_s, "left_out_jobs": left_out}
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from heddle.record.run import Run
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-ROWS_AT_ONCE: Final = 1 << 20  # bounds the memory that ten million attempts would take
 
 
 class Levels:
@@ -27,7 +25,7 @@ class Levels:
     def add(self, start_ms: Ints, end_ms: Ints, amount: Floats, row: Ints | int = 0) -> None:
         """Intervals with what each of them adds, to one row or each to its own."""
         for instants, signed in ((start_ms, amount), (end_ms, -amount)):
-            place = np.searchsorted(self._edges, instants) + self._width * np.asarray(row)
+            place = np.searchsorted(self._edges, instants) + self._width * np.asarray(row, np.int64)
             since = (instants - self._edges[0]) * signed  # from the first edge: keeps the sums small and precise
             self._amount += np.bincount(place, signed, self._amount.size).reshape(self._amount.shape)
             self._moment += np.bincount(place, since, self._moment.size).reshape(self._moment.shape)
@@ -42,9 +40,9 @@ class Levels:
 
 def horizon_ms(run: Run) -> tuple[int, int]:
     """From the first submission, or when somebody began to look, to the last thing known."""
-    begin = max(0, int(run.jobs["submit_at_ms"].to_numpy().min())) if run.jobs.height else 0
-    last = [
-        run.jobs["ended_at_ms"],
-        *(run.attempts[name] for name in ("asked_at_ms", "allocated_at_ms", "started_at_ms", "ended_at_ms")),
-    ]
-    return begin, max([begin, *(int(column.drop_nulls().to_numpy().max(initial=begin)) for column in last)])
+    ended = pl.col("ended_at_ms").max()
+    first, last = run.scan("jobs").select(pl.col("submit_at_ms").min(), ended).collect(engine="streaming").row(0)
+    begin = 0 if first is None else max(0, first)
+    instants = [pl.col(f"{name}_at_ms").max() for name in ("asked", "allocated", "started")]
+    found = run.scan("attempts").select(*instants, ended).collect(engine="streaming").row(0)
+    return begin, max([begin, *(int(instant) for instant in (last, *found) if instant is not None)])

@@ -22,7 +22,7 @@ def detail(run: Run, explained: Explained, span: Span) -> str:
     """One sentence more about a wait; empty where the record says no more than its reason."""
     if span.stage < 0:
         return ""
-    need = _shape(run, span.stage)
+    need = _shape(run, explained.job, span.stage)
     if span.reason in (Reason.NO_ROOM, Reason.LABEL):
         return _nearest(run, span, need)
     if span.reason is Reason.QUEUE_LIMIT:
@@ -36,8 +36,8 @@ def detail(run: Run, explained: Explained, span: Span) -> str:
     return ""
 
 
-def _shape(run: Run, stage: int) -> npt.NDArray[np.int64]:
-    shape = run.stages["shape"][stage]
+def _shape(run: Run, job: int, stage: int) -> npt.NDArray[np.int64]:
+    shape = run.of_jobs("stages", job, job).filter(pl.col("stage") == stage)["shape"][0]
     return np.array(run.shapes.filter(pl.col("shape") == shape).select(run.resources).row(0), np.int64)
 
 
@@ -62,11 +62,12 @@ def _nearest(run: Run, span: Span, need: npt.NDArray[np.int64]) -> str:
 
 
 def _held(run: Run, explained: Explained, span: Span) -> str:
-    jobs = run.jobs.filter(pl.col("queue") == explained.queue)
+    held = holding(run, span.from_ms)
+    jobs = run.of_these_jobs("jobs", held["job"].unique().sort()).filter(pl.col("queue") == explained.queue)
     who = f"queue {explained.queue}"
     if span.reason is Reason.USER_LIMIT:
         jobs, who = jobs.filter(pl.col("user") == explained.user), f"user {explained.user} in queue {explained.queue}"
-    held = holding(run, span.from_ms).filter(pl.col("job").is_in(jobs["job"].implode()))
+    held = held.filter(pl.col("job").is_in(jobs["job"].implode()))
     if span.reason is Reason.AM_SHARE:
         held, who = held.filter(pl.col("kind") == AM), f"the application masters of {who}"
     total = [int(held[name].sum()) for name in run.resources]
@@ -75,26 +76,27 @@ def _held(run: Run, explained: Explained, span: Span) -> str:
 
 def _ahead(run: Run, explained: Explained, span: Span) -> str:
     """Who else was waiting meanwhile."""
-    waiting = run.attempts.filter(
-        (pl.col("kind") != INNER)
-        & (pl.col("job") != explained.job)
-        & (pl.col("asked_at_ms") < span.to_ms)
-        & (pl.col("allocated_at_ms") > span.from_ms)
+    waiting = _others(
+        run, explained, span, (pl.col("asked_at_ms") < span.to_ms) & (pl.col("allocated_at_ms") > span.from_ms)
     )
-    jobs = waiting["job"].n_unique()
-    count = f"{waiting.height} request{'s' if waiting.height > 1 else ''}"
-    return f"{count} of {jobs} other job{'s' if jobs > 1 else ''} waited too"
+    requests = int(waiting["len"].sum())
+    count = f"{requests} request{'s' if requests > 1 else ''}"
+    return f"{count} of {waiting.height} other job{'s' if waiting.height > 1 else ''} waited too"
 
 
 def _went_first(run: Run, explained: Explained, span: Span) -> str:
-    given = run.attempts.filter(
-        (pl.col("kind") != INNER)
-        & (pl.col("job") != explained.job)
-        & pl.col("allocated_at_ms").is_between(span.from_ms, span.to_ms, closed="left")
-    )
+    given = _others(run, explained, span, pl.col("allocated_at_ms").is_between(span.from_ms, span.to_ms, closed="left"))
     if not given.height:
         return "in the meantime, no other job got a container"
-    by_job = given.group_by("job").len().sort("len", "job", descending=[True, False])
-    names = [f"{run.jobs['name'][job]} ({count})" for job, count in by_job.head(_NAMED).iter_rows()]
-    more = f" and {by_job.height - _NAMED} more jobs" if by_job.height > _NAMED else ""
+    most = given.sort("len", "job", descending=[True, False]).head(_NAMED)
+    name_of = dict(run.of_these_jobs("jobs", most["job"].sort()).select("job", "name").iter_rows())
+    names = [f"{name_of[job]} ({count})" for job, count in most.iter_rows()]
+    more = f" and {given.height - _NAMED} more jobs" if given.height > _NAMED else ""
     return f"in the meantime, containers went to {', '.join(names)}{more}"
+
+
+def _others(run: Run, explained: Explained, span: Span, which: pl.Expr) -> pl.DataFrame:
+    """job, len: of the attempts of other jobs around a span, how many each has of these."""
+    chosen = (pl.col("kind") != INNER) & (pl.col("job") != explained.job) & which
+    pieces = [piece.filter(chosen).group_by("job").len() for piece in run.attempts_around(span.from_ms, span.to_ms)]
+    return pl.concat(pieces).group_by("job").agg(pl.col("len").cast(pl.Int64).sum())

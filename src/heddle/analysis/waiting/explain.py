@@ -124,11 +124,12 @@ class Explained:
 
 def find_job(run: Run, text: str) -> int:
     """The number of the job with this name, or with this number."""
-    found = run.jobs.filter(pl.col("name") == text)["job"]
-    if found.len() == 0 and text.isdecimal() and int(text) < run.jobs.height:
+    jobs = run.scan("jobs")
+    found = jobs.filter(pl.col("name") == text).select("job").collect(engine="streaming")["job"]
+    if found.len() == 0 and text.isdecimal() and int(text) < jobs.select(pl.len()).collect().item():
         return int(text)
     if found.len() != 1:
-        names = run.jobs["name"].head(_NAMES_SEARCHED).to_list()
+        names = jobs.select("name").head(_NAMES_SEARCHED).collect()["name"].to_list()
         what = "several jobs have this name: use the number" if found.len() else "no job of this name in the record"
         raise BadInput.of(text, what + ("" if found.len() else did_you_mean(text, names)))
     return int(found[0])
@@ -136,12 +137,11 @@ def find_job(run: Run, text: str) -> int:
 
 def explain(run: Run, job: int) -> Explained:
     """The spans of a job. RunRefused if the run was not recorded with everything that this needs."""
-    if run.events is None or not run.manifest["complete_attempts"]:
+    if not run.has_events or not run.manifest["complete_attempts"]:
         raise RunRefused("this record has no wait reasons; record the run with `heddle simulate ... --record`")
-    row = run.jobs.row(job, named=True)
-    attempts = run.attempts.filter((pl.col("job") == job) & (pl.col("kind") != INNER))
-    events = run.events.filter(pl.col("job") == job)
-    stages = run.stages.filter(pl.col("job") == job)
+    row = run.of_jobs("jobs", job, job).row(0, named=True)
+    attempts = run.of_jobs("attempts", job, job).filter(pl.col("kind") != INNER)
+    events, stages = run.of_jobs("events", job, job), run.of_jobs("stages", job, job)
     end = row["ended_at_ms"] if row["ended_at_ms"] is not None else _last_ms(run)
     spans = _spans(attempts, events, row["submit_at_ms"], end)
     if row["outcome"] == "unfinished":
@@ -172,14 +172,17 @@ def most_delayed(run: Run, count: int) -> list[int]:
     """The jobs that took longest beyond the time they would take alone, the worst first."""
     end = pl.col("ended_at_ms").fill_null(_last_ms(run))
     delay = (end - pl.col("submit_at_ms") - pl.col("alone_ms")).alias("delay")
-    return run.jobs.with_columns(delay).sort("delay", "job", descending=[True, False])["job"].head(count).to_list()
+    jobs = run.scan("jobs").select("job", delay).sort("delay", "job", descending=[True, False]).head(count)
+    return jobs.collect(engine="streaming")["job"].to_list()
 
 
 def _last_ms(run: Run) -> int:
-    instants = [run.jobs["submit_at_ms"].max(), run.attempts["ended_at_ms"].max(), run.attempts["asked_at_ms"].max()]
-    if run.events is not None:
-        instants.append(run.events["at_ms"].max())
-    return max(instant for instant in instants if isinstance(instant, int))
+    asked, ended, submitted = (pl.col(f"{name}_at_ms").max() for name in ("asked", "ended", "submit"))
+    wanted = [run.scan("jobs").select(submitted), run.scan("attempts").select(asked, ended)]
+    if run.has_events:
+        wanted.append(run.scan("events").select(pl.col("at_ms").max()))
+    instants = [instant for one in wanted for instant in one.collect(engine="streaming").row(0)]
+    return max(int(instant) for instant in instants if instant is not None)
 
 
 def _never_reached(spans: list[Span], attempts: pl.DataFrame, has_am: bool) -> None:
@@ -195,10 +198,12 @@ def _behind_others(run: Run, job: int, spans: list[Span]) -> list[Span]:
     silent = [span.state in ("waits for its AM", "waits", "partly waits") and not span.reason for span in spans]
     if not any(silent):
         return spans
-    others = run.attempts.filter((pl.col("job") != job) & (pl.col("kind") != INNER))
-    asked, allocated = np.sort(others["asked_at_ms"].to_numpy()), np.sort(others["allocated_at_ms"].to_numpy())
     begins, ends = (np.array([getattr(span, name) for span in spans]) for name in ("from_ms", "to_ms"))
-    waited = np.searchsorted(asked, ends, side="left") - np.searchsorted(allocated, begins, side="right")
+    waited = np.zeros(len(spans), np.int64)
+    for piece in run.attempts_around(int(begins[0]), int(ends[-1])):
+        others = piece.filter((pl.col("job") != job) & (pl.col("kind") != INNER))
+        asked, allocated = np.sort(others["asked_at_ms"].to_numpy()), np.sort(others["allocated_at_ms"].to_numpy())
+        waited += np.searchsorted(asked, ends, side="left") - np.searchsorted(allocated, begins, side="right")
     return [
         replace(span, reason=Reason.BEHIND) if passed and count else span
         for span, passed, count in zip(spans, silent, waited.tolist(), strict=True)

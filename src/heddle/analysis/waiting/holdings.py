@@ -33,29 +33,42 @@ def amount(value: int, resource: str) -> str:
 def holding(run: Run, at_ms: int) -> pl.DataFrame:
     """What holds a container after everything that happened at this instant, with its reservation."""
     alive = pl.col("ended_at_ms").is_null() | (pl.col("ended_at_ms") > at_ms)
-    return run.attempts.filter((pl.col("kind") != INNER) & (pl.col("allocated_at_ms") <= at_ms) & alive).join(
-        run.shapes, on="shape"
-    )
+    holds = (pl.col("kind") != INNER) & (pl.col("allocated_at_ms") <= at_ms) & alive
+    return pl.concat([piece.filter(holds) for piece in run.attempts_around(at_ms, at_ms)]).join(run.shapes, on="shape")
 
 
 def promised(run: Run, at_ms: int) -> npt.NDArray[np.int64]:
     """[nodes, resources]: what each node might promise, nothing where it was lost."""
     sizes: npt.NDArray[np.int64]
     sizes = run.nodes.sort("node").select([f"allowance_{name}" for name in run.resources]).to_numpy().copy()
-    if run.events is not None:
-        before = run.events.filter(pl.col("at_ms") <= at_ms)
-        for r, name in enumerate(run.resources):
-            last = before.filter(pl.col("kind") == f"size_{name}").group_by("node").agg(pl.col("value").last())
-            sizes[last["node"].to_numpy(), r] = last["value"].to_numpy()
-        moves = before.filter(pl.col("kind").is_in(["node_lost", "node_returned"]))
+    if run.has_events:
+        _set_sizes(run, at_ms, sizes)
+        moved = pl.col("kind").cast(pl.String).is_in(["node_lost", "node_returned"]) & (pl.col("at_ms") <= at_ms)
+        moves = run.scan("events").filter(moved).select("node", "kind").collect(engine="streaming")
         gone = moves.group_by("node").agg(pl.col("kind").last()).filter(pl.col("kind") == "node_lost")
         sizes[gone["node"].to_numpy()] = 0
     return sizes
 
 
+def _set_sizes(run: Run, at_ms: int, sizes: npt.NDArray[np.int64]) -> None:
+    """What nodes were last told that they may promise; looked for backwards, until all are known."""
+    unknown = np.ones(sizes.shape, bool)
+    for events in run.events_back_from(at_ms):
+        for r, name in enumerate(run.resources):
+            last = events.filter(pl.col("kind") == f"size_{name}").group_by("node").agg(pl.col("value").last())
+            node, value = last["node"].to_numpy(), last["value"].to_numpy()
+            new = unknown[node, r]
+            sizes[node[new], r] = value[new]
+            unknown[node, r] = False
+        if not unknown.any():
+            return
+
+
 def at_queue_limit(run: Run, leaf: str, at_ms: int, need: Amounts) -> str:
     """Which queue of the leaf's line was full, with numbers: the root is the cluster. Empty where none can be told."""
-    held = holding(run, at_ms).join(run.jobs.select("job", "queue"), on="job", how="left")
+    held = holding(run, at_ms)
+    jobs = run.of_these_jobs("jobs", held["job"].unique().sort()).select("job", "queue")
+    held = held.join(jobs, on="job", how="left")
     for queue, most in _maxima(run, leaf, at_ms).items():
         within = pl.lit(value=True) if queue == "root" else _below(queue)
         inside = held.filter(within)
@@ -94,8 +107,9 @@ def _maxima(run: Run, leaf: str, at_ms: int) -> dict[str, Amounts]:
 def _limits(run: Run, at_ms: int) -> Mapping[str, Any]:
     """The maxima of queues at an instant: those of the start, and what was set since."""
     limits = {name: dict(limit) for name, limit in run.manifest["cluster"].get("queues", {}).items()}
-    if run.events is not None:
-        changes = run.events.filter((pl.col("kind") == "queue_maximum") & (pl.col("at_ms") <= at_ms))
+    if run.has_events:
+        changed = (pl.col("kind") == "queue_maximum") & (pl.col("at_ms") <= at_ms)
+        changes = run.scan("events").filter(changed).collect(engine="streaming")
         for queue, value in changes.select("queue", "value").iter_rows():
             if queue in limits:
                 limits[queue] |= {"maximum_permille": value, "maximum": None}

@@ -6,13 +6,17 @@ neither for empty nor for full.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from heddle.analysis.measures.numbers_in_pieces import NumbersInPieces
+from heddle.analysis.waste.group_sums import GroupSums
 from heddle.model.profiles import profile_begins
 from heddle.model.resources import display_name
 from heddle.model.workload import EXECUTORS, INNER, NO_SEGMENTS, PERMYRIAD, TASKS, Workload
@@ -20,24 +24,42 @@ from heddle.record.run import Run
 
 GROUPS: Final = ("container", "job", "user", "queue", "node")
 QUANTILES: Final = (0.1, 0.25, 0.5, 0.6, 0.75, 0.9)  # the paper prints the last and, of vcores, 60 %
+SHOWN_GROUPS: Final = 1000
+_SUMMED: Final = ("reserved", "used", "containers")
 _WASTERS: Final = 20
+_CALLED: Final = {
+    "job": pl.col("job_name"),
+    "user": pl.col("user"),
+    "queue": pl.col("queue"),
+    "container": pl.format("{}/{}/{}", "job_name", "stage_name", "task"),
+}
 
 
-@dataclass(frozen=True)
-class Containers:
-    """`table`: a row for each container, with the names of its job, user, queue, stage and (in records) node, its span
-    in ms, for each resource `reserved_<resource>` and `used_<resource>` in resource x ms, and `received_bytes` from
+class Containers(NamedTuple):
+    """`pieces`: for a grouping, tables with a row for each container, all containers of a job in one: the name of its
+    `group`, for each resource `reserved_<resource>` and `used_<resource>` in resource x ms, and `received_bytes` from
     other nodes; used and received are null where they were not recorded."""
 
-    table: pl.DataFrame
+    pieces: Callable[[str], Iterator[pl.DataFrame]]
     resources: tuple[str, ...]
     has_nodes: bool
 
 
 def containers_of_run(run: Run) -> Containers:
     """The containers of a record. Use inside executors counts for all of the job: the record does not say for which."""
-    spans = run.attempts.filter(pl.col("ended_at_ms").is_not_null()).with_columns(
-        span=pl.col("ended_at_ms") - pl.col("allocated_at_ms")
+
+    def pieces(by: str) -> Iterator[pl.DataFrame]:
+        for first, last in run.job_ranges():
+            yield _containers_of_jobs(run, first, last, by)
+
+    return Containers(pieces, run.resources, has_nodes=True)
+
+
+def _containers_of_jobs(run: Run, first: int, last: int, by: str) -> pl.DataFrame:
+    spans = (
+        run.of_jobs("attempts", first, last)
+        .filter(pl.col("ended_at_ms").is_not_null())
+        .with_columns(span=pl.col("ended_at_ms") - pl.col("allocated_at_ms"))
     )
     reserving = spans.filter(pl.col("kind") != INNER).join(run.shapes, on="shape", how="left", maintain_order="left")
     for name in run.resources:
@@ -47,26 +69,17 @@ def containers_of_run(run: Run) -> Containers:
     inner = spans.filter(pl.col("kind") == INNER)
     if inner.height:
         reserving = _with_inner(reserving, inner, run.resources)
-    named = (
-        reserving.join(
-            run.jobs.select("job", "user", "queue", job_name="name"), on="job", how="left", maintain_order="left"
-        )
-        .join(run.stages.select("stage", stage_name="name"), on="stage", how="left", maintain_order="left")
-        .join(run.nodes.select("node", node_name="name"), on="node", how="left", maintain_order="left")
-    )
+    if by == "node":
+        named = reserving.join(run.nodes.select("node", group="name"), on="node", how="left", maintain_order="left")
+    else:
+        jobs = run.of_jobs("jobs", first, last).rename({"name": "job_name"})
+        named = reserving.join(jobs, on="job", how="left", maintain_order="left", suffix="_of_job")
+        if by == "container":
+            stages = run.of_jobs("stages", first, last).select("stage", stage_name="name")
+            named = named.join(stages, on="stage", how="left", maintain_order="left")
+        named = named.with_columns(group=_CALLED[by])
     columns = [f"{what}_{name}" for name in run.resources for what in ("reserved", "used")]
-    table = named.select(
-        "user",
-        "queue",
-        "span",
-        *columns,
-        received_bytes="fetched_bytes",
-        job="job_name",
-        node="node_name",
-        stage="stage_name",
-        container=pl.format("{}/{}/{}", "job_name", "stage_name", "task"),
-    )
-    return Containers(table, run.resources, has_nodes=True)
+    return named.select("group", *columns, received_bytes="fetched_bytes")
 
 
 def _with_inner(reserving: pl.DataFrame, inner: pl.DataFrame, resources: tuple[str, ...]) -> pl.DataFrame:
@@ -102,16 +115,14 @@ def containers_of_workload(workload: Workload) -> Containers:
             else np.zeros(len(works), np.int64)
         )
         columns[f"used_{name}"] = pl.Series(used).set(pl.Series(first == NO_SEGMENTS), None)
-    numbers = pl.Series(works).cast(pl.String)
-    names = _names(workload, job, stage)
-    container = names["job"] + "/" + names["stage"] + "/" + numbers
-    return Containers(
-        pl.DataFrame({**names, "container": container, "span": pl.Series(duration), **columns}).with_columns(
-            received_bytes=pl.lit(None, pl.Int64)
-        ),
-        workload.resources,
-        False,
-    )
+    columns["received_bytes"] = pl.repeat(None, len(works), dtype=pl.Int64, eager=True)
+
+    def pieces(by: str) -> Iterator[pl.DataFrame]:
+        names = _names(workload, job, stage)
+        names["container"] = names["job"] + "/" + names["stage"] + "/" + pl.Series(works).cast(pl.String)
+        yield pl.DataFrame({"group": names[by], **columns})
+
+    return Containers(pieces, workload.resources, has_nodes=False)
 
 
 def _names(workload: Workload, job: npt.NDArray[np.int32], stage: npt.NDArray[np.int64]) -> dict[str, pl.Series]:
@@ -160,64 +171,139 @@ class Efficiency:
     count: int  # groups
     quantiles: dict[float, float]  # share of groups below -> efficiency
     cdf: pl.DataFrame  # efficiency, share: of the groups
-    groups: pl.DataFrame  # group, reserved, used, wasted, efficiency, containers; most wasted first
+    # group, reserved, used, containers, efficiency, wasted; most wasted first. Those that are among the largest
+    # wasters of some resource.
+    groups: pl.DataFrame
 
 
-def efficiency(containers: Containers, by: str) -> list[Efficiency]:
-    """The efficiency of each resource, grouped by container, job, user, queue or node."""
-    found = []
-    for name in containers.resources:
-        reserved, used = f"reserved_{name}", f"used_{name}"
-        known = containers.table.filter(pl.col(used).is_not_null() & (pl.col(reserved) > 0))
-        unknown = containers.table.filter(pl.col(used).is_null() & (pl.col(reserved) > 0))
-        groups = (
-            known.group_by(pl.col(by).alias("group"), maintain_order=True)
-            .agg(reserved=pl.col(reserved).sum(), used=pl.col(used).sum(), containers=pl.len())
-            .with_columns(
-                efficiency=pl.col("used") / pl.col("reserved"), wasted=(pl.col("reserved") - pl.col("used")).clip(0)
-            )
-            .sort("wasted", "group", descending=[True, False])
-        )
-        values = np.sort(groups["efficiency"].to_numpy())
-        total, consumed = int(known[reserved].sum()), int(known[used].sum())
-        found.append(
-            Efficiency(
-                resource=name,
-                ratio=consumed / total if total else None,
-                reserved=total,
-                used=consumed,
-                unrecorded_containers=unknown.height,
-                unrecorded_reserved=int(unknown[reserved].sum()),
-                count=groups.height,
-                quantiles={q: float(np.quantile(values, q)) for q in QUANTILES} if len(values) else {},
-                cdf=_cdf(values),
-                groups=groups,
-            )
-        )
-    return found
+def efficiency(containers: Containers, by: str, most: int = SHOWN_GROUPS) -> list[Efficiency]:
+    """The efficiency of each resource, grouped by container, job, user, queue or node; the `most` largest wasters."""
+    totals: Counter[tuple[str, str]] = Counter()
+    sums = [one for name in containers.resources for one in _sums_of_groups(name)]
+    with GroupSums() as found:
+        for piece in containers.pieces(by):
+            found.add(piece.group_by("group", maintain_order=True).agg(sums))
+            for name in containers.resources:
+                totals.update(_totals(piece, name))
+        found.close()
+        wasters = {name: _largest(found, name, most) for name in containers.resources}
+        kept = pl.concat([one.select("group") for one in wasters.values()]).unique()
+        shown = {name: _of_groups(found, name, kept) for name in containers.resources}
+        return [_one_resource(found, name, totals, shown[name]) for name in containers.resources]
 
 
-def received(containers: Containers, by: str) -> pl.DataFrame:
-    """Bytes from other nodes, most first: group, received_bytes, containers. Only of containers that were measured."""
-    return (
-        containers.table.filter(pl.col("received_bytes").is_not_null())
-        .group_by(pl.col(by).alias("group"), maintain_order=True)
-        .agg(pl.col("received_bytes").sum(), containers=pl.len())
-        .sort("received_bytes", "group", descending=[True, False])
+def _sums_of_groups(name: str) -> list[pl.Expr]:
+    """Of containers with recorded use."""
+    reserved, used = pl.col(f"reserved_{name}"), pl.col(f"used_{name}")
+    known = used.is_not_null() & (reserved > 0)
+    return [
+        reserved.filter(known).sum(),
+        used.filter(known).sum(),
+        known.cast(pl.Int64).sum().alias(f"containers_{name}"),
+    ]
+
+
+def _totals(piece: pl.DataFrame, name: str) -> dict[tuple[str, str], int]:
+    reserved, used = pl.col(f"reserved_{name}"), pl.col(f"used_{name}")
+    known, unknown = used.is_not_null() & (reserved > 0), used.is_null() & (reserved > 0)
+    row = piece.select(
+        reserved=reserved.filter(known).sum(),
+        used=used.filter(known).sum(),
+        unrecorded_containers=unknown.cast(pl.Int64).sum(),
+        unrecorded_reserved=reserved.filter(unknown).sum(),
+    ).row(0, named=True)
+    return {(name, what): int(amount) for what, amount in row.items()}
+
+
+def _no_sums(name: str) -> pl.DataFrame:
+    return pl.DataFrame(schema={"group": pl.String} | dict.fromkeys((f"{what}_{name}" for what in _SUMMED), pl.Int64))
+
+
+def _groups(sums: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Of one resource, with what follows from the sums."""
+    reserved, used, count = (pl.col(f"{what}_{name}") for what in _SUMMED)
+    return sums.filter(count > 0).select(
+        "group",
+        reserved=reserved,
+        used=used,
+        containers=count,
+        efficiency=used / reserved,
+        wasted=(reserved - used).clip(0),
     )
 
 
-def _cdf(values: npt.NDArray[np.float64], points: int = 200) -> pl.DataFrame:
+def _by_waste(groups: pl.DataFrame) -> pl.DataFrame:
+    return groups.sort("wasted", "group", descending=[True, False])
+
+
+def _largest(found: GroupSums, name: str, most: int) -> pl.DataFrame:
+    best = _groups(_no_sums(name), name)
+    for sums in found.read():
+        best = _by_waste(pl.concat([best, _groups(sums, name)])).head(most)
+    return best
+
+
+def _of_groups(found: GroupSums, name: str, kept: pl.DataFrame) -> pl.DataFrame:
+    pieces = [_groups(sums.join(kept, on="group", how="semi"), name) for sums in found.read()]
+    return _by_waste(pl.concat([_groups(_no_sums(name), name), *pieces]))
+
+
+def _one_resource(found: GroupSums, name: str, totals: Counter[tuple[str, str]], shown: pl.DataFrame) -> Efficiency:
+    values = NumbersInPieces(lambda: (_groups(sums, name)["efficiency"].to_numpy() for sums in found.read()))
+    reserved, used = totals[name, "reserved"], totals[name, "used"]
+    at = values.quantiles(QUANTILES).tolist() if len(values) else []
+    return Efficiency(
+        resource=name,
+        ratio=used / reserved if reserved else None,
+        reserved=reserved,
+        used=used,
+        unrecorded_containers=totals[name, "unrecorded_containers"],
+        unrecorded_reserved=totals[name, "unrecorded_reserved"],
+        count=len(values),
+        quantiles=dict(zip(QUANTILES, at, strict=False)),
+        cdf=_cdf(values),
+        groups=shown,
+    )
+
+
+@dataclass(frozen=True)
+class Received:
+    """Bytes from other nodes, of containers that were measured."""
+
+    containers: int
+    total_bytes: int
+    groups: pl.DataFrame  # group, received_bytes, containers; most first
+
+
+def received(containers: Containers, by: str, most: int = SHOWN_GROUPS) -> Received:
+    """By group, those that received most."""
+    columns = {"group": pl.String, "received_bytes": pl.Int64, "containers": pl.Int64}
+    best, count, total = pl.DataFrame(schema=columns), 0, 0
+    with GroupSums() as found:
+        for piece in containers.pieces(by):
+            measured = piece.filter(pl.col("received_bytes").is_not_null())
+            sums = measured.group_by("group", maintain_order=True).agg(
+                pl.col("received_bytes").sum(), containers=pl.len().cast(pl.Int64)
+            )
+            found.add(sums)
+            count, total = count + measured.height, total + int(measured["received_bytes"].sum())
+        found.close()
+        for sums in found.read():
+            best = pl.concat([best, sums]).sort("received_bytes", "group", descending=[True, False]).head(most)
+    return Received(count, total, best)
+
+
+def _cdf(values: NumbersInPieces, points: int = 200) -> pl.DataFrame:
     share = np.linspace(0, 1, points) if len(values) else np.zeros(0)
-    return pl.DataFrame({"share": share, "efficiency": np.quantile(values, share) if len(values) else share})
+    return pl.DataFrame({"share": share, "efficiency": values.quantiles(share) if len(values) else share})
 
 
-def document(found: list[Efficiency], network: pl.DataFrame, by: str) -> dict[str, object]:
+def document(found: list[Efficiency], network: Received, by: str) -> dict[str, object]:
     """For JSON. `network`: of received()."""
     return {
         "by": by,
-        "received_bytes": int(network["received_bytes"].sum()) if network.height else None,
-        "top_receivers": network.head(_WASTERS).to_dicts(),
+        "received_bytes": network.total_bytes if network.containers else None,
+        "top_receivers": network.groups.head(_WASTERS).to_dicts(),
         "resources": {
             display_name(one.resource): {
                 "efficiency": one.ratio,

@@ -1,8 +1,9 @@
 """The waste ledger: every MB-millisecond and millicore-millisecond of a cluster in exactly one line (docs/ledger.md).
 
 Two halves, both exact. What containers reserved is split attempt by attempt; what they did not is split instant by
-instant, by what waited meanwhile and why. What was promised beyond the hardware cannot be in a sum that is the
-hardware: it is taken off the idle reservations and shown apart, as is use beyond a task's own reservation.
+instant, by what waited meanwhile and why. Neither holds the record: the one goes through its jobs, the other through
+its time, some after others. What was promised beyond the hardware cannot be in a sum that is the hardware: it is taken
+off the idle reservations and shown apart, as is use beyond a task's own reservation.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import polars as pl
 from heddle.analysis.measures.levels import Floats, horizon_ms
 from heddle.analysis.measures.steps import Ints
 from heddle.analysis.waste.free_capacity import FREE_LINES, free_capacity
+from heddle.analysis.waste.held_reservations import with_reservations
 from heddle.analysis.waste.ledger_lines import LedgerLines
 from heddle.analysis.waste.reserved_capacity import INFERRED, RESERVED_LINES, reserved_capacity
 from heddle.analysis.waste.yarn_accounts import YarnAccounts, yarn_accounts
@@ -122,7 +124,7 @@ class _Gathered:
     end: int
     edges_ms: Floats | None
     lines: LedgerLines
-    attempts: pl.DataFrame
+    reserved: Ints
     beyond: Ints  # use beyond reservations
     oversold: Ints  # promises beyond the hardware
 
@@ -137,7 +139,7 @@ class _Gathered:
             lines=tuple(Line(name, what, _numbers(amounts[name]), name in INFERRED) for name, what in LINES.items()),
             memos=tuple(Line(name, MEMOS[name], _numbers(value), False) for name, value in memos.items()),
             reserved_by_engine=_numbers(np.array(self.run.manifest["totals"]["reserved_ms"], np.int64)),
-            reserved=_numbers(_total(self.attempts, self.run)),
+            reserved=_numbers(self.reserved),
             yarn=yarn_accounts(self.run),
         )
 
@@ -154,15 +156,18 @@ class _Gathered:
 
 
 def _gathered(run: Run, bins: int | None) -> _Gathered:
-    if not run.manifest["complete_attempts"] or run.events is None:
+    if not run.manifest["complete_attempts"] or not run.has_events:
         raise BadInput.of("record", "has no event log; create one with `heddle simulate ... --record DIR`")
     begin, end = horizon_ms(run)
     edges_ms = None if bins is None else np.linspace(begin, max(end, begin + 1), bins + 1)
     lines = LedgerLines(LINES, len(run.resources), edges_ms)
-    attempts = _attempts(run, begin, end)
-    beyond = reserved_capacity(run, attempts, lines)
-    oversold = free_capacity(run, attempts, lines, begin, end)
-    return _Gathered(run, begin, end, edges_ms, lines, attempts, beyond, oversold)
+    reserved, beyond = np.zeros(len(run.resources), np.int64), np.zeros(len(run.resources), np.int64)
+    for first, last in run.job_ranges():
+        attempts = with_reservations(run, run.of_jobs("attempts", first, last), begin, end)
+        beyond += reserved_capacity(run, run.of_jobs("stages", first, last), attempts, lines)
+        reserved += _total(attempts, run)
+    oversold = free_capacity(run, lines, begin, end)
+    return _Gathered(run, begin, end, edges_ms, lines, reserved, beyond, oversold)
 
 
 def _without_oversold(amounts: Mapping[str, Amounts], over: Amounts) -> dict[str, Amounts]:
@@ -181,18 +186,6 @@ def _capacity(run: Run) -> Ints:
 
 def _numbers(values: Ints) -> tuple[int, ...]:
     return tuple(int(value) for value in values)
-
-
-def _attempts(run: Run, begin: int, end: int) -> pl.DataFrame:
-    """Containers (inner tasks apart) with the span in which they held their reservation, and its amounts."""
-    spans = run.attempts.with_columns(
-        pl.col("allocated_at_ms").clip(begin, end),
-        ended_at_ms=pl.col("ended_at_ms").fill_null(end).clip(begin, end),
-        open=pl.col("ended_at_ms").is_null(),
-    )
-    return spans.join(run.shapes, on="shape", how="left", maintain_order="left").with_columns(
-        span=pl.col("ended_at_ms") - pl.col("allocated_at_ms")
-    )
 
 
 def _total(attempts: pl.DataFrame, run: Run) -> Ints:

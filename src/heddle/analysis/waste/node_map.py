@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from heddle.analysis.measures.levels import ROWS_AT_ONCE, Floats, Ints, Levels, horizon_ms
+from heddle.analysis.measures.levels import Floats, Ints, Levels, horizon_ms
 from heddle.model.workload import INNER
 from heddle.record.run import Run
 
@@ -36,7 +36,7 @@ def node_map(run: Run) -> NodeMap:
     shapes = run.shapes.sort("shape").select(run.resources).to_numpy().astype(np.float64)
     reserved = [Levels(edges, len(labels)) for _ in run.resources]
     used = [Levels(edges, len(labels)) for _ in run.resources]
-    for part in run.attempts.iter_slices(ROWS_AT_ONCE):
+    for part in run.pieces("attempts"):
         ended = part["ended_at_ms"].fill_null(end).to_numpy()
         started = np.maximum(part["started_at_ms"].fill_null(pl.Series(ended)).to_numpy(), begin)
         row = row_of[part["node"].to_numpy()]

@@ -26,10 +26,11 @@ INFERRED: Final = ("early",)  # lines whose cause is not in the record and is in
 _WELL_ENDED: Final = (int(Outcome.FINISHED), int(Outcome.RELEASED), -1)
 
 
-def reserved_capacity(run: Run, attempts: pl.DataFrame, lines: LedgerLines) -> Ints:
-    """Fills the lines of RESERVED_LINES; returns use beyond the own reservation. Use lies evenly over a task's run."""
+def reserved_capacity(run: Run, stages: pl.DataFrame, attempts: pl.DataFrame, lines: LedgerLines) -> Ints:
+    """Adds all attempts of some jobs, whose stages these are, to the lines of RESERVED_LINES; returns use beyond the
+    own reservation. Use lies evenly over a task's run."""
     ended_well = pl.col("outcome").is_in(_WELL_ENDED)
-    held = _with_early_hold(run, attempts)
+    held = _with_early_hold(stages, attempts)
     containers = held.filter(pl.col("kind") != INNER)
     inner = held.filter(pl.col("kind") == INNER)
     beyond = np.zeros(len(run.resources), np.int64)
@@ -99,13 +100,13 @@ def _draw_executors(
         lines.draw("idle", r, begin, end, -area)
 
 
-def _with_early_hold(run: Run, attempts: pl.DataFrame) -> pl.DataFrame:
+def _with_early_hold(stages: pl.DataFrame, attempts: pl.DataFrame) -> pl.DataFrame:
     """With `since` and `until`: between these an attempt held its container while the maps of its job still ran.
 
     The record does not say which stages may start early, so that this goes by name: a stage `reduce...` that runs
     before the last end of its job's stages `map...` is taken to wait for them. Others hold from their start to it.
     """
-    kind = run.stages.select("stage", role=pl.col("name").str.extract(r"^(map|reduce)", 1))
+    kind = stages.select("stage", role=pl.col("name").str.extract(r"^(map|reduce)", 1))
     rows = attempts.join(kind, on="stage", how="left", maintain_order="left")
     maps = rows.filter(pl.col("role") == "map").group_by("job").agg(maps_end=pl.col("ended_at_ms").max())
     rows = rows.join(maps, on="job", how="left", maintain_order="left").with_columns(

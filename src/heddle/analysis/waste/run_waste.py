@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
-
-import polars as pl
 
 from heddle.analysis.waste.efficiency import Containers, Efficiency, efficiency
 from heddle.analysis.waste.ledger import Ledger, LedgerOverTime, ledger_and_course
@@ -33,10 +31,4 @@ def run_waste(run: Run) -> Waste:
 def efficiencies(containers: Containers, by: str = "job") -> dict[str, list[Efficiency]]:
     """The efficiency in every grouping, `by` first, with the distribution; of groups the largest wasters are kept."""
     rest = ["job", "user", "queue", *(["node"] if containers.has_nodes else []), "container"]
-    return {name: _largest(efficiency(containers, name)) for name in dict.fromkeys([by, *rest])}
-
-
-def _largest(found: list[Efficiency]) -> list[Efficiency]:
-    """With those groups alone that are among the largest wasters of some resource."""
-    kept = pl.concat([one.groups.select("group").head(WASTERS) for one in found]).unique()
-    return [replace(one, groups=one.groups.join(kept, on="group", how="semi", maintain_order="left")) for one in found]
+    return {name: efficiency(containers, name, WASTERS) for name in dict.fromkeys([by, *rest])}

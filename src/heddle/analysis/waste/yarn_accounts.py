@@ -98,5 +98,6 @@ def _by_job(run: Run) -> dict[int, tuple[int, ...]]:
     counted = [
         (pl.col(name) * span // step * step).sum().alias(name) for name, step in zip(run.resources, steps, strict=True)
     ]
-    held = run.attempts.drop_nulls("ended_at_ms").join(run.shapes, on="shape").group_by("job").agg(counted)
+    ended = run.scan("attempts").drop_nulls("ended_at_ms").join(run.shapes.lazy(), on="shape")
+    held = ended.group_by("job").agg(counted).collect(engine="streaming")
     return {job: tuple(amounts) for job, *amounts in held.iter_rows()}

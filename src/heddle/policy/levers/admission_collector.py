@@ -7,15 +7,18 @@ from heddle.model.resources import MAX_RESOURCES
 from heddle.model.view import EVENT_ALLOCATED, JOB_ARRIVED, JOB_FINISHED
 from heddle.policy.lever import State, per_resource
 from heddle.policy.levers.admission_reserve import am_demand
-from heddle.policy.levers.admission_room import learn_sizes
+from heddle.policy.levers.admission_room import learn_sizes, others_are_as_large
 from heddle.policy.state import Chain
 
 COLLECTED = State(
     node=per_resource("ams"),  # what they reserve there
     job=("next", "previous", "runs", "lost"),  # jobs that run are chained (number + 1; 0: none); lost: its AM is
-    # first to last: jobs that may wait; scaled: the reserve of this period by (3)
-    table=("n_ams", "n_tasks", "n_lost", "newest", "first", "last", per_resource("scaled")),
-    lists=("largest",),  # for each label, resource by resource: the largest task of the jobs that run
+    # first to last: jobs that may wait; n_stages: there were so many when all sizes were last learnt; scaled: the
+    # reserve of this period by (3)
+    table=("n_ams", "n_tasks", "n_lost", "newest", "first", "last", "n_stages", per_resource("scaled")),
+    # For each label, resource by resource: the largest task of the jobs that run, and how many of these have such a
+    # one; -1: nobody knows.
+    lists=("largest", "n_largest"),
     chains=(Chain("newest", "next", "previous"),),
     spans=(("first", "last"),),
 )
@@ -42,8 +45,11 @@ def leaves(view, state, job):
         state.job["previous"][after - 1] = before
     state.table["n_lost"][0] -= state.job["lost"][job]
     state.job["runs"][job] = state.job["lost"][job] = 0
+    if others_are_as_large(view, state, job):
+        return
+    state.table["n_stages"][0] = view.stage_spec.shape[0]
     for i in range(state.largest.shape[0]):
-        state.largest[i] = 0
+        state.largest[i] = state.n_largest[i] = 0
     other = state.table["newest"][0] - 1
     while other >= 0:
         learn_sizes(view, state, other)
@@ -104,7 +110,8 @@ def task_event(view, state, stage, sign):
         demand = view.shape["demand"][shape, r]
         if state.job["runs"][job]:  # a live cluster tells what a job's tasks want only when it asks for them
             at = view.stage_spec["label"][stage] * MAX_RESOURCES + r
-            state.largest[at] = max(state.largest[at], demand)
+            if demand > state.largest[at]:
+                state.largest[at], state.n_largest[at] = demand, -1
         allocated = -view.clock["am_allocated"][0, r]
         for pool in range(view.pool.shape[0]):
             allocated += view.pool["allocated"][pool, r]

@@ -50,7 +50,7 @@ PERIOD_MS = 1000  # of equation (3): a heartbeat
 def prepare(setup: Setup) -> dict[str, Any]:
     n_labels = int(setup.view.stage_spec["label"].max(initial=0)) + 1
     setup.state.table["last"] = -1
-    return {"largest": np.zeros(n_labels * MAX_RESOURCES)}
+    return {name: np.zeros(n_labels * MAX_RESOURCES) for name in COLLECTED.lists}
 
 
 @callable_too

@@ -77,7 +77,33 @@ def task_has_room(view, state, job, ahead):
 
 @callable_too
 def learn_sizes(view, state, job):
-    """The job runs: its tasks count among the largest."""
+    """The job runs: its tasks count among the largest, and it among those that have such a task."""
     for label in range(state.largest.shape[0] // MAX_RESOURCES):
         for r in range(view.shape["demand"].shape[1]):
-            state.largest[label * MAX_RESOURCES + r] = largest_task(view, state, job, label, r)
+            at = label * MAX_RESOURCES + r
+            before = state.largest[at]
+            state.largest[at] = largest_task(view, state, job, label, r)
+            if state.table["n_lost"][0] > 0 or state.n_largest[at] < 0:
+                state.n_largest[at] = -1
+            elif state.largest[at] > before:
+                state.n_largest[at] = 1
+            elif largest_of_job(view, job, label, r) == before:
+                state.n_largest[at] += 1
+
+
+@callable_too
+def others_are_as_large(view, state, job):
+    """Whether without this job the largest tasks are what they were: then it no longer counts among those with one."""
+    # On a live cluster more becomes known of jobs that run.
+    if state.table["n_lost"][0] > 0 or state.table["n_stages"][0] != view.stage_spec.shape[0]:
+        return False
+    for label in range(state.largest.shape[0] // MAX_RESOURCES):
+        for r in range(view.shape["demand"].shape[1]):
+            at = label * MAX_RESOURCES + r
+            if state.n_largest[at] - (largest_of_job(view, job, label, r) == state.largest[at]) < 1:
+                return False
+    for label in range(state.largest.shape[0] // MAX_RESOURCES):
+        for r in range(view.shape["demand"].shape[1]):
+            at = label * MAX_RESOURCES + r
+            state.n_largest[at] -= largest_of_job(view, job, label, r) == state.largest[at]
+    return True
