@@ -10,6 +10,8 @@ import pytest
 from heddle.cli.main import run
 from heddle.model.errors import BadInput, RunRefused
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.wire import YarnError
+from heddle.yarn.testbed import run_jobs as run_jobs_module
 from heddle.yarn.testbed.local.cluster import LocalCluster
 from heddle.yarn.testbed.local.folders import cluster_folder
 from heddle.yarn.testbed.local.java import find_tool
@@ -52,6 +54,22 @@ def test_jobs_for_queues_that_a_cluster_does_not_have_are_refused_before_any_run
         with pytest.raises(RunRefused, match=r"no queue root\.batch: `heddle yarn up --queue"):
             run_jobs(list(elsewhere), place, lambda _: None)
     assert not (tmp_path / "staging").exists()
+
+
+def test_a_run_on_a_cluster_that_is_gone_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls that ask the ResourceManager nothing, between those that do, are no sign of life."""
+    monkeypatch.setattr(run_jobs_module, "PATIENCE_S", 0.0)
+    jobs, _ = load_real_jobs("burst(jobs=1,tasks=1)", 0)
+    later = [replace(job, submit_at_ms=10**9) for job in jobs if isinstance(job, ReplayJob)]
+    (jar := tmp_path / "made.jar").touch()
+    (folder := tmp_path / "run").mkdir()
+    with RmClient("http://127.0.0.1:9") as gone:
+        running = run_jobs_module._Running([*later], Workplace(gone, tmp_path, jar), folder, lambda _: None)
+        running.runs[0].app_id = "application_1_0001"
+        assert not running.step()
+        running.tolerate(lambda: None)
+        with pytest.raises(YarnError):
+            running.step()
 
 
 def test_preemption_is_the_capacity_schedulers() -> None:

@@ -129,7 +129,7 @@ class _Running:
         self._clients: dict[int, ClientProcess] = {}
         self._submitted_s: dict[str, float] = {}
         self._began_s = time.monotonic()
-        self._answered_s = self._began_s
+        self._silent_s: float | None = None  # since when the ResourceManager does not answer
 
     def step(self) -> bool:
         """Submits what is due and looks at what runs. True when nothing is left."""
@@ -141,11 +141,13 @@ class _Running:
         """A ResourceManager may be away for a while; it may not say no."""
         try:
             call()
-            self._answered_s = time.monotonic()
         except YarnError as error:
             if error.status is not None and error.status < 500:
                 raise
-            if time.monotonic() - self._answered_s > PATIENCE_S:
+            now_s = time.monotonic()
+            if self._silent_s is None:
+                self._silent_s = now_s
+            if now_s - self._silent_s > PATIENCE_S:
                 raise
 
     def _submit_due(self) -> None:
@@ -159,6 +161,7 @@ class _Running:
     def _submit(self, number: int, job: RealJob, run: JobRun) -> None:
         if isinstance(job, ReplayJob):
             run.app_id = self._submitter.submit(job, number)
+            self._silent_s = None
         else:
             log = self._folder / f"client-{number}.log"
             cluster = self._workplace.cluster
@@ -183,6 +186,7 @@ class _Running:
 
     def _look_at(self, run: JobRun, app_id: str) -> None:
         answer = self._workplace.client.app(app_id)
+        self._silent_s = None
         if answer is None:  # submitted this very moment, or by an RM that was restarted and does not remember
             if time.monotonic() - self._submitted_s[app_id] > PATIENCE_S:
                 run.outcome, run.diagnostics = "FORGOTTEN", f"the ResourceManager does not know {app_id}"
