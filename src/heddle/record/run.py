@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, dataclass
 from itertools import pairwise
 from typing import Any, Generic, Literal, TypeVar
@@ -97,12 +97,12 @@ class Run:
             return held.of_these_jobs(numbers)
         return held.filter(pl.col("job").is_in(numbers.implode()))
 
-    def events_between(self, first_ms: int, last_ms: int) -> pl.DataFrame:
-        """Events from one instant to another, both included; the run must have a log of them."""
+    def events_between(self, first_ms: int, last_ms: int, kinds: Sequence[str]) -> pl.DataFrame:
+        """Events of these kinds from one instant to another, both included; the run must have a log of them."""
         held = self._held("events")
         if isinstance(held, StoredTable):
-            return held.events_between(first_ms, last_ms)
-        return held.filter(stored.happened(first_ms, last_ms))
+            return held.events_between(first_ms, last_ms, kinds)
+        return held.filter(stored.happened(first_ms, last_ms, kinds))
 
     def time_cuts(self) -> list[int]:
         """Instants, in order, between two of which so few attempts end that they can be held."""

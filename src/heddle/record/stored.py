@@ -58,9 +58,9 @@ class StoredTable:
         which = pl.col("job").is_in(numbers.implode())
         return pl.concat([pl.read_parquet(file).filter(which) for file in files or self._files[:1]])
 
-    def events_between(self, first_ms: int, last_ms: int) -> pl.DataFrame:
-        """Events from one instant to another, both included."""
-        return pl.concat(self._meeting(self._times, first_ms, last_ms, happened(first_ms, last_ms)))
+    def events_between(self, first_ms: int, last_ms: int, kinds: Sequence[str]) -> pl.DataFrame:
+        """Events of these kinds from one instant to another, both included: most events are sizes of nodes."""
+        return pl.concat(self._meeting(self._times, first_ms, last_ms, happened(first_ms, last_ms, kinds)))
 
     def last_ends(self) -> list[int]:
         """Of each part, the last instant at which an attempt ended."""
@@ -110,8 +110,8 @@ def of_jobs(first: int, last: int) -> pl.Expr:
     return pl.col("job").is_between(first, last)
 
 
-def happened(first_ms: int, last_ms: int) -> pl.Expr:
-    return pl.col("at_ms").is_between(first_ms, last_ms)
+def happened(first_ms: int, last_ms: int, kinds: Sequence[str]) -> pl.Expr:
+    return pl.col("at_ms").is_between(first_ms, last_ms) & pl.any_horizontal(pl.col("kind") == one for one in kinds)
 
 
 def lived_around(first_ms: int, last_ms: int) -> pl.Expr:

@@ -40,6 +40,7 @@ _CAUSES: Final = {
     "order": (Reason.BEHIND, Reason.NONE),
 }
 _CAUSE_OF: Final = {int(reason): place for place, reasons in enumerate(_CAUSES.values()) for reason in reasons}
+_TOLD: Final = ("wait", "job_ended")
 _LONG_AGO: Final = -(2**62)
 _ADMISSION: Final = list(_CAUSES).index("not_admitted")
 
@@ -172,7 +173,7 @@ class _Waits:
         """
         own, until_now = ("stage", "job"), pl.col("at_ms").is_between(since, until, closed="left")
         asked = pl.col("asked_at_ms").clip(self._begin, self._end)
-        logged = self._run.events_between(since if since > self._begin else _LONG_AGO, until - 1)
+        logged = self._run.events_between(since if since > self._begin else _LONG_AGO, until - 1, _TOLD)
         kind, at = logged["kind"].cast(pl.String), pl.col("at_ms").clip(self._begin, self._end)
         reason = pl.col("reason").cast(pl.Int64)
         changes = [
