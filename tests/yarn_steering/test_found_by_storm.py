@@ -402,6 +402,8 @@ def test_what_was_put_back_and_what_is_a_persons_is_not_asked_for_again() -> Non
     ownership.was_put_back(Standing({node: before, other: before}))
     assert ownership.is_confirmed((SIZES, node, ""), before)
     assert ownership.is_confirmed((SIZES, other, ""), before)
+    ownership.look(Standing({node: ours}))
+    assert not ownership.is_strange((SIZES, node))  # a late change of ours that comes true after all
     ownership.asking(Turn(SIZES, node, before, ours))
     for _ in range(FOREIGN_LOOKS):
         ownership.look(Standing({node: theirs}))
