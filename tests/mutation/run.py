@@ -28,7 +28,7 @@ def main() -> int:
     options.add_argument("--sample", type=int, default=300, help="so many mutants")
     options.add_argument("--seed", type=int, default=22)
     options.add_argument("--only", choices=[target.name for target in TARGETS], help="mutants of this part alone")
-    options.add_argument("--again", default="", metavar="TEXT", help="try mutants whose names contain this once more")
+    options.add_argument("--again", action="store_true", help="try those that survived once more, with today's tests")
     options.add_argument("--verdicts", type=Path, default=Path("build/mutation/verdicts.jsonl"))
     options.add_argument("--show", action="store_true", help="run nothing")
     chosen = options.parse_args()
@@ -36,8 +36,8 @@ def main() -> int:
     wanted = [mutant for mutant in sample if chosen.only in (None, target_of(mutant.file).name)]
     verdicts = read(chosen.verdicts)
     if not chosen.show:
-        forgotten = {name for name in verdicts if chosen.again and chosen.again in name}
-        try_them([m for m in wanted if m.name in forgotten or not is_known(m, verdicts)], chosen.verdicts)
+        alive = {name for name, one in verdicts.items() if chosen.again and one["verdict"] == "survived"}
+        try_them([m for m in wanted if m.name in alive or not is_known(m, verdicts)], chosen.verdicts)
         verdicts = read(chosen.verdicts)
     print(summary(wanted, verdicts))
     return 0
