@@ -188,6 +188,15 @@ GUARDS: Final = (
         ),
     ),
     Guard(
+        "answers are stale when things are put back", "Ownership.is_confirmed", f"{APPLYING}/ownership.py",
+        "return not asked or same(part[0], value, asked[-1])", "return True",
+        (
+            f"{FAKE}/test_found_by_storm.py::test_what_stale_answers_show_as_found_is_put_back_all_the_same",
+            f"{FAKE}/test_changing_policy.py"
+            "::test_what_stale_answers_show_as_handed_back_is_handed_back_all_the_same",
+        ),
+    ),
+    Guard(
         "YARN preempts where nodes shrink", "preemption.keep_guarantees", f"{APPLYING}/preemption.py",
         "    if not shrinking or not seen.may_preempt():", "    if True:",
         (
@@ -210,7 +219,7 @@ GUARDS: Final = (
     ),
     Guard(
         "answer of another shape", "rm_answers.Reading", f"{LIVE}/rm_answers.py",
-        "        if isinstance(error, (TypeError, ValueError, AttributeError)):", "        if False:",
+        "        if isinstance(error, (TypeError, ValueError, AttributeError, OverflowError)):", "        if False:",
         (
             f"{FAULTY_ANSWER}[no nodes where a list should be]",
             f"{REAL}::test_answers_that_are_malformed_partial_slow_or_refusals",

@@ -44,6 +44,7 @@ NEEDS = {
     "node that joined later, resized by somebody else": "NODE_RESIZED RM_RESTARTS NODE_LOST",
     "queue or application changed by somebody else": "QUEUE_CHANGED NODE_RESIZED APP_CHANGED",
     "changed by somebody else just before the end": "NODE_RESIZED QUEUE_CHANGED CONTROLLER_ENDS",
+    "answers are stale when things are put back": "RM_STALE BOTH_KILLED CONTROLLER_ENDS",
     "answer without a field": "RM_GARBLES",
     "answer of another shape": "RM_GARBLES",
     "answer that is not JSON, or half of it": "RM_GARBLES RM_CUTS_OFF",

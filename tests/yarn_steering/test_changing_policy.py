@@ -20,6 +20,7 @@ from heddle.yarn.live.steering.session import Session, Terms
 from yarn_live.fake_cluster import FakeCluster
 
 from .fake_world import RM, FakeWorld, Killed
+from .test_found_by_storm import answer_as_of_now
 from .test_whole_session import LEASE_S, OWN, POLICY, as_found, cluster, sizes, world
 
 __all__ = ["cluster", "world"]  # fixtures
@@ -78,6 +79,23 @@ def test_what_nobody_speaks_of_any_more_is_put_back(cluster: FakeCluster, world:
         assert step(world, session).turns  # once more, to see that it is back
         assert step(world, session).turns == []
     assert as_found(cluster)
+
+
+def test_what_stale_answers_show_as_handed_back_is_handed_back_all_the_same(
+    cluster: FakeCluster, world: FakeWorld
+) -> None:
+    with at_work(world) as session:
+        fresh = answer_as_of_now(cluster)
+        settle(world, session)
+        assert sizes(cluster) != OWN
+        assert cluster.settings
+        assert any(priorities(cluster))
+        session.put_in_force(STOCK)
+        for _ in range(3):
+            step(world, session)
+        fresh()
+        step(world, session)
+        assert as_found(cluster)
 
 
 def test_what_the_next_one_speaks_of_stays_where_it_is(cluster: FakeCluster, world: FakeWorld) -> None:

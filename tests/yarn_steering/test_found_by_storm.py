@@ -3,14 +3,16 @@
 import errno
 import json
 import os
+from collections.abc import Callable
 from contextlib import ExitStack
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
 
 from heddle.model.errors import RunRefused
 from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS, TRIES, Ownership
-from heddle.yarn.live.applying.standing import AM_SHARE, QUEUES, Standing
+from heddle.yarn.live.applying.standing import AM_SHARE, QUEUES, SIZES, Standing
 from heddle.yarn.live.applying.turn import Turn
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.files import DISK
@@ -36,7 +38,10 @@ def read_only(monkeypatch: pytest.MonkeyPatch, *methods: str) -> None:
 
 def test_settings_without_a_value_are_an_error_of_the_rm(world: FakeWorld, cluster: FakeCluster) -> None:
     cluster.instead["/scheduler-conf"] = 200, json.dumps({"property": [{"name": "a"}]})
-    with RmClient(RM, connect=world.as_process("test").connect) as client, pytest.raises(YarnError, match="be read"):
+    with (
+        RmClient(RM, connect=world.as_process("test").connect) as client,
+        pytest.raises(YarnError, match="'value' is missing"),
+    ):
         client.scheduler_settings()
 
 
@@ -346,3 +351,61 @@ def test_a_field_that_is_no_text_is_an_error_of_the_rm(world: FakeWorld, cluster
         observer = Observer(client, Journal(tmp_path / "journal.jsonl", print), lambda: 1_700_000_000_000)
         with pytest.raises(YarnError, match="is not a text"):
             observer.poll()
+
+
+def answer_as_of_now(cluster: FakeCluster) -> Callable[[], None]:
+    """Changes are made, but answers stay as they would be now. What it gives ends that."""
+    whole = cluster.get
+    cluster.get = deepcopy(cluster).get  # type: ignore[method-assign]
+
+    def fresh() -> None:
+        cluster.get = whole  # type: ignore[method-assign]
+
+    return fresh
+
+
+def test_what_stale_answers_show_as_found_is_put_back_all_the_same(world: FakeWorld, cluster: FakeCluster) -> None:
+    """A controller that begins and ends while they are stale never sees what it did."""
+    said: list[str] = []
+    with at_work(world, said) as session:
+        fresh = answer_as_of_now(cluster)
+        for _ in range(5):
+            step(world, session)
+        assert sizes(cluster) != OWN
+        assert cluster.settings
+        assert any(app.priority for app in cluster.apps.values())
+    fresh()
+    assert as_found(cluster)
+    assert said[-1].startswith("restored and verified: 2 nodes")
+
+
+def test_a_watchdog_does_not_believe_stale_answers_either(world: FakeWorld, cluster: FakeCluster) -> None:
+    opened = ExitStack()
+    session = opened.enter_context(at_work(world, []))
+    fresh = answer_as_of_now(cluster)
+    step(world, session)
+    kill(world, opened)
+    world.pass_s(LEASE_S + 5)
+    fresh()
+    assert as_found(cluster)
+    assert world.watchdogs == {}
+
+
+def test_what_was_put_back_and_what_is_a_persons_is_not_asked_for_again() -> None:
+    """Each such change might overwrite another of theirs, made since we looked: YARN has no compare-and-set."""
+    node, other, before, ours, theirs = "a:1", "b:1", (8192, 8000), (9000, 8000), (6000, 8000)
+    ownership = Ownership()
+    ownership.find(Standing({node: before, other: before}))
+    assert ownership.is_confirmed((SIZES, other, ""), before)  # nobody ever turned it
+    ownership.asking(Turn(SIZES, node, before, ours))
+    assert not ownership.is_confirmed((SIZES, node, ""), before)
+    ownership.was_put_back(Standing({node: before, other: before}))
+    assert ownership.is_confirmed((SIZES, node, ""), before)
+    assert ownership.is_confirmed((SIZES, other, ""), before)
+    ownership.look(Standing({node: ours}))
+    assert not ownership.is_strange((SIZES, node))  # a late change of ours that comes true after all
+    ownership.asking(Turn(SIZES, node, before, ours))
+    for _ in range(FOREIGN_LOOKS):
+        ownership.look(Standing({node: theirs}))
+    assert ownership.found.sizes[node] == theirs
+    assert ownership.is_confirmed((SIZES, node, ""), theirs)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from heddle.check.jobs import UseShare
 from heddle.model.resources import MILLI
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.rm_answers import Reading, read_apps, read_nodes, rows_under
+from heddle.yarn.live.rm_answers import Reading, read_apps, read_nodes, rows_under, whole
 from heddle.yarn.live.things_seen import AppSeen, NodeSeen
 
 # What the Capacity scheduler writes into an application's diagnostics, and what that means; the first that fits counts.
@@ -66,7 +66,7 @@ def look(client: RmClient) -> Now:
     apps = read_apps(answer, where)
     with Reading(f"{where}: apps"):
         rows = {str(row["id"]): row for row in rows_under(answer, "apps", "app")}
-        at_ms = max((int(row["startedTime"]) + int(row["elapsedTime"]) for row in rows.values()), default=0)
+        at_ms = max((whole(row["startedTime"]) + whole(row["elapsedTime"]) for row in rows.values()), default=0)
         queues = dict(_full_queues(client.scheduler()))
     alive = [node for node in nodes.values() if node.alive]
     away: dict[str, int] = {}
@@ -79,7 +79,7 @@ def look(client: RmClient) -> Now:
         if app.running and not wanted_mb:
             continue
         why = _why(app, rows[app.id], alive, queues)
-        waited_s = int(rows[app.id]["elapsedTime"]) / 1000
+        waited_s = whole(rows[app.id]["elapsedTime"]) / 1000
         found.setdefault((app.queue, why, not app.running), []).append((waited_s, wanted_mb))
     waiting = (
         Waiting(

@@ -22,7 +22,7 @@ from heddle.storm.truth import By, Place
 from heddle.storm.yarn import SimulatedYarn
 from heddle.yarn.live.applying.seen import Limits
 from heddle.yarn.live.applying.standing import PRIORITIES, QUEUES, SIZES, Part, same
-from heddle.yarn.live.applying.turn import Verdict
+from heddle.yarn.live.applying.turn import Cause, Verdict
 from heddle.yarn.live.connection import Answer
 from heddle.yarn.live.controller import Step
 from heddle.yarn.live.things_seen import Size
@@ -249,7 +249,8 @@ class Watch:
         for turn in step.turns:
             if turn.verdict is None or (turn.verdict is Verdict.FAILED) != bool(turn.problem):
                 self.breaks(f"a decision without an end: {turn}")
-            if turn.verdict is Verdict.POSTED and same(turn.what, turn.before, turn.wanted):
+            changed = not same(turn.what, turn.before, turn.wanted)
+            if turn.verdict is Verdict.POSTED and not changed and turn.cause is not Cause.HANDOVER:
                 self.breaks(f"a change of nothing: {turn}")
 
 

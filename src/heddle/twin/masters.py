@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import quote
 
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.rm_answers import Reading, rows_under
+from heddle.yarn.live.rm_answers import Reading, rows_under, whole
 from heddle.yarn.live.wire import YarnError
 
 CALLS_AT_ONCE: Final = 50  # in one cycle: totals do not change, and the rest is asked for in the next
@@ -33,4 +33,4 @@ class Masters:
         path = f"/proxy/{quote(app)}/ws/v1/mapreduce/jobs"
         with Reading(f"{self._client.address}{path}"):
             (job,) = rows_under(self._client.get(path), "jobs", "job")
-            return {"map": int(job["mapsTotal"]), "reduce": int(job["reducesTotal"])}
+            return {"map": whole(job["mapsTotal"]), "reduce": whole(job["reducesTotal"])}

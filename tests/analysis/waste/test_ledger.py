@@ -113,6 +113,22 @@ def test_the_load_of_others_comes_before_what_is_reserved() -> None:
         assert sum(line.amounts[r] for line in ledger.lines) == ledger.total[r]
 
 
+def test_a_load_of_others_that_changes_over_time() -> None:
+    """1 GB of 10 from 2 s on, 2 GB from 5 s on, 512 MB from 8 s on; beside it 2 GB are outside the allowance."""
+    load = (Level(2_000, (1024, 1000)), Level(5_000, (2048, 500)), Level(8_000, (512, 0)))
+    node = Node("n", (10240, 4000), (8192, 4000), background=load)
+    jobs = [JobSpec("j", 0, [StageSpec("s", (1024, 1000), [TaskSpec(10_000, constant(1024, 1000))])])]
+    ledger, drawn = ledger_and_course(
+        simulate(build("one", jobs), Cluster((node,)), parse_policy("fifo"), record=True), 10
+    )
+    assert amount(ledger, "background") == 1024 * 3_000 + 2048 * 3_000 + 512 * 2_000
+    assert amount(ledger, "background", 1) == 1000 * 3_000 + 500 * 3_000
+    shares = drawn.shares["memory_mb"]
+    assert shares["background"] * 10240 == pytest.approx([0, 0, 1024, 1024, 1024, 2048, 2048, 2048, 512, 512])
+    assert shares["outside"] * 10240 == pytest.approx([2048, 2048, 1024, 1024, 1024, 0, 0, 0, 1536, 1536])
+    assert sum(shares.values()) == pytest.approx(np.ones(10))
+
+
 @pytest.mark.parametrize("policy", ["capacity", "fifo+usage-feedback", "fifo+borg-default(fraction=0.5)"])
 def test_over_time_it_adds_up_in_every_bin_and_to_the_ledger(policy: str) -> None:
     name = "mix(jobs=12)"
@@ -142,6 +158,7 @@ def test_executors_over_time() -> None:
         for line in ledger.lines:
             mean = drawn.shares[resource][line.name].mean()
             assert mean == pytest.approx(line.amounts[r] / ledger.total[r], abs=0.005), line.name
+        assert amount(ledger, "beyond", r) == 0, "nobody uses more than is reserved"
 
 
 def test_what_still_waits_in_a_deadlock_was_pending() -> None:

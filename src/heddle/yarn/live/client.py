@@ -14,6 +14,7 @@ from xml.sax.saxutils import escape
 from heddle.model.nested_text import from_json
 from heddle.yarn.live.connection import HttpConnection
 from heddle.yarn.live.pace import Pace
+from heddle.yarn.live.rm_answers import Reading, rows_under, text
 from heddle.yarn.live.wire import EXCERPT, Connect, Wire, YarnError
 
 ROOT: Final = "/ws/v1/cluster"
@@ -97,11 +98,8 @@ class RmClient:
     def scheduler_settings(self) -> dict[str, str]:
         """Every setting of the Capacity scheduler, by full name. YarnError where they cannot be changed live."""
         answer = self._call("GET", "/scheduler-conf")
-        rows = answer.get("property") or []
-        try:
-            return {str(row["name"]): str(row["value"]) for row in (rows if isinstance(rows, list) else [rows])}
-        except (KeyError, TypeError) as error:
-            raise YarnError(f"{self.address}{ROOT}/scheduler-conf", f"the answer cannot be read ({error!r})") from None
+        with Reading(f"{self.address}{ROOT}/scheduler-conf"):
+            return {text(row["name"]): text(row["value"]) for row in rows_under(answer, "property")}
 
     def change_queues(self, changes: Mapping[str, Mapping[str, str | None]]) -> None:
         """Changes settings of queues, all at once or none: queue -> setting -> value; None takes it out."""
@@ -114,10 +112,9 @@ class RmClient:
         lines.append("</sched-conf>")
         self._call("PUT", "/scheduler-conf", xml="".join(lines))
 
-    def set_priority(self, app_id: str, priority: int) -> int:
-        """The priority that the application has then; the RM keeps it within its own bounds."""
-        answer = self._call("PUT", f"/apps/{quote(app_id)}/priority", body={"priority": priority})
-        return int(answer.get("priority", priority))
+    def set_priority(self, app_id: str, priority: int) -> None:
+        """The RM keeps it within its own bounds."""
+        self._call("PUT", f"/apps/{quote(app_id)}/priority", body={"priority": priority})
 
     def move(self, app_id: str, queue: str) -> None:
         """Moves an application, with what it has and waits for, to another leaf queue."""
@@ -126,7 +123,7 @@ class RmClient:
     def setting(self, name: str) -> str | None:
         """A setting of the RM itself; None: not set."""
         try:
-            return str(self.get("/conf", name=name)["property"]["value"])
+            return text(self.get("/conf", name=name)["property"]["value"])
         except (KeyError, TypeError):
             return None
         except YarnError as error:
@@ -158,7 +155,8 @@ class RmClient:
         body = {"resource": {"memory": memory_mb, "vCores": vcores}, "overCommitTimeout": KEEP_CONTAINERS}
         path = f"/nodes/{quote(node_id, safe=':')}/resource"
         answer = self._call("POST", path, body=body)
-        if "memory" not in answer.get("resourceInfo", answer):
+        told = answer.get("resourceInfo", answer)
+        if not isinstance(told, dict) or "memory" not in told:
             raise YarnError(self.address + ROOT + path, f"no size in the answer {answer}")
 
     def send(self, method: str, path: str, text: str, headers: dict[str, str]) -> dict[str, Any]:

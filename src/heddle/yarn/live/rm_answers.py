@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from math import isfinite
 from typing import Any, Final
 
 from heddle.model.resources import MILLI
@@ -16,6 +17,7 @@ from heddle.yarn.live.things_seen import AppSeen, Ask, ContainerSeen, NodeSeen, 
 from heddle.yarn.live.wire import YarnError
 
 ANY_NODE: Final = "*"
+MOST: Final = 2**52  # megabytes, cores, milliseconds, and what they add up to over a job
 NO_ALLOCATION_ID: Final = -1  # what YARN has where an application gave none
 CONTAINER_ID: Final = re.compile(r"container_(?:e\d+_)?(?P<cluster>\d+)_(?P<app>\d+)_(?P<attempt>\d+)_(?P<number>\d+)")
 
@@ -41,7 +43,7 @@ def read_containers(answer: dict[str, Any], app: AppSeen, where: str) -> dict[st
 def read_container_starts(answer: dict[str, Any], app: AppSeen, where: str) -> dict[str, int]:
     """When each container of an attempt was allocated, by the RM's clock."""
     with Reading(f"{where}: containers of {app.id}"):
-        return {text(row["containerId"]): int(row["startedTime"]) for row in _container_rows(answer)}
+        return {text(row["containerId"]): whole(row["startedTime"]) for row in _container_rows(answer)}
 
 
 def read_queues(answer: dict[str, Any], where: str) -> tuple[QueueSeen, ...]:
@@ -65,7 +67,7 @@ class Reading:
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if isinstance(error, KeyError):
             raise YarnError(self._where, f"field {error} is missing in the answer") from error
-        if isinstance(error, (TypeError, ValueError, AttributeError)):
+        if isinstance(error, (TypeError, ValueError, AttributeError, OverflowError)):
             raise YarnError(self._where, f"the answer cannot be read ({error})") from error
 
 
@@ -74,6 +76,22 @@ def text(value: Any) -> str:
     if not isinstance(value, (str, int, float)):
         raise TypeError(f"{value!r:.80} is not a text")
     return str(value)
+
+
+def whole(value: Any, most: int = MOST) -> int:
+    """A whole number that a column of 64 bits can hold, even if it is added to another and counted in thousandths."""
+    found = int(value)
+    if abs(found) > most:
+        raise ValueError(f"{value!r:.80} is beyond all bounds")
+    return found
+
+
+def number(value: Any) -> float:
+    """Neither beyond all bounds nor NaN, which is not above any limit."""
+    found = float(value)
+    if not abs(found) <= MOST:
+        raise ValueError(f"{value!r:.80} is no number that can be meant")
+    return found
 
 
 def rows_under(answer: Any, *keys: str) -> list[Any]:
@@ -92,14 +110,14 @@ def _container_rows(answer: dict[str, Any]) -> list[Any]:
 
 
 def _size(resource: Any) -> Size:
-    return int(resource["memory"]), int(resource["vCores"]) * MILLI
+    return whole(resource["memory"]), whole(resource["vCores"]) * MILLI
 
 
 def _node(row: Any) -> NodeSeen:
     used = row.get("resourceUtilization") or {}
-    allocated = int(row["usedMemoryMB"]), int(row["usedVirtualCores"]) * MILLI
+    allocated = whole(row["usedMemoryMB"]), whole(row["usedVirtualCores"]) * MILLI
     # Hadoop before 3.1 gives no total, but what is used and what is left.
-    free = int(row["availMemoryMB"]), int(row["availableVirtualCores"]) * MILLI
+    free = whole(row["availMemoryMB"]), whole(row["availableVirtualCores"]) * MILLI
     total = (
         _size(row["totalResource"]) if row.get("totalResource") else (allocated[0] + free[0], allocated[1] + free[1])
     )
@@ -108,17 +126,23 @@ def _node(row: Any) -> NodeSeen:
         host=text(row["nodeHostName"]),
         rack=text(row.get("rack", "")),
         state=text(row["state"]),
-        label=str((row.get("nodeLabels") or [""])[0]),
+        label=text((row.get("nodeLabels") or [""])[0]),
         total=total,
         allocated=allocated,
-        used_memory_mb=int(used.get("nodePhysicalMemoryMB", 0)),
-        physical_cores_used=float(used.get("nodeCPUUsage", 0)),
-        containers_memory_mb=int(used.get("aggregatedContainersPhysicalMemoryMB", 0)),
-        container_vcores_used=float(used.get("containersCPUUsage", 0)),
+        used_memory_mb=whole(used.get("nodePhysicalMemoryMB", 0)),
+        physical_cores_used=number(used.get("nodeCPUUsage", 0)),
+        containers_memory_mb=whole(used.get("aggregatedContainersPhysicalMemoryMB", 0)),
+        container_vcores_used=number(used.get("containersCPUUsage", 0)),
         http=text(row.get("nodeHTTPAddress") or ""),
-        memory_share=float(row["memUtilization"]) / 100 if "memUtilization" in row else None,
-        cpu_share=float(row["cpuUtilization"]) / 100 if "cpuUtilization" in row else None,
+        memory_share=_share(row, "memUtilization"),
+        cpu_share=_share(row, "cpuUtilization"),
     )
+
+
+def _share(row: Any, name: str) -> float | None:
+    """Of what a machine has; None: it does not tell, as one of which YARN knows no size (NaN)."""
+    percent = float(row.get(name, "nan"))
+    return percent / 100 if isfinite(percent) else None
 
 
 def _app(row: Any) -> AppSeen:
@@ -127,17 +151,17 @@ def _app(row: Any) -> AppSeen:
     for request in rows_under(row, "resourceRequests"):
         # The same containers are also listed by host and rack; "*" (or no name: a SchedulingRequest) is their number.
         if request.get("resourceName") in (ANY_NODE, None):
-            kind = int(request["priority"]), _size(request["capability"])
-            asks[kind] = asks.get(kind, 0) + int(request["numContainers"])
-            if int(request["numContainers"]) > 0:
+            kind = whole(request["priority"]), _size(request["capability"])
+            asks[kind] = asks.get(kind, 0) + whole(request["numContainers"])
+            if whole(request["numContainers"]) > 0:
                 ids.setdefault(kind, set()).add(int(request.get("allocationRequestId", NO_ALLOCATION_ID)))
     return AppSeen(
         id=text(row["id"]),
         queue=text(row["queue"]),
         user=text(row["user"]),
         running=row["state"] == "RUNNING",
-        priority=int(row.get("priority") or 0),
-        started_at_ms=int(row.get("startedTime") or 0),
+        priority=whole(row.get("priority") or 0),
+        started_at_ms=whole(row.get("startedTime") or 0),
         has_am=not row.get("unmanagedApplication", False),
         attempt=_attempt(row),
         asks=tuple(
@@ -165,8 +189,8 @@ def _container(row: Any, app: AppSeen) -> ContainerSeen:
         id=name[0],
         app=app.id,
         node=text(row["assignedNodeId"]),
-        priority=int(row["priority"]),
-        size=(int(row["allocatedMB"]), int(row["allocatedVCores"]) * MILLI),
+        priority=whole(row["priority"]),
+        size=(whole(row["allocatedMB"]), whole(row["allocatedVCores"]) * MILLI),
         # The RM allocates the AM before anything else of an attempt.
         is_am=app.has_am and int(name["number"]) == 1,
     )
@@ -174,17 +198,17 @@ def _container(row: Any, app: AppSeen) -> ContainerSeen:
 
 def _queues(row: Any, above: str) -> Iterable[QueueSeen]:
     name = f"{above}.{text(row['queueName'])}" if above else text(row["queueName"])
-    most = int(row.get("maxParallelApps", -1))
+    most = whole(row.get("maxParallelApps", -1))
     yield QueueSeen(
         name=name,
-        guarantee_permille=round(10 * float(row.get("absoluteCapacity", 100))),
-        maximum_permille=round(10 * float(row.get("absoluteMaxCapacity", 100))),
-        user_limit_percent=round(float(row.get("userLimit", 100))),
-        user_limit_factor_milli=round(MILLI * float(row.get("userLimitFactor", 1))),
+        guarantee_permille=round(10 * number(row.get("absoluteCapacity", 100))),
+        maximum_permille=round(10 * number(row.get("absoluteMaxCapacity", 100))),
+        user_limit_percent=round(number(row.get("userLimit", 100))),
+        user_limit_factor_milli=round(MILLI * number(row.get("userLimitFactor", 1))),
         max_running_jobs=-1 if most >= 2**31 - 1 else most,
-        guaranteed=float(row["absoluteCapacity"]) / 100 if "absoluteCapacity" in row else None,
+        guaranteed=number(row["absoluteCapacity"]) / 100 if "absoluteCapacity" in row else None,
         used=_size(row["resourcesUsed"]) if "resourcesUsed" in row else None,
-        am_share_permille=round(MILLI * float(row.get("configuredMaxAMResourceLimit", -1 / MILLI))),
+        am_share_permille=round(MILLI * number(row.get("configuredMaxAMResourceLimit", -1 / MILLI))),
     )
     for child in rows_under(row, "queues", "queue"):
         yield from _queues(child, name)

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 from heddle.model.errors import BadInput
 from heddle.model.resources import MILLI
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.rm_answers import Reading, rows_under
+from heddle.yarn.live.rm_answers import Reading, rows_under, text, whole
 from heddle.yarn.live.things_seen import Size
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.observe.journal import Journal
@@ -30,6 +30,7 @@ AWAY_S: Final = 10.0  # how long one that did not answer is left alone
 CALLS_AT_ONCE: Final = 50  # there is one for each task: a job of thousands is read over several polls
 LATEST_S: Final = 60.0  # between two questions for a job that it does not know: one whose AM was killed it never will
 UNSET_MB: Final = 1024
+MOST_COUNTED: Final = 2**63 - 1  # bytes of a job, and more
 EXCERPT: Final = 200  # characters of a failure's diagnostics
 PLAIN, TLS = 19888, 19890  # Hadoop's own ports
 # Settings of a job that say what its containers asked for.
@@ -97,7 +98,7 @@ class History:
         """All of a job, one call at a time; None until it is whole."""
         job = f"{ROOT}/{quote(app.replace('application', 'job'))}"
         with Reading(f"{self._client.address}{job}"):
-            state = str(self._client.get(job)["job"]["state"])
+            state = text(self._client.get(job)["job"]["state"])
             yield None
             ended_ms = self._seen.apps[app].ended_at_ms or 0
             attempts = list(_masters(self._client.get(f"{job}/jobattempts"), ended_ms))
@@ -105,7 +106,7 @@ class History:
             tasks = rows_under(self._client.get(f"{job}/tasks"), "tasks", "task")
             for task in tasks:
                 yield None
-                answer = self._client.get(f"{job}/tasks/{quote(str(task['id']))}/attempts")
+                answer = self._client.get(f"{job}/tasks/{quote(text(task['id']))}/attempts")
                 attempts += [_attempt(row) for row in rows_under(answer, "taskAttempts", "taskAttempt")]
             yield None
             counters = _counters(self._client.get(f"{job}/counters"))
@@ -116,55 +117,55 @@ class History:
         yield JobTold(app, state, tuple(attempts), sizes, counters)
 
 
-def history_address(text: str) -> str:
+def history_address(given: str) -> str:
     """With the port that history servers have unless told otherwise."""
-    parts = urlsplit(text if "//" in text else f"http://{text}")
+    parts = urlsplit(given if "//" in given else f"http://{given}")
     try:
         if parts.port is not None or not parts.hostname:
-            return text
+            return given
     except ValueError as error:
-        raise BadInput.of("--history", f"{text!r} is no address ({error})") from None
+        raise BadInput.of("--history", f"{given!r} is no address ({error})") from None
     return f"{parts.scheme}://{parts.netloc}:{TLS if parts.scheme == 'https' else PLAIN}"
 
 
 def _masters(answer: dict[str, Any], ended_ms: int) -> Iterator[AttemptTold]:
     """The AM's attempts: all but the last failed. When one ended is not told: before the next, or with the job."""
-    rows = sorted(rows_under(answer, "jobAttempts", "jobAttempt"), key=lambda row: int(row["startTime"]))
+    rows = sorted(rows_under(answer, "jobAttempts", "jobAttempt"), key=lambda row: whole(row["startTime"]))
     for row, after in zip(rows, [*rows[1:], None], strict=False):
         yield AttemptTold(
-            id=str(row["id"]), container=str(row["containerId"]), kind=MASTER, node=str(row["nodeId"]),
-            state="FAILED" if after else "SUCCEEDED", began_at_ms=int(row["startTime"]),
-            ended_at_ms=int(after["startTime"]) if after else ended_ms, diagnostics="",
+            id=text(row["id"]), container=text(row["containerId"]), kind=MASTER, node=text(row["nodeId"]),
+            state="FAILED" if after else "SUCCEEDED", began_at_ms=whole(row["startTime"]),
+            ended_at_ms=whole(after["startTime"]) if after else ended_ms, diagnostics="",
         )  # fmt: skip
 
 
 def _attempt(row: Any) -> AttemptTold:
     return AttemptTold(
-        id=str(row["id"]),
-        container=str(row["assignedContainerId"]),
-        kind=str(row["type"]),
-        state=str(row["state"]),
-        node=str(row.get("nodeHttpAddress") or ""),
-        began_at_ms=int(row["startTime"]),
-        ended_at_ms=int(row["finishTime"]),
-        diagnostics=str(row.get("diagnostics") or "")[:EXCERPT],
+        id=text(row["id"]),
+        container=text(row["assignedContainerId"]),
+        kind=text(row["type"]),
+        state=text(row["state"]),
+        node=text(row.get("nodeHttpAddress") or ""),
+        began_at_ms=whole(row["startTime"]),
+        ended_at_ms=whole(row["finishTime"]),
+        diagnostics=text(row.get("diagnostics") or "")[:EXCERPT],
     )
 
 
 def _counters(answer: dict[str, Any]) -> dict[str, int]:
     """Sums over maps and reduces, by the counter's name."""
     return {
-        str(counter["name"]): int(counter["totalCounterValue"])
+        text(counter["name"]): whole(counter["totalCounterValue"], MOST_COUNTED)
         for group in rows_under(answer, "jobCounters", "counterGroup")
         for counter in rows_under(group, "counter")
     }
 
 
 def sizes_of(answer: dict[str, Any]) -> dict[str, Size]:
-    settings = {str(row["name"]): row["value"] for row in rows_under(answer, "conf", "property")}
+    settings = {text(row["name"]): row["value"] for row in rows_under(answer, "conf", "property")}
     return {
         # -1 means what MapReduce has for jobs that do not say.
-        kind: (int(settings[memory]) if int(settings[memory]) > 0 else UNSET_MB, int(settings.get(vcores, 1)) * MILLI)
+        kind: (mb if (mb := whole(settings[memory])) > 0 else UNSET_MB, whole(settings.get(vcores, 1)) * MILLI)
         for kind, (memory, vcores) in _SIZES.items()
         if memory in settings
     }

@@ -14,7 +14,7 @@ from typing import Any, Final
 from heddle.model.resources import MILLI
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.nodemanagers import TIMEOUT_S
-from heddle.yarn.live.rm_answers import CONTAINER_ID, Reading, rows_under
+from heddle.yarn.live.rm_answers import CONTAINER_ID, Reading, rows_under, text, whole
 from heddle.yarn.live.things_seen import ContainerSeen, NodeSeen
 from heddle.yarn.live.wire import YarnError
 
@@ -69,7 +69,7 @@ def _busy(node: NodeSeen) -> bool:
 
 
 def _container(row: Any, node: NodeSeen) -> ContainerSeen:
-    name = CONTAINER_ID.fullmatch(str(row["id"]))
+    name = CONTAINER_ID.fullmatch(text(row["id"]))
     if not name:
         raise ValueError(f"{row['id']!r} is no container id")
     return ContainerSeen(
@@ -77,6 +77,6 @@ def _container(row: Any, node: NodeSeen) -> ContainerSeen:
         app=f"application_{name['cluster']}_{name['app']}",
         node=node.id,
         priority=NOT_TOLD,
-        size=(int(row["totalMemoryNeededMB"]), int(row["totalVCoresNeeded"]) * MILLI),
+        size=(whole(row["totalMemoryNeededMB"]), whole(row["totalVCoresNeeded"]) * MILLI),
         is_am=int(name["number"]) == 1,
     )

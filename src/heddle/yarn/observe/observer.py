@@ -24,6 +24,7 @@ from heddle.yarn.live.rm_answers import (
     read_nodes,
     rows_under,
     text,
+    whole,
 )
 from heddle.yarn.live.things_seen import AppSeen, ContainerSeen, NodeSeen, Size
 from heddle.yarn.observe.journal import Journal
@@ -201,7 +202,7 @@ class Observer:
 def _shown_ms(answer: Mapping[str, Any], where: str) -> int:
     """The RM's clock where it shows, in a live application's start and age; else 0."""
     with Reading(f"{where}: apps"):
-        ages = (int(row["startedTime"]) + int(row["elapsedTime"]) for row in rows_under(answer, "apps", "app"))
+        ages = (whole(row["startedTime"]) + whole(row["elapsedTime"]) for row in rows_under(answer, "apps", "app"))
         return max(ages, default=0)
 
 
@@ -211,12 +212,12 @@ def _lives(answer: Mapping[str, Any], where: str) -> dict[str, AppLife]:
 
 
 def _life(row: Mapping[str, Any]) -> AppLife:
-    over = int(row["finishedTime"]) > 0
+    over = whole(row["finishedTime"]) > 0
     return AppLife(
         id=text(row["id"]), name=text(row["name"]), kind=text(row.get("applicationType", "")), queue=text(row["queue"]),
-        user=text(row["user"]), submitted_at_ms=int(row["startedTime"]),
-        launched_at_ms=int(row.get("launchTime") or 0) or None,
-        ended_at_ms=int(row["finishedTime"]) if over else None, final_status=text(row["finalStatus"]),
-        memory_mb_seconds=int(row["memorySeconds"]) if over else None,
-        vcore_seconds=int(row["vcoreSeconds"]) if over else None, tags=text(row.get("applicationTags") or ""),
+        user=text(row["user"]), submitted_at_ms=whole(row["startedTime"]),
+        launched_at_ms=whole(row.get("launchTime") or 0) or None,
+        ended_at_ms=whole(row["finishedTime"]) if over else None, final_status=text(row["finalStatus"]),
+        memory_mb_seconds=whole(row["memorySeconds"]) if over else None,
+        vcore_seconds=whole(row["vcoreSeconds"]) if over else None, tags=text(row.get("applicationTags") or ""),
     )  # fmt: skip

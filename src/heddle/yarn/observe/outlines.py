@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.rm_answers import Reading, rows_under
+from heddle.yarn.live.rm_answers import Reading, rows_under, text, whole
 from heddle.yarn.observe.history import MAPREDUCE, ROOT
 from heddle.yarn.observe.observer import ENDED_STATES, UNWANTED
 
@@ -96,25 +96,25 @@ def _first(most: int, answers: Iterable[list[Outline]]) -> list[Outline]:
 def outline_of(row: Any) -> Outline:
     """Of an application as the ResourceManager shows it; one that has not ended has its end at 0."""
     return Outline(
-        id=str(row["id"]), name=str(row["name"]), kind=str(row.get("applicationType") or ""), queue=str(row["queue"]),
-        user=str(row["user"]), submitted_at_ms=int(row["startedTime"]),
-        launched_at_ms=int(row.get("launchTime") or 0) or None, ended_at_ms=int(row["finishedTime"]),
-        succeeded=row["finalStatus"] == "SUCCEEDED", memory_mb_s=int(row["memorySeconds"]),
-        vcore_s=int(row["vcoreSeconds"]), why_failed=_why_failed(row),
+        id=text(row["id"]), name=text(row["name"]), kind=text(row.get("applicationType") or ""),
+        queue=text(row["queue"]), user=text(row["user"]), submitted_at_ms=whole(row["startedTime"]),
+        launched_at_ms=whole(row.get("launchTime") or 0) or None, ended_at_ms=whole(row["finishedTime"]),
+        succeeded=row["finalStatus"] == "SUCCEEDED", memory_mb_s=whole(row["memorySeconds"]),
+        vcore_s=whole(row["vcoreSeconds"]), why_failed=_why_failed(row),
     )  # fmt: skip
 
 
 def _why_failed(row: Any) -> str:
     """The first line of YARN's diagnostics: the rest is a stack trace more often than not."""
-    said = str(row.get("diagnostics") or "") if row["finalStatus"] != "SUCCEEDED" else ""
+    said = text(row.get("diagnostics") or "") if row["finalStatus"] != "SUCCEEDED" else ""
     return said.strip().partition("\n")[0][:LONGEST_REASON].strip()
 
 
 def _of_job(row: Any) -> Outline:
-    submitted_ms = int(row.get("submitTime") or row["startTime"])
+    submitted_ms = whole(row.get("submitTime") or row["startTime"])
     return Outline(
-        id=str(row["id"]).replace("job", "application", 1), name=str(row["name"]), kind=MAPREDUCE,
-        queue=str(row["queue"]), user=str(row["user"]), submitted_at_ms=submitted_ms,
-        launched_at_ms=int(row["startTime"]) or None, ended_at_ms=int(row["finishTime"]),
-        succeeded=row["state"] == "SUCCEEDED", maps=int(row["mapsTotal"]), reduces=int(row["reducesTotal"]),
+        id=text(row["id"]).replace("job", "application", 1), name=text(row["name"]), kind=MAPREDUCE,
+        queue=text(row["queue"]), user=text(row["user"]), submitted_at_ms=submitted_ms,
+        launched_at_ms=whole(row["startTime"]) or None, ended_at_ms=whole(row["finishTime"]),
+        succeeded=row["state"] == "SUCCEEDED", maps=whole(row["mapsTotal"]), reduces=whole(row["reducesTotal"]),
     )  # fmt: skip

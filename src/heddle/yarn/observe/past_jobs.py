@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 from heddle.model.resources import MILLI
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.rm_answers import Reading, rows_under
+from heddle.yarn.live.rm_answers import Reading, rows_under, text, whole
 from heddle.yarn.live.things_seen import Size
-from heddle.yarn.observe.history import MASTER, ROOT, UNSET_MB, sizes_of
+from heddle.yarn.observe.history import MASTER, MOST_COUNTED, ROOT, UNSET_MB, sizes_of
 
 KINDS: Final = ("MAP", "REDUCE")
 _MB: Final = 1 << 20
@@ -60,7 +60,7 @@ def read_past_job(server: RmClient, app: str) -> PastJob:
     tasks: dict[str, list[TaskSpan]] = {kind: [] for kind in KINDS}
     with Reading(f"{server.address}{job}"):
         for row in rows_under(server.get(f"{job}/tasks"), "tasks", "task"):
-            span = TaskSpan(int(row["startTime"]), int(row["finishTime"]))
+            span = TaskSpan(whole(row["startTime"]), whole(row["finishTime"]))
             if row["type"] in tasks and row["state"] == "SUCCEEDED" and span.length_ms >= 0:
                 tasks[row["type"]].append(span)
         counters = _counters(server.get(f"{job}/counters"))
@@ -76,6 +76,7 @@ def _counters(answer: dict[str, Any]) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
     for group in rows_under(answer, "jobCounters", "counterGroup"):
         for counter in rows_under(group, "counter"):
+            name = text(counter["name"])
             for kind in KINDS:
-                found[kind][str(counter["name"])] = int(counter.get(f"{kind.lower()}CounterValue") or 0)
+                found[kind][name] = whole(counter.get(f"{kind.lower()}CounterValue") or 0, MOST_COUNTED)
     return found

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from heddle.model.errors import RunRefused
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.rm_answers import Reading, read_nodes
+from heddle.yarn.live.rm_answers import Reading, number, read_nodes, text
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.tallies import Tallies
@@ -163,9 +163,9 @@ def _reports(worker: Worker) -> list[Reported]:
             beans: list[dict[str, Any]] = answer["beans"]
             return [
                 Reported(
-                    container=str(bean["name"]).removeprefix(NAME),
-                    memory_mb=float(bean["PMemUsageMBsAvgMBs"]),
-                    cpu_percent=float(bean["PCpuUsagePercentAvgPercents"]),
+                    container=text(bean["name"]).removeprefix(NAME),
+                    memory_mb=number(bean["PMemUsageMBsAvgMBs"]),
+                    cpu_percent=number(bean["PCpuUsagePercentAvgPercents"]),
                 )
                 for bean in beans
                 if bean.get("PMemUsageMBsNumUsage") and not bean.get("FinishTime")

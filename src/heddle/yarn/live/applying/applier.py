@@ -106,11 +106,16 @@ class Applier:
 
     def _settled(self, turn: Turn, shadow: bool) -> Turn:
         """Without a verdict stays only what is to be posted."""
-        if same(turn.what, turn.before, turn.wanted):
+        if same(turn.what, turn.before, turn.wanted) and not self._is_to_be_confirmed(turn):
             return _done(turn, Verdict.UNCHANGED)
         if turn.what == SIZES and turn.cause in _CAN_WAIT and not self._is_worth_posting(turn):
             return _done(turn, Verdict.DEAD_BAND)
         return _done(turn, Verdict.SHADOW) if shadow else turn
+
+    def _is_to_be_confirmed(self, turn: Turn) -> bool:
+        """Whatever a lever wants is looked at again at the next step; what is handed back is not, once it is back."""
+        confirmed = self.ownership.is_confirmed
+        return turn.cause is Cause.HANDOVER and not all(confirmed(part, value) for part, _, value in turn.parts())
 
     def _is_worth_posting(self, turn: Turn) -> bool:
         wanted, before, band = turn.wanted, turn.before, self._dead_band

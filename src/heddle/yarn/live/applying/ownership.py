@@ -6,6 +6,9 @@ where it stood then count as ours, a few times back, and since a change was acce
 or ResourceManager that starts anew has what was found.) Anything else, in FOREIGN_LOOKS looks in a row, is somebody
 else's from then on: not turned any more, and what they chose takes the place of what was found. So a change of ours
 that came true only after theirs, or behind a stale answer, is put back to what they chose.
+
+Nor does an answer show that a knob is back, since it may be older than our last change: only if putting it back was the
+last thing that we asked for does it confirm that (`is_confirmed`).
 """
 
 from __future__ import annotations
@@ -87,6 +90,19 @@ class Ownership:
             asked = self.asked[part]
             self.asked[part] = (value, *asked[max(1, len(asked) - _STILL_OURS) :])
 
+    def was_put_back(self, done: Standing) -> None:
+        """The ResourceManager was asked for these as they were found, or confirmed them, and shows them so."""
+        for part, value in done.parts():
+            if asked := self.asked.get(part):
+                self.asked[part] = (value, *asked[max(1, len(asked) - _STILL_OURS) :], value)
+
+    def is_confirmed(self, part: Part, value: Any) -> bool:
+        """Whether an answer that shows this value can be believed: we never asked for any other, or for this one last.
+
+        Where somebody else chose it, that counts as asked for."""
+        asked = self.asked.get(part)
+        return not asked or same(part[0], value, asked[-1])
+
     def look(self, now: Standing) -> Standing:
         """Sees where knobs stand. Gives those that turn out to be somebody else's, as they were found."""
         strange = {part[:2] for part, value in now.parts() if self._is_strange(part, value)}
@@ -106,9 +122,10 @@ class Ownership:
 
     def _leave_to_them(self, chosen: Standing) -> None:
         """Only where we asked for it to be is a knob still ours, and no longer where it was found."""
+        theirs = dict(chosen.parts())
         for part, value in self.found.only(chosen.knobs()).parts():
-            asked = self.asked.get(part, ())
-            self.asked[part] = tuple(place for place in asked if not same(part[0], place, value))
+            ours = tuple(place for place in self.asked.get(part, ()) if not same(part[0], place, value))
+            self.asked[part] = (*ours, theirs[part]) if part in theirs else ours
         self.found = chosen | self.found
         for knob in chosen.knobs():
             self._theirs.add(knob)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
 from heddle.yarn.live.applying.knobs import Knobs
 from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS, Ownership
-from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, Standing, same
+from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, Knob, Standing, same
 from heddle.yarn.live.world import Clock
 
 PROOF_TRIES: Final = 10
@@ -57,7 +57,11 @@ def put_ours_back(
     found = _among(ownership.found, only)
     later = _would_kill(knobs, ownership.kill_below, found)
     away = [PutBack(SIZES, name, size, None, None) for name, size in later.sizes.items()]
-    return [*put_back(knobs, found.without(later.knobs()), clock), *away], theirs
+    found = found.without(later.knobs())
+    doubted = {part[:2] for part, value in found.parts() if not ownership.is_confirmed(part, value)}
+    done = put_back(knobs, found, clock, doubted)
+    ownership.was_put_back(found.without(still_owed(done).knobs()))
+    return [*done, *away], theirs
 
 
 def _would_kill(knobs: Knobs, kill_below: frozenset[str], found: Standing) -> Standing:
@@ -73,9 +77,12 @@ def _would_kill(knobs: Knobs, kill_below: frozenset[str], found: Standing) -> St
     )
 
 
-def put_back(knobs: Knobs, found: Standing, clock: Clock) -> list[PutBack]:
-    """Raises YarnError if the RM cannot be asked or refuses; whoever calls tries again."""
-    return [one for what in _IN_TURN for one in _with_proof(knobs, what, found.of(what), clock)]
+def put_back(knobs: Knobs, found: Standing, clock: Clock, doubted: Set[Knob] = frozenset()) -> list[PutBack]:
+    """Raises YarnError if the RM cannot be asked or refuses; whoever calls tries again.
+
+    `doubted`: knobs that are asked for even where they seem to be back. YARN takes that for no change.
+    """
+    return [one for what in _IN_TURN for one in _with_proof(knobs, what, found.of(what), clock, doubted)]
 
 
 def _among(found: Standing, only: Standing | None) -> Standing:
@@ -106,24 +113,27 @@ def still_owed(done: list[PutBack]) -> Standing:
     return Standing(**left)
 
 
-def _with_proof(knobs: Knobs, what: str, wanted: Mapping[str, Any], clock: Clock) -> list[PutBack]:
+def _with_proof(knobs: Knobs, what: str, wanted: Mapping[str, Any], clock: Clock, doubted: Set[Knob]) -> list[PutBack]:
     """Changes what is there and different, then reads until it has come true; the RM answers before it acts."""
     if not wanted:
         return []
 
     def read() -> Mapping[str, Any]:
-        now = knobs.read(Standing(**{what: wanted})).of(what)
-        return now if what == SIZES else {**wanted, **now}  # an application that has ended needs nothing
+        return knobs.read(Standing(**{what: wanted})).of(what)
 
     def differing(now: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in wanted.items() if name in now and not same(what, now[name], value)}
 
+    def shown(at: Mapping[str, Any], name: str) -> Any:
+        return at.get(name, None if what == SIZES else wanted[name])  # an application that has ended needs nothing
+
     before = now = read()
-    for change in knobs.requests(what, differing(before)):
+    unsure = {name: value for name, value in wanted.items() if name in before and (what, name) in doubted}
+    for change in knobs.requests(what, {**differing(before), **unsure}):
         knobs.set(change)
     for _ in range(PROOF_TRIES):
         now = read()
         if not differing(now):
             break
         clock.sleep(PROOF_EVERY_S)
-    return [PutBack(what, name, value, before.get(name), now.get(name)) for name, value in wanted.items()]
+    return [PutBack(what, name, value, shown(before, name), shown(now, name)) for name, value in wanted.items()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from heddle.yarn.live.rm_answers import Reading, rows_under
+from heddle.yarn.live.rm_answers import Reading, rows_under, text
 
 ORDERING: Final = "heddle.bridge.BridgeOrdering"
 
@@ -18,7 +18,7 @@ def bridged_leaves(scheduler: dict[str, Any], where: str) -> frozenset[str]:
 
 
 def _bridged(row: Any, above: str) -> Iterator[str]:
-    name = f"{above}.{row['queueName']}" if above else str(row["queueName"])
+    name = f"{above}.{text(row['queueName'])}" if above else text(row["queueName"])
     if row.get("orderingPolicyInfo") == ORDERING:
         yield name
     for child in rows_under(row, "queues", "queue"):

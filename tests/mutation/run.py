@@ -1,0 +1,113 @@
+"""`scripts/mutate`: one operator of the source is swapped, and a test must fail. A seeded sample, one mutant at a time.
+
+Verdicts are lines of a JSON-lines file; called again, it goes on behind them. A mutant whose file has changed since is
+tried again. `--show` says how many were killed, and which survived.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from .equivalent import EQUIVALENT
+from .sites import Mutant, mutants_of
+from .targets import TARGETS, target_of
+from .trial import Copy
+
+TOP = Path(__file__).resolve().parents[2]
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="scripts/mutate", description=__doc__)
+    options.add_argument("--sample", type=int, default=300, help="so many mutants")
+    options.add_argument("--seed", type=int, default=22)
+    options.add_argument("--only", choices=[target.name for target in TARGETS], help="mutants of this part alone")
+    options.add_argument("--again", action="store_true", help="try those that survived once more, with today's tests")
+    options.add_argument("--verdicts", type=Path, default=Path("build/mutation/verdicts.jsonl"))
+    options.add_argument("--show", action="store_true", help="run nothing")
+    chosen = options.parse_args()
+    sample = sample_of(chosen.sample, chosen.seed)
+    wanted = [mutant for mutant in sample if chosen.only in (None, target_of(mutant.file).name)]
+    verdicts = read(chosen.verdicts)
+    if not chosen.show:
+        alive = {name for name, one in verdicts.items() if chosen.again and one["verdict"] == "survived"}
+        try_them([m for m in wanted if m.name in alive or not is_known(m, verdicts)], chosen.verdicts)
+        verdicts = read(chosen.verdicts)
+    print(summary(wanted, verdicts))
+    return 0
+
+
+def sample_of(size: int, seed: int) -> list[Mutant]:
+    """Over all parts together, so that each has its share of the sample."""
+    return sorted(every_mutant(), key=lambda mutant: mutant.rank(seed))[:size]
+
+
+@cache
+def every_mutant() -> tuple[Mutant, ...]:
+    return tuple(mutant for target in TARGETS for file in target.files(TOP) for mutant in mutants_of(file, TOP))
+
+
+def try_them(mutants: list[Mutant], file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    copy = Copy(TOP, (TOP / "build/mutation/tree").resolve())
+    unchanged_s: dict[str, float] = {}
+    for mutant in mutants:
+        target = target_of(mutant.file)
+        if target.name not in unchanged_s:
+            unchanged_s[target.name] = copy.unchanged(target).cpu_s
+            print(f"{target.name}: its tests take {unchanged_s[target.name]:.0f} s of CPU", flush=True)
+        verdict, ran = copy.tried(mutant, target, unchanged_s[target.name])
+        failed = [line for line in ran.said.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        entry = {
+            "mutant": mutant.name, "line": mutant.begin[0], "part": target.name, "verdict": verdict,
+            "source": digest(mutant), "by": failed[0][:200] if failed else "", "cpu_s": round(ran.cpu_s, 1),
+        }  # fmt: skip
+        with file.open("a") as lines:
+            lines.write(json.dumps(entry) + "\n")
+        print(f"{verdict:12} {mutant.name} ({ran.cpu_s:.0f} s)", flush=True)
+
+
+def digest(mutant: Mutant) -> str:
+    return hashlib.sha256((TOP / mutant.file).read_bytes()).hexdigest()[:16]
+
+
+def read(file: Path) -> dict[str, dict[str, Any]]:
+    """The last word on each mutant."""
+    lines = file.read_text().splitlines() if file.exists() else []
+    return {entry["mutant"]: entry for entry in map(json.loads, lines)}
+
+
+def is_known(mutant: Mutant, verdicts: dict[str, dict[str, Any]]) -> bool:
+    return mutant.name in verdicts and verdicts[mutant.name]["source"] == digest(mutant)
+
+
+def summary(wanted: list[Mutant], verdicts: dict[str, dict[str, Any]]) -> str:
+    """Of those that were tried on the source as it is."""
+    tried = [verdicts[mutant.name] for mutant in wanted if is_known(mutant, verdicts)]
+    said = []
+    for target in TARGETS:
+        here = [one for one in tried if one["part"] == target.name]
+        found = Counter("equivalent" if is_equivalent(one) else one["verdict"] for one in here)
+        if found:
+            said.append(f"{target.name}: " + ", ".join(f"{found[verdict]} {verdict}" for verdict in sorted(found)))
+    alive = [one for one in tried if one["verdict"] == "survived" and not is_equivalent(one)]
+    same = sum(map(is_equivalent, tried))
+    noticed = len(tried) - same - len(alive)
+    share = f" ({noticed / (len(tried) - same):.0%})" if len(tried) > same else ""
+    said.append(f"{len(tried)} of {len(wanted)} tried, {same} equivalent: {noticed} of the others noticed{share}")
+    said += [f"survived: {one['mutant']} (line {one['line']})" for one in alive]
+    return "\n".join(said)
+
+
+def is_equivalent(entry: dict[str, Any]) -> bool:
+    return entry["verdict"] == "survived" and entry["mutant"] in EQUIVALENT
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""Mutants are what they say: one operator of code that runs, found again whatever changes elsewhere."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from mutation import run
+from mutation.equivalent import EQUIVALENT
+from mutation.run import TOP, every_mutant, sample_of, summary
+from mutation.sites import Mutant, mutants_of
+from mutation.targets import ABOUT_TEXT, TARGETS, target_of
+
+SOURCE = '''\
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    NOTHING = 1 + 1
+
+
+def first(a: int | None, b=(1 + 2)) -> "a + b":
+    """a + b, not a < b"""
+    if a is not None and (  # a < b and b
+        a <= b[0] < 9
+    ):
+        return f"{a + 1}"
+    return not a
+
+
+class Kept:
+    def second(self, a):
+        return a not in (a - 1 - 2, "a - b")
+'''
+
+
+def mutants(text: str, folder: Path) -> list[Mutant]:
+    file = folder / "source.py"
+    file.write_text(text)
+    return mutants_of(file, folder)
+
+
+def test_every_operator_that_runs_is_swapped_once(tmp_path: Path) -> None:
+    found = mutants(SOURCE, tmp_path)
+    assert [mutant.name.removeprefix("source.py:") for mutant in found] == [
+        "first:+ -> -:0",
+        "first:is not -> is:0",
+        "first:and -> or:0",
+        "first:<= -> <:0",
+        "first:< -> <=:0",
+        "first:not -> nothing:0",
+        "Kept.second:not in -> in:0",
+        "Kept.second:- -> +:0",
+        "Kept.second:- -> +:1",
+    ]
+    changed = {mutant.name: mutant.applied(SOURCE) for mutant in found}
+    for text in changed.values():
+        lines = zip(SOURCE.splitlines(), text.splitlines(), strict=True)
+        assert sum(one != other for one, other in lines) == 1
+        ast.parse(text)
+    assert "if a is None and (  # a < b and b" in changed["source.py:first:is not -> is:0"]
+    assert "if a is not None or (  # a < b and b" in changed["source.py:first:and -> or:0"]
+    assert "        a < b[0] < 9" in changed["source.py:first:<= -> <:0"]
+    assert "    return a\n" in changed["source.py:first:not -> nothing:0"]
+    assert '(a - 1 + 2, "a - b")' in changed["source.py:Kept.second:- -> +:1"]
+
+
+def test_what_changes_elsewhere_changes_no_name(tmp_path: Path) -> None:
+    before = mutants(SOURCE, tmp_path)
+    after = mutants("def new(a):\n    return a - 1\n\n\n" + SOURCE, tmp_path)
+    assert {mutant.name for mutant in before} < {mutant.name for mutant in after}
+    assert before[0].begin != after[1].begin
+    assert before[0].rank(1) == after[1].rank(1) != before[0].rank(2)
+
+
+def test_the_sample_is_of_these_sources() -> None:
+    sample = sample_of(300, 22)
+    assert sample[:50] == sample_of(50, 22)
+    assert {target_of(mutant.file) for mutant in sample} == set(TARGETS)
+    for mutant in sample[:60]:
+        text = (TOP / mutant.file).read_text()
+        assert ast.dump(ast.parse(mutant.applied(text))) != ast.dump(ast.parse(text))
+
+
+def test_what_must_notice_is_there() -> None:
+    for path in (*ABOUT_TEXT, *(test for target in TARGETS for test in target.tests)):
+        assert (TOP / path).exists(), path
+    assert EQUIVALENT.keys() <= {mutant.name for mutant in every_mutant()}
+
+
+def test_the_score_counts_what_was_tried_on_this_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    killed, survived, same, changed, late = sample = sample_of(5, 22)
+    verdicts = {
+        mutant.name: {"mutant": mutant.name, "line": 1, "part": target_of(mutant.file).name, "verdict": verdict,
+                      "source": run.digest(mutant)}
+        for mutant, verdict in ((killed, "killed"), (survived, "survived"), (same, "survived"), (late, "out of time"))
+    }  # fmt: skip
+    verdicts[changed.name] = {**verdicts[killed.name], "mutant": changed.name, "source": "of yesterday"}
+    monkeypatch.setitem(EQUIVALENT, same.name, "shown in the test")
+    said = summary(sample, verdicts)
+    assert "4 of 5 tried, 1 equivalent: 2 of the others noticed (67%)" in said
+    assert f"survived: {survived.name} (line 1)" in said
+    assert same.name not in said
