@@ -1,8 +1,8 @@
 """The process that looks ahead beside a live controller, and the controller's side of it, which never waits.
 
-A thread of the controller talks with it: a question, and an answer or the reason why there is none. It is started with
-the first question and again when it has died or did not answer for too long. When the controller ends, however it does,
-it ends too: nobody is there to ask.
+A thread of the controller talks with it: a question, and an answer or the reason why there is none. It is started
+beside the controller, and again when it has died or did not answer for too long. When the controller ends, however it
+does, it ends too: nobody is there to ask.
 """
 
 from __future__ import annotations

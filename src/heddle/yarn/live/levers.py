@@ -126,8 +126,13 @@ def counting_in_full(policy: Policy, reports: int) -> Policy:
 
 def counting_at_least(policy: Policy, reports: int) -> Policy:
     """The policy with new containers counted in full for so many reports or more, if it counts them at all."""
+    return counting_in_full(policy, reports_at_least(policy, reports)) if young_reports(policy) else policy
+
+
+def reports_at_least(policy: Policy, reports: int) -> int:
+    """For how many reports new containers then count in full; 0: they do not."""
     least = young_reports(policy)
-    return counting_in_full(policy, max(least, reports)) if least else policy
+    return max(least, reports) if least else 0
 
 
 def young_reports(policy: Policy) -> int:
@@ -209,7 +214,7 @@ class LiveLevers:
 
     def charge_young(self, reports: int) -> int:
         """As counting_at_least(), from now on. Returns for how many reports; 0: they do not count in full."""
-        charged = young_reports(counting_at_least(self.policy, reports))
+        charged = reports_at_least(self.policy, reports)
         if charged:
             sizing = self.policy.sizing
             self._memory[Question.SIZING].params.params[sizing.parameter_names.index(sizing.young)] = MILLI * charged
