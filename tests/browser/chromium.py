@@ -119,7 +119,6 @@ class Chromium:
         """Load a page of a server, which may ask that server for more, and nobody else."""
         self.connected(True)
         self._from = "/".join(url.split("/")[:3]) + "/"
-        self._load("about:blank", width, dark)  # or another fragment of the same page would load nothing
         self._load(url, width, dark)
 
     def until(self, expression: str, within_s: float = 10) -> float:
@@ -138,6 +137,12 @@ class Chromium:
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
         )
+        # By way of an empty page: the one before must be gone before its successor is listened to, or what it still
+        # asks for counts as the successor's; and another fragment of the same page would load nothing.
+        self._navigate("about:blank")
+        self._navigate(url)
+
+    def _navigate(self, url: str) -> None:
         self.events.clear()
         self.call("Page.navigate", url=url)
         deadline = time.monotonic() + PATIENCE_S
