@@ -137,7 +137,9 @@ def test_what_no_bridge_can_do_is_refused_by_name() -> None:
     for policy, why in (
         ("capacity+tetris", "tetris needs to know the future"),
         ("capacity+haste+random-node", "random-node ranks nodes"),
-        ("capacity+haste+network-aware", "network-aware needs data sizes"),
+        ("capacity+haste+network-aware", "network-aware ranks nodes where all are offered at once"),
+        ("capacity+network-aware(early=true)", "binds the tasks of a job to nodes as it arrives"),
+        ("capacity+network-aware(by=last)", "network-aware ranks nodes, of which the bridge is shown one at a time"),
         ("fair+haste", "haste sets queues or priorities, which cannot be changed live under the Fair scheduler"),
         (vetoing, "never vetoes nodes"),
     ):

@@ -13,7 +13,9 @@ from engine_trace import policy_text
 from heddle.model.errors import RunRefused
 from heddle.policy.parse import parse_policy
 from in_blocks import compared, in_order
-from reference.strategies import Features, pairs, policies
+from reference.features import Features
+from reference.random_policies import policies
+from reference.random_workloads import pairs
 from test_engine_equals_reference import FEATURES
 
 UNTIL_MS = 200_000

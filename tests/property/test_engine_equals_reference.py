@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from engine_trace import differences, engine_trace, policy_text
 from reference import simulate
-from reference.strategies import Features, pairs, policies
+from reference.features import Features
+from reference.random_policies import policies
+from reference.random_workloads import pairs
 
 UNTIL_MS = 200_000  # some runs never end: nodes that come and go
 EXAMPLES = int(os.environ.get("HEDDLE_EXAMPLES", "60"))

@@ -13,7 +13,9 @@ from engine_trace import differences, engine_trace, policy_text
 from heddle.model import cluster as model
 from heddle.model.cluster import Queue
 from reference import Policy, simulate
-from reference.strategies import Features, observations, pairs
+from reference.features import Features
+from reference.random_policies import observations
+from reference.random_workloads import pairs
 
 UNTIL_MS = 60_000
 EXAMPLES = int(os.environ.get("HEDDLE_EXAMPLES", "30"))

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from engine_trace import differences, engine_trace, policy_text
 from heddle.model import cluster as model
 from reference import simulate
-from reference.strategies import Features, observations, pairs, policies
+from reference.features import Features
+from reference.random_policies import observations, policies
+from reference.random_workloads import pairs
 
 UNTIL_MS = 60_000
 EXAMPLES = int(os.environ.get("HEDDLE_EXAMPLES", "30"))

@@ -18,7 +18,9 @@ from engine_trace import differences, engine_trace, policy_text
 from heddle.model.cluster import Cluster
 from heddle.model.workload import AM, EXECUTORS, INNER, NOT_RUNNING, Workload
 from reference import Running, simulate
-from reference.strategies import Features, pairs, policies
+from reference.features import Features
+from reference.random_policies import policies
+from reference.random_workloads import pairs
 
 UNTIL_MS = 100_000
 READY_MS = 30_000  # by then every master is ready

@@ -15,7 +15,9 @@ from heddle.model.workload import EXECUTORS, INNER, Workload
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
 
 from . import Policy, Trace, simulate
-from .strategies import EVERYTHING, Features, pairs, policies
+from .features import EVERYTHING, Features
+from .random_policies import policies
+from .random_workloads import pairs
 from .trace import Attempt
 
 
