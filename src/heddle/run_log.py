@@ -71,7 +71,7 @@ class LogTables:
         fetched = rows["fetched_at_ms"] != codes.NEVER
         used = over if self._has_use is None else self._has_use[task] & over
         columns: dict[str, Any] = {"task": task, "stage": stage}
-        columns |= {name: of_stage[stage] for name, of_stage in self._of_stage.items()}
+        columns |= {name: of_stage.take(stage) for name, of_stage in self._of_stage.items()}
         columns |= {name: rows[name] for name in ("attempt", "node", "asked_at_ms", "allocated_at_ms", "outcome")}
         columns |= {name: known(rows[name], fetched) for name in FETCH_COLUMNS}
         for r, name in enumerate(self._workload.resources):
@@ -87,8 +87,9 @@ class LogTables:
         """Rows of the table of events."""
         rows = columns_of(pieces, LOG_ROW)
         kind, code, value, node = rows["kind"], rows["code"], rows["value"], rows["node"]
-        number = self._first_kind[kind] + np.where(kind == codes.LOG_RESIZED, code, 0).astype(np.uint8)
-        value[~_is_one_of(_WITH_VALUE, kind)] = 0
+        number = self._first_kind.take(kind)
+        number += code.view(np.uint8) * (kind == codes.LOG_RESIZED)
+        value *= _is_one_of(_WITH_VALUE, kind)
         arrived, ended = np.flatnonzero(kind == codes.LOG_ARRIVED), np.flatnonzero(kind == codes.LOG_JOB_ENDED)
         value[arrived] = self._workload.jobs["submit_at_ms"][rows["job"][arrived]]
         value[ended] = np.where(code[ended] == JOB_FINISHED, int(JobOutcome.FINISHED), int(JobOutcome.FAILED))
@@ -140,7 +141,7 @@ def _is_one_of(wanted: Iterable[int], kind: Column) -> npt.NDArray[np.bool_]:
     """Like np.isin, but by a table: the log of a million tasks has ten million rows."""
     table = np.zeros(len(codes.LOG_NAMES), bool)
     table[list(wanted)] = True
-    return table[kind]
+    return table.take(kind)
 
 
 def _queues_of(rows: Column, numbers: Column, queues: tuple[str, ...]) -> pl.Series:

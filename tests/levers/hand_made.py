@@ -24,10 +24,8 @@ def nodes(count: int, memory_mb: int, vcores: int) -> Cluster:
 
 def _call(code: int, *words: int) -> int:
     """What the hook at this address answers: called as hosts call it (policy/native.py)."""
-    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *(ctypes.c_int64,) * len(words))
-    answer, raised = ctypes.c_int64(), ctypes.c_void_p()
-    kind(code)(ctypes.addressof(answer), ctypes.addressof(raised), *(int(word) for word in words))
-    return answer.value
+    kind = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_int64,) * len(words))
+    return int(kind(code)(*(int(word) for word in words)))
 
 
 class HandMade:

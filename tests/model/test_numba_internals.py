@@ -72,6 +72,21 @@ def test_object_code_runs_without_the_compiler_that_made_it(tmp_path: Path) -> N
     assert (status, answer.value) == (0, 42)
 
 
+def _larger(a, b):  # type: ignore[no-untyped-def]
+    return a if a > b else b
+
+
+def test_code_for_words_answers_as_a_function_of_c_does(tmp_path: Path) -> None:
+    signature = types.int64(types.int64, types.int64)
+    compiled = njit(signature, **INTO_FILES)(_larger)
+    write_code(tmp_path / "a" / "b" / "larger.code", *numba_internals.code_for_words(compiled, signature.args))
+    (address,) = load_code([tmp_path / "a" / "b" / "larger.code"])
+    in_memory = numba_internals.where_code_for_words_is(njit(signature)(_larger), signature.args)
+    for place in (address, in_memory):
+        larger = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(place)
+        assert (larger(-3, -7), larger(2, 1 << 40)) == (-3, 1 << 40)
+
+
 def test_an_overload_tells_its_typed_code() -> None:
     compiled = njit((types.int64,))(lambda a: a + 1)
     overload = numba_internals.overload_of(compiled, (types.int64,))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
+from heddle.model.numba_internals import where_code_for_words_is
 from heddle.policy.handle_types import ParamsType
 from heddle.policy.handles import ParamsHandle, StateHandle, ViewHandle
-from heddle.policy.native import address_of
 from heddle.policy.own_handles import OwnStateType, OwnViewType
 from heddle.policy.parse import parse_policy
 from heddle.policy.state import State, StateLayout, lever_state, per_resource, several
@@ -29,11 +29,9 @@ def asked(function: Any, view: Any, state: Any, node: int) -> int:
     signature = types.int64(OwnViewType(2), OwnStateType(LAYOUT), ParamsType(("most",)), types.int64)
     compiled = njit(signature, _nrt=False, error_model="numpy")(function)
     params = ParamsHandle(("most",), np.array([17], np.int64))
-    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *(ctypes.c_int64,) * 4)
-    answer, raised = ctypes.c_int64(), ctypes.c_void_p()
+    kind = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_int64,) * 4)
     words = ViewHandle(view).address, StateHandle(LAYOUT, state).address, params.address, node
-    kind(address_of(compiled, signature))(ctypes.addressof(answer), ctypes.addressof(raised), *words)
-    return answer.value
+    return int(kind(where_code_for_words_is(compiled, signature.args))(*words))
 
 
 def hook(view, state, params, node):  # type: ignore[no-untyped-def]

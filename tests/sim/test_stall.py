@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heddle.model.cluster import Cluster, Node, Queue
+from heddle.model.cluster import YARN, Cluster, Node, Queue
 from heddle.run import simulate
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
 from heddle.traces.catalogue import make_workload, suggested_cluster
@@ -26,6 +26,14 @@ def test_application_masters_that_fill_the_cluster() -> None:
         run = simulate(make_workload("am-storm", 0), suggested_cluster("am-storm"), policy, check=True)
         assert run.manifest["reason"] == "am-deadlock: 32 application masters hold 65536 of 65536 MB and no task fits"
     assert run.jobs["outcome"].unique().to_list() == ["unfinished"]
+
+
+def test_what_masters_leave_may_be_kept_for_a_task_that_is_larger() -> None:
+    """Each node has 1000 MB left: enough for the small task, but kept for one of 2500 MB."""
+    sizes = [700, *5 * [2500]]
+    jobs = [JobSpec(f"j{n}", 0, [one_task(size)], am=(1000, 100)) for n, size in enumerate(sizes)]
+    reason = reason_of(jobs, uniform_cluster(2, 4000, 16, timing=YARN), "fair+am-share(percent=1.0)")
+    assert reason == "am-deadlock: 6 application masters hold 6000 of 8000 MB and no task fits"
 
 
 def test_a_task_that_crashes_for_ever() -> None:

@@ -16,6 +16,7 @@ OOM_RULES: tuple[OomRule, ...] = ("paper", "newest", "largest", "all")
 CPU_RULES: tuple[CpuRule, ...] = ("proportional", "shares", "cap", "paper")
 CALCULATORS: tuple[Calculator, ...] = ("memory", "dominant")
 MOST_MBPS = 1_000_000  # of a link; also what the link of a node has that declares nothing
+BYTES_PER_MS_OF_MBPS = 125
 LEAF_ORDERS: tuple[LeafOrder, ...] = ("", "fifo", "fair", "drf")
 
 

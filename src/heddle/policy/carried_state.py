@@ -63,6 +63,11 @@ def _moved_list(of: str, own: npt.NDArray[Any], fresh: npt.NDArray[Any], staying
     if of:
         stays: Mask = getattr(staying, of)
         return _moved(own, fresh, stays) if len(own) else fresh  # who needed none before has none
+    return lengthened(own, fresh)
+
+
+def lengthened(own: npt.NDArray[Any], fresh: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """What is there, with the end of a longer one behind it."""
     if len(fresh) <= len(own):
         return own
     longer = fresh.copy()

@@ -10,7 +10,7 @@ from numba import njit, types
 
 from heddle.model.compiled import INTO_FILES
 from heddle.model.errors import BadInput
-from heddle.model.numba_internals import NumbaError, object_code, overload_of
+from heddle.model.numba_internals import NumbaError, code_for_words, overload_of
 from heddle.policy.answers import Legal
 from heddle.policy.compiler_words import above_it, refuse_slips, why_not
 from heddle.policy.declaration import Hook
@@ -41,7 +41,7 @@ def compile_ours(
     """The symbol and the object code of a hook of heddle's own."""
     seen = (OwnViewType(layout.n_resources), OwnStateType(layout), ParamsType(names))
     compiled, wanted = _whole(function, about, seen, INTO_FILES)
-    return object_code(compiled, wanted.args)
+    return code_for_words(compiled, wanted.args)
 
 
 def compile_users(

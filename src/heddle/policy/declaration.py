@@ -35,6 +35,7 @@ class Lever:
     state: State = NO_STATE  # what it remembers: State(node=, job=, container=, table=, lists=)
     on_event: Hook | None = None
     listens: tuple[int, ...] = ()  # kinds of events for on_event: see the table of events
+    does_without: tuple[int, ...] = ()  # those of them that a host need not tell: it then acts on what it hears later
     every_ms: int = 0  # how often EVENT_TICK comes, as long as requests wait
     # Before a run: prepare(Setup) may fill the lever's columns; returns its lists, by name, if it has any.
     prepare: Callable[[Any], Any] | None = None

@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from heddle.model.numba_internals import cgutils
+from heddle.model.numba_internals import cgutils, where_code_for_words_is
 from heddle.policy.answers import Legal
 from heddle.policy.endless import watch
 from heddle.policy.native import address_of, call_with_status
@@ -38,7 +38,7 @@ class Guard:
         self.name = f"{code_of_hook.co_filename}:{code_of_hook.co_firstlineno}: {code_of_hook.co_qualname}"
         places = int(self._fault.ctypes.data), int(self._passages.ctypes.data)
         self._guard = njit(signature, **options)(_guarding(address_of(hook, signature), *places, legal, len(about)))
-        self.address = address_of(self._guard, signature)
+        self.address = where_code_for_words_is(self._guard, signature.args)
         watch.add(self)
 
     def passages(self) -> int:

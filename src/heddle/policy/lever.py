@@ -154,7 +154,14 @@ class Placement(Lever):
     # if it is vetoed, those behind it wait too. True: it asks about each stage, because their vetoes may differ.
     by_stage: bool | str = False
     waits: str = ""  # parameter, in seconds, after which (and after twice of which) a veto may end
-    reads_declared: bool = False  # prepare() reads declared data sizes; refused on a live cluster
+    reads_declared: bool = False  # prepare() reads declared data sizes; refused on a live cluster that is told none
+    # Traits with which, where nodes are offered one at a time, its vetoes say all that its scores say elsewhere: then
+    # the bridge, which is shown one node at a time, can act as it does.
+    by_vetoes: tuple[bool | str, ...] = ()
+
+    @property
+    def is_by_vetoes(self) -> bool:
+        return any(self.trait(trait) for trait in self.by_vetoes)
 
 
 L = TypeVar("L", bound=Lever)

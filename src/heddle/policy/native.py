@@ -1,9 +1,8 @@
-"""Calling compiled functions by address, the way Numba's own code calls them.
+"""Calling compiled functions by address, as C does: words in, an int64 out, in registers.
 
-Numba's first-class functions go through a wrapper for C, which costs more than a small hook. Here a caller needs only
-the address, so one compiled engine serves every policy, and a table of numbers says what it calls.
-Compiled functions of heddle raise nothing; their status is not looked at. Those of users stand behind a guard that does
-(guarding.py).
+A caller needs only the address, so one compiled engine serves every policy, and a table of numbers says what it calls.
+Compiled functions of heddle raise nothing, so they have no status (numba_internals.code_for_words). Those of users
+stand behind a guard, which looks at theirs (guarding.py).
 """
 
 from __future__ import annotations
@@ -18,17 +17,19 @@ from heddle.model.numba_internals import call_status_and_answer, where_code_is
 
 
 def address_of(compiled: Any, signature: Any) -> int:
-    """Where the code of a compiled function is, for this signature."""
+    """Where the code of a compiled function is, for this signature, to be called with a status."""
     return where_code_is(compiled, signature.args)
 
 
-def call_address(context: Any, builder: Any, address: Any, argument_types: Any, arguments: Any) -> Any:
+def call_address(builder: Any, address: Any, arguments: Any) -> Any:
     """Emits a call to the function at this address, which returns an int64. Every argument is one word."""
-    return call_with_status(context, builder, address, argument_types, arguments)[1]
+    word = ir.IntType(64)
+    kind = ir.FunctionType(word, [word] * len(arguments))
+    return builder.call(builder.inttoptr(address, kind.as_pointer()), arguments)
 
 
 def call_with_status(context: Any, builder: Any, address: Any, argument_types: Any, arguments: Any) -> tuple[Any, Any]:
-    """The same, with Numba's status of the call: not 0 if the function raised, and then the answer means nothing."""
+    """The same by Numba's convention, with a status: if it is not 0, the function raised, and gave no answer."""
     return call_status_and_answer(context, builder, address, argument_types, arguments, ir.IntType(64))
 
 
@@ -39,7 +40,7 @@ def calling(n_words: int) -> Any:
         wanted = tuple(types.int64 if isinstance(word, types.Integer) else word for word in words)
 
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return call_address(context, builder, args[0], wanted, args[1:])
+            return call_address(builder, args[0], args[1:])
 
         return types.int64(types.int64, *wanted), codegen
 

@@ -31,6 +31,8 @@ class Declared(NamedTuple):
     bandwidth: npt.NDArray[np.int64]  # bytes per ms, of each node
     uplink: npt.NDArray[np.int64]  # bytes per ms, of each rack; 0 = no limit
     heartbeats: bool  # nodes are offered one at a time
+    # Bytes per ms between two nodes, [n * nodes + m], 0: what their links have; empty: all have.
+    pairs: npt.NDArray[np.int64] = np.zeros(0, np.int64)
 
 
 class Setup(NamedTuple):
@@ -44,7 +46,7 @@ class Setup(NamedTuple):
     # preferred[first_preferred[s]:first_preferred[s + 1]].
     first_preferred: npt.NDArray[np.int64]
     preferred: npt.NDArray[np.int64]  # numbers of nodes, as above
-    declared: Declared | None = None  # data sizes and bandwidths, with reads_declared; None on a live cluster
+    declared: Declared | None = None  # data sizes and bandwidths, with reads_declared
 
     def prepared_lists(self) -> dict[str, npt.NDArray[np.int64]]:
         """Calls it. Its lists, all that the lever declares. BadInput with the user's line if it cannot."""

@@ -39,18 +39,13 @@ class SteppingOut:
         self._about, self._legal = about, legal
         self._layout, self._view_columns = layout, view_columns(layout.n_resources)
         self._params = _named(names)
-        # Numba's calling convention: where the answer goes, where an exception would go, then the arguments.
-        kind = ctypes.CFUNCTYPE(
-            ctypes.c_int, ctypes.POINTER(ctypes.c_int64), ctypes.c_void_p, *(ctypes.c_int64,) * (3 + len(about))
-        )
-        self._callback = kind(self._called)
+        self._callback = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_int64,) * (3 + len(about)))(self._called)
         self.address = int(ctypes.cast(self._callback, ctypes.c_void_p).value or 0)
 
-    def _called(self, answer: Any, _: Any, view: int, state: int, params: int, *integers: int) -> int:
-        answer[0] = 0
+    def _called(self, view: int, state: int, params: int, *integers: int) -> int:
         if not self.raised:
             try:
-                answer[0] = self._answer(view, state, params, integers)
+                return self._answer(view, state, params, integers)
             except Exception as error:
                 self.raised.append(error)
         return 0

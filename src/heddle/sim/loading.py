@@ -20,7 +20,7 @@ _COMPLETE: Final = "complete"
 
 
 class _Entry:
-    """A compiled function by Numba's convention: status = f(answer*, raised**, the engine's memory, integers...).
+    """A compiled function: answer = f(the engine's memory, integers...).
 
     ctypes calls it without Python's lock, so that a thread can see a user's hook that does not return
     (policy/endless.py).
@@ -28,12 +28,10 @@ class _Entry:
 
     def __init__(self, address: int, n_integers: int) -> None:
         words = (ctypes.c_int64,) * (1 + n_integers)
-        self._call: Any = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *words)(address)
+        self._call: Any = ctypes.CFUNCTYPE(ctypes.c_int64, *words)(address)
 
     def __call__(self, handle: SimHandle, *integers: int) -> int:
-        answer, raised = ctypes.c_int64(), ctypes.c_void_p()
-        self._call(ctypes.byref(answer), ctypes.byref(raised), handle.address, *integers)
-        return answer.value
+        return int(self._call(handle.address, *integers))
 
 
 class Engine(NamedTuple):

@@ -143,7 +143,7 @@ class Run:
         noted = ((sim.log, "n_log", keeper.keep_log), (sim.attempt, "n_attempts", keeper.keep_attempts))
         for rows, count, keep in noted:
             if n := int(sim.control[count][0]):
-                keep(rows[:n].copy())
+                keep(_copied(rows[:n]))
                 sim.control[count] = 0
 
     def note(self, turned: Rows) -> None:
@@ -160,6 +160,12 @@ class Run:
         if self._coming is not None:
             self._coming.over(self.sim)
         return Ended(self.sim, status, self._kept.logs, self._kept.attempts, simulate_s, simulate_cpu_s)
+
+
+def _copied(rows: Rows) -> Rows:
+    """In words, because numpy copies rows with fields one by one: that took four times as long."""
+    words: Rows = rows.view(np.int64).copy()
+    return words.view(rows.dtype)
 
 
 def run_engine(

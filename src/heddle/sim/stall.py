@@ -88,13 +88,16 @@ def _can_never_fit(sim: Sim, stage: int) -> str:
 
 
 def _am_deadlock(view: View, waiting: npt.NDArray[Any]) -> str:
-    """Jobs whose master runs wait for room that masters hold, on the nodes or in their queue."""
+    """Jobs whose master runs wait for room that masters hold, on the nodes or in their queue.
+
+    A node that is kept for a request too large for what masters left of it takes no smaller one either.
+    """
     masters = view.clock["am_allocated"][0]
     held = np.zeros(len(view.job), bool)
     is_am = view.stage_spec["kind"] == AM
     held[view.stage_spec["job"][is_am & (view.stage["held"] > 0)]] = True
     tasks = waiting[~is_am[waiting] & held[view.stage_spec["job"][waiting]]]
-    for_room = np.isin(view.stage["reason"][waiting], (Reason.NO_ROOM, Reason.QUEUE_LIMIT))
+    for_room = np.isin(view.stage["reason"][waiting], (Reason.NO_ROOM, Reason.QUEUE_LIMIT, Reason.RESERVED))
     if not len(tasks) or not for_room.any() or (_fits_now(view, tasks)).any():
         return ""
     count = int(view.stage["held"][is_am].sum())
@@ -110,9 +113,10 @@ def _am_deadlock(view: View, waiting: npt.NDArray[Any]) -> str:
 
 
 def _fits_now(view: View, stages: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """For each stage, whether some living node has room for one of its containers."""
+    """For each stage, whether some living node that is kept for nobody has room for one of its containers."""
     counts = view.clock["counts"][0] != 0
-    free = (view.node["total"] - view.node["allocated"])[view.node["alive"] != 0]
+    open_to_all = (view.node["alive"] != 0) & (view.node["reserved_for"] < 0)
+    free = (view.node["total"] - view.node["allocated"])[open_to_all]
     shapes = view.stage_spec["shape"][stages]
     fits = {
         shape: bool(((view.shape["demand"][shape] <= free) | ~counts).all(axis=1).any())

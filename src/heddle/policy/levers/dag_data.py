@@ -68,6 +68,7 @@ def prepare(setup: Setup) -> dict[str, Any]:
     return room_for_transfers(n_nodes) | {
         "bandwidth": declared.bandwidth,
         "uplink": declared.uplink,
+        "pairs": declared.pairs,
         "level": level,
         "after": declared.after,
         "share": declared.edge_bytes // np.maximum(1, stages["n_tasks"][later]),
@@ -87,8 +88,8 @@ def prepare(setup: Setup) -> dict[str, Any]:
 
 @callable_too
 def has_data(view, stage):
-    """Whether its containers are tasks, of which data sizes tell something."""
-    return view.stage_spec["kind"][stage] == TASKS
+    """Whether its containers are tasks, of which data sizes tell something: on a live cluster, declared ones."""
+    return view.stage_spec["kind"][stage] == TASKS and view.stage_spec["first_task"][stage] >= 0
 
 
 @callable_too

@@ -155,8 +155,10 @@ NETWORK_AWARE = Placement(
         list_of=LISTS_OF_DAG,
     ),
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FETCHED, EVENT_FINISHED, EVENT_STOPPED),
+    does_without=(EVENT_FETCHED,),  # its transfers then count until it ends
     prepare=prepare,
     reads_declared=True,
+    by_vetoes=("by=load", "by=nearness", "by=fetch"),
     score_by="pair-if-data",
     by_stage="early",
     waits="wait_s",

@@ -22,6 +22,7 @@ MOST_TRANSFERS = 1 << 20  # pairs of nodes that can be counted at once; beyond i
 OF_TRANSFERS = ("source", "bytes", "next")  # lists: of each transfer; next: 1 + the next one to the same node
 OF_LINKS = (  # lists
     "bandwidth", "uplink",  # of each node, of each rack (0: no limit), in bytes per ms
+    "pairs",  # of two nodes, where less than what their links have is declared, in bytes per ms (0: it is not)
     "up", "down",  # of each rack: bytes assigned to leave it, to come into it
 )  # fmt: skip
 
@@ -43,6 +44,8 @@ def path_bandwidth(view, state, source, target):
         for node in (source, target):
             if state.uplink[rack[node]] > 0:
                 bandwidth = min(bandwidth, state.uplink[rack[node]])
+    if state.pairs.shape[0] > 0 and state.pairs[source * view.node.shape[0] + target] > 0:
+        bandwidth = min(bandwidth, state.pairs[source * view.node.shape[0] + target])
     return bandwidth
 
 

@@ -72,8 +72,6 @@ def left_of(state, node, container, reserved, reports):
 
 
 @callable_too
-def follow(rows, row, r, smoothed, used, count):
-    """So many equal reports of this use come; what was smoothed up to now is this."""
-    if used != rows["used"][row, r]:
-        rows["anchor"][row, r], rows["used"][row, r], rows["age"][row, r] = smoothed, used, 0
-    rows["age"][row, r] += count
+def turn_to(rows, row, r, smoothed, used):
+    """Reports of another use come from now on; what was smoothed up to now is this."""
+    rows["anchor"][row, r], rows["used"][row, r], rows["age"][row, r] = smoothed, used, 0

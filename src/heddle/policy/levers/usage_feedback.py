@@ -32,11 +32,11 @@ from heddle.policy.levers.failure_budget import count_end
 from heddle.policy.levers.usage_estimate import (
     SMOOTHED,
     estimate,
-    follow,
     left_of,
     prepare,
     set_estimate,
     smoothed_use,
+    turn_to,
 )
 
 
@@ -62,11 +62,20 @@ def available_now(view, state, params, node, r):
 
 
 @callable_too
-def take_reports(view, state, params, node, count):
-    """(1) and (3), for so many equal reports."""
+def follow_node(view, state, node, count):
+    """(1) and (3), for so many equal reports: while they say what those before said, only their number matters."""
     state.node["told"][node] += count
     for r in range(view.shape["demand"].shape[1]):
-        follow(state.node, node, r, estimate(state, node, r), view.node["used"][node, r], count)
+        used = view.node["used"][node, r]
+        if used != state.node["used"][node, r]:
+            turn_to(state.node, node, r, estimate(state, node, r), used)
+        state.node["age"][node, r] += count
+
+
+@callable_too
+def take_reports(view, state, params, node, count):
+    """So many equal reports, of the node and of its containers."""
+    follow_node(view, state, node, count)
     container = view.node["first_container"][node] if params.young_reports + params.forget > 0 else -1
     while container >= 0:
         seen = state.container["seen"][container] + count
@@ -80,8 +89,10 @@ def take_reports(view, state, params, node, count):
                 state.node["young"][node, r] -= demand
                 set_estimate(state, node, r, estimate(state, node, r) + demand)
             if params.forget != 0:
-                smoothed, used = smoothed_use(state, node, container, r), view.container["used"][container, r]
-                follow(state.container, container, r, smoothed, used, count)
+                used = view.container["used"][container, r]
+                if used != state.container["used"][container, r]:
+                    turn_to(state.container, container, r, smoothed_use(state, node, container, r), used)
+                state.container["age"][container, r] += count
         container = view.container["next"][container]
 
 
@@ -119,13 +130,8 @@ def reported(view, state, params, node, count):
         count -= step
 
 
-def observe(view, state, params, kind, node, stage, container, value):
-    if kind == EVENT_REPORTED:
-        reported(view, state, params, node, value)
-        return 0
-    if kind == EVENT_NODE_LOST:
-        state.node["reports"][node] = 0
-        return 0
+@callable_too
+def allocated_or_ended(view, state, params, kind, node, stage, container, value):
     if kind == EVENT_ALLOCATED:
         state.container["born_at"][container] = state.node["told"][node]
     for r in range(view.shape["demand"].shape[1]):
@@ -148,6 +154,18 @@ def observe(view, state, params, kind, node, stage, container, value):
             set_estimate(state, node, r, max(0, estimate(state, node, r) - rest))
     if kind != EVENT_ALLOCATED:
         count_end(view, state, params, node, kind == EVENT_STOPPED and view.node["alive"][node] != 0)
+
+
+def observe(view, state, params, kind, node, stage, container, value):
+    if kind == EVENT_REPORTED:
+        if params.side + params.young_reports + params.forget == 0:  # as in the paper: a dozen and more for each task
+            follow_node(view, state, node, value)
+        else:
+            reported(view, state, params, node, value)
+    elif kind == EVENT_NODE_LOST:
+        state.node["reports"][node] = 0
+    else:
+        allocated_or_ended(view, state, params, kind, node, stage, container, value)
     return 0
 
 

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Final
 
 import numpy as np
 
+from heddle.model.cluster import BYTES_PER_MS_OF_MBPS
 from heddle.sim.memory.declaring import Int8, Int32, Int64, Kind, Row, free_chain, of_run
 
 SIDES: Final = 4  # of a route, in this order: link out, link in, rack's link up, rack's link down
 RATE_BITS: Final = 10  # rates, capacities and what is left of a flow are counted in 1/1024 byte (per ms)
-BYTES_PER_MS_OF_MBPS: Final = 125
 RATE_OF_MBPS: Final = BYTES_PER_MS_OF_MBPS << RATE_BITS
 
 PerSide = Annotated[Any, Kind(np.int32, SIDES)]

@@ -13,7 +13,7 @@ from numba import njit, types
 
 from heddle.model.code_files import SUFFIX, write_code
 from heddle.model.compiled import INTO_FILES
-from heddle.model.numba_internals import object_code
+from heddle.model.numba_internals import code_for_words
 from heddle.sim.engine import advance, prepare_run
 from heddle.sim.loading import ENTRIES, ENTRIES_FOLDER, UNITS_FOLDER
 from heddle.sim.numba.sim_type import SimType
@@ -103,4 +103,4 @@ def _compile(function: Callable[..., Any], n_resources: int, file: Path) -> None
         return
     integers = (types.int64,) * (function.__code__.co_argcount - 1)
     wanted = types.int64(SimType(n_resources), *integers)
-    write_code(file, *object_code(njit(wanted, **INTO_FILES)(function), wanted.args))
+    write_code(file, *code_for_words(njit(wanted, **INTO_FILES)(function), wanted.args))

@@ -28,8 +28,7 @@ def _caller(question: Question, hook: str) -> Any:
             state = load_word(builder, args[0], state_word(question))
             params = load_word(builder, args[0], params_word(question))
             address = load_word(builder, args[0], ALL_HOOKS.index((question, hook)))
-            words = (types.int64,) * (3 + n_integers)
-            return call_address(context, builder, address, words, [view, state, params, *args[1:]])
+            return call_address(builder, address, [view, state, params, *args[1:]])
 
         return types.int64(sim, *(types.int64,) * n_integers), codegen
 

@@ -38,7 +38,7 @@ def unit(function: Any) -> Any:
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         word = layout(sig.args[0].n_resources).units + unit_names().index(name)
-        return call_address(context, builder, load_word(builder, args[0], word), sig.args, args)
+        return call_address(builder, load_word(builder, args[0], word), args)
 
     def call(typingctx: Any, sim: Any, *integers: Any) -> Any:
         return types.int64(sim, *(types.int64,) * n_integers), codegen

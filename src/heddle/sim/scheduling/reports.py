@@ -174,6 +174,7 @@ def refresh_free(sim):
 def _resize(sim, n):
     """Asks sizing what may be promised on node n now, and lets those know who look for room."""
     view = sim.shown
+    alive, promise = view.node["alive"][n], sim.node_run["promise"][n]
     grew, changed = False, False
     for r in range(view.shape["demand"].shape[1]):
         allocated = view.node["allocated"][n, r]
@@ -188,8 +189,8 @@ def _resize(sim, n):
         total = max(total, allocated)
         before = view.node["total"][n, r]
         if total != before:
-            if view.node["alive"][n]:
-                sim.promise["total"][sim.node_run["promise"][n], r] += total - before
+            if alive:
+                sim.promise["total"][promise, r] += total - before
             elif sim.node_run["leaving"][n]:
                 continue  # it promises what it holds: promises.py
             grew = grew or total > before

@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from heddle.model.cluster import MOST_MBPS, Cluster
+from heddle.model.cluster import BYTES_PER_MS_OF_MBPS, MOST_MBPS, Cluster
 from heddle.model.workload import NO_PREFERENCE, Workload
 from heddle.policy.policy import Declared
 from heddle.sim.memory.given.csr import by_owner
-from heddle.sim.memory.network_tables import BYTES_PER_MS_OF_MBPS
 
 
 def nodes_of(hosts: npt.NDArray[np.int32] | None, workload: Workload, cluster: Cluster) -> npt.NDArray[np.int32]:
