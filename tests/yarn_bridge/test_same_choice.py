@@ -26,6 +26,7 @@ from .driver import run_core, table_lines
 
 STATES = 10_000
 NODES, OWN = 20, (8192, 8)
+NO_VETOES = np.zeros((0, 2), np.int64)
 SIZES = ((512, 1), (1024, 1), (1024, 2), (2048, 1), (512, 4), (3072, 3))
 POLICIES = (
     "ffd-dp", "ffd-dp(ties=even)", "haste", "haste(urgency=assigned)", "haste(fitness=false)", "haste-a",
@@ -227,7 +228,7 @@ def test_the_simulated_bridge_chooses_what_levers_choose(policy: str) -> None:
         draw = drawn(states, step_over=True)
         plans = {node_id(int(name[1:].partition(":")[0])): plan for name, plan in draw.table.plans.items()}
         stages = np.arange(n_stages)
-        table = Named(replace(draw.table, plans=plans), stages, np.array(draw.keys), np.array(draw.terms))
+        table = Named(replace(draw.table, plans=plans), stages, np.array(draw.keys), np.array(draw.terms), NO_VETOES)
         write_table(table, -(1 << 63) if form.ahead_below is None else form.ahead_below, given[1], states.view)
         for node in range(NODES):
             able = could_go(states, draw, node, step_over=True)

@@ -17,6 +17,7 @@ from heddle.policy.lever import Ordering
 from heddle.policy.levers.packing import FFD_DP
 from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.yarn.live.applying.seen import Limits
 from heddle.yarn.live.applying.turn import Verdict
 from heddle.yarn.live.applying.wanted import without_knob
@@ -26,6 +27,7 @@ from heddle.yarn.live.bridge.leaves import ORDERING
 from heddle.yarn.live.bridge.table import Table
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Settings, Step
+from heddle.yarn.live.declared_data import DeclaredData, declared_by_name
 from heddle.yarn.live.steering import session as session_module
 from heddle.yarn.live.steering.bridging import leaves_to_decide
 from heddle.yarn.live.steering.decisions import changes_in_words, decision_of
@@ -100,14 +102,39 @@ def desk(client: RmClient) -> Desk:
     return desk_of(client.address)
 
 
-def session(client: RmClient, desk: Desk, knob: FakeKnob, policy: str, settings: Settings = LIVE) -> Session:
-    return Session(client, parse_policy(policy), settings, desk, Terms(accept_sizes=True), lambda _: None, knob)
+def session(
+    client: RmClient,
+    desk: Desk,
+    knob: FakeKnob,
+    policy: str,
+    settings: Settings = LIVE,
+    declared: DeclaredData | None = None,
+) -> Session:
+    terms = Terms(accept_sizes=True)
+    return Session(client, parse_policy(policy), settings, desk, terms, lambda _: None, knob, (), declared)
 
 
 def one_step(working: Session) -> Step:
     step = working.step()
     assert step is not None
     return step
+
+
+def test_declared_data_becomes_vetoes_in_the_table(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+    maps = StageSpec("map", (1024, 1000), [TaskSpec(1000, prefers="b", input_bytes=10**6)] * 5)
+    reduces = StageSpec("reduce", (2048, 2000), [TaskSpec(1000)] * 3, after=("map",), after_bytes=(10**6,))
+    declared = declared_by_name(build("declared", [JobSpec("sort", 0, [maps, reduces])]), None)
+    app = next(iter(rm.apps.values()))
+    app.name, app.kind = "sort", "MAPREDUCE"
+    knob = FakeKnob()
+    with session(client, desk, knob, "network-aware", declared=declared).at_work() as working:
+        one_step(working)
+    table = knob.tables[0]
+    assert table is not None
+    vetoed = {(row.app, row.priority): row.vetoed for row in table.requests}
+    assert vetoed.pop((app.id, 20)) == {"a:1"}  # the input of all maps lies on b; nothing of the reduces' anywhere yet
+    assert len(vetoed) == 3
+    assert set(vetoed.values()) == {frozenset()}
 
 
 def test_a_table_each_step_instead_of_priorities_and_none_at_the_end(rm: FakeRm, client: RmClient, desk: Desk) -> None:

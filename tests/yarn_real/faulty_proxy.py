@@ -32,12 +32,18 @@ class FaultyProxy(Served):
             def do_PUT(self) -> None:
                 self._pass_on()
 
+            def do_DELETE(self) -> None:
+                self._pass_on()
+
             def _pass_on(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 if proxy.fault in ("401", "403", "500"):
                     self._answer(int(proxy.fault), b"no", "text/plain")
                     return
-                asked = {name: self.headers[name] for name in ("Accept", "Content-Type") if name in self.headers}
+                of_bridge = [name for name in self.headers if name.startswith("X-Heddle-")]
+                asked = {
+                    name: self.headers[name] for name in ("Accept", "Content-Type", *of_bridge) if name in self.headers
+                }
                 connection = HTTPConnection(real, timeout=10)
                 try:
                     connection.request(self.command, self.path, body or None, asked)

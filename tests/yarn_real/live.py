@@ -46,6 +46,14 @@ def totals(rm: RmClient) -> dict[str, int]:
     return {node.id: node.total[0] for node in read_nodes(rm.nodes(), "").values() if node.alive}
 
 
+def has_nodes(rm: RmClient, count: int) -> bool:
+    """Whether it answers by now and so many nodes have registered."""
+    try:
+        return len(totals(rm)) == count
+    except YarnError:
+        return False
+
+
 def as_found(rm: RmClient) -> bool:
     return set(totals(rm).values()) == {NODE_MB}
 

@@ -15,6 +15,7 @@ from heddle.yarn.testbed.local.processes import start, stop
 
 SECRET = "of this test only"
 _RM_PORTS = ("address", "scheduler.address", "resource-tracker.address", "admin.address", "webapp.address")
+_NONE: Mapping[str, str] = {}
 _RM = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
 
 
@@ -46,11 +47,14 @@ def set_in(file: Path, settings: Mapping[str, str]) -> None:
     Xml.ElementTree(new).write(file)
 
 
-def start_rm(cluster: LocalCluster, role: str, conf: Path, *flags: str, jars: str = "") -> None:
+def start_rm(
+    cluster: LocalCluster, role: str, conf: Path, *flags: str, jars: str = "", variables: Mapping[str, str] = _NONE
+) -> None:
     """A ResourceManager with a configuration of its own. `jars`: what else it has on its class path, with a colon."""
     java = find_java()
     command = [str(java), *JVM_FLAGS, *flags, "-Xmx512m", "-cp", f"{conf}:{jars}{_jars(cluster)}", _RM]
-    start(command, role, cluster.folder, {"PATH": "/usr/bin:/bin", "HOME": str(cluster.folder)}, cluster.log(role))
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(cluster.folder), **variables}
+    start(command, role, cluster.folder, environment, cluster.log(role))
 
 
 def two_rms(layout: Layout) -> tuple[dict[str, str], dict[str, str]]:

@@ -7,9 +7,7 @@ docs/bridge.md says which guard each of these tests.
 from __future__ import annotations
 
 import getpass
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,6 @@ from heddle.yarn.live.bridge.endpoint import BridgeEndpoint, read_secret
 from heddle.yarn.live.bridge.leaves import bridged_leaves
 from heddle.yarn.live.bridge.table import RequestRow, Table
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.rm_answers import read_apps, read_nodes
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.testbed.bridge.jar import bridge_jar
 from heddle.yarn.testbed.bridge.settings import SECRET_NAME, lay_out
@@ -31,15 +28,13 @@ from heddle.yarn.testbed.replay.submit import Submitter
 from yarn_steering.watching import wait_for
 
 from .conftest import NODE_MB, NODE_VCORES, free_port
-from .live import PATIENT_S, STARTS_S, application, containers_of, totals
-from .own_daemons import configured, rm_admin, set_in
+from .deciding import CAPACITY, LEASE_MS, Deciding
+from .live import PATIENT_S, STARTS_S, application, containers_of, has_nodes, totals
+from .own_daemons import configured, rm_admin
 
 ONE, TWO, LABELLED, PASSING = "root.one", "root.two", "root.labelled", "root.passing"
 LABEL = "fast"
-LEASE_MS = 20_000
-ENOUGH = 3  # containers, to see whose turn it is
 TASK = "task 0 1000 40:10:10000"
-_CAPACITY = "yarn.scheduler.capacity"
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +57,8 @@ def guarded(hadoop: None, own_state: Path) -> Iterator[LocalCluster]:
             "yarn.node-labels.fs-store.root-dir": labels.as_uri(),
         },
         "capacity-scheduler.xml": {
-            f"{_CAPACITY}.schedule-asynchronously.enable": "true",
-            f"{_CAPACITY}.schedule-asynchronously.scheduling-interval-ms": "20",
+            f"{CAPACITY}.schedule-asynchronously.enable": "true",
+            f"{CAPACITY}.schedule-asynchronously.scheduling-interval-ms": "20",
         },
     }
     with configured("guarded", layout, settings) as cluster:
@@ -71,72 +66,8 @@ def guarded(hadoop: None, own_state: Path) -> Iterator[LocalCluster]:
         for role in (RM, node_role(0), node_role(1)):
             cluster.start_daemon(role)
         with RmClient(layout.rm, timeout_s=PATIENT_S, user=getpass.getuser()) as rm:
-            wait_for(lambda: _has_both(rm), STARTS_S)
+            wait_for(lambda: has_nodes(rm, 2), STARTS_S)
         yield cluster
-
-
-def _has_both(rm: RmClient) -> bool:
-    try:
-        return len(totals(rm)) == 2
-    except YarnError:
-        return False
-
-
-@dataclass
-class Deciding:
-    """Puts tables, and sees who was given what by them."""
-
-    cluster: LocalCluster
-    rm: RmClient
-    endpoint: BridgeEndpoint
-    submitter: Submitter
-    jobs: dict[str, str] = field(default_factory=dict)  # name -> application
-    leaf_of: dict[str, str] = field(default_factory=dict)  # application -> leaf
-
-    def submit(self, name: str, leaf: str, tasks: int, task_s: float) -> str:
-        lines = ("stage 512 1 -", *tasks * (f"task 0 {round(1000 * task_s)} 40:10:10000",))
-        app = self.submitter.submit(ReplayJob(name, 0, leaf, 0, (256, 1), (), tasks, lines), len(self.jobs))
-        self.jobs[name], self.leaf_of[app] = app, leaf
-        return app
-
-    def refresh(self, settings: dict[str, str]) -> None:
-        """What people do who have changed the file."""
-        set_in(self.cluster.conf / "capacity-scheduler.xml", {f"{_CAPACITY}.{key}": to for key, to in settings.items()})
-        rm_admin(self.cluster, "-refreshQueues")
-
-    def put(self, first: str, leaves: tuple[str, ...] = (ONE, TWO, LABELLED)) -> int:
-        """A table by which this application goes before all others."""
-        time.sleep(0.25)  # no more than five a second
-        own = {node.id: node.total for node in read_nodes(self.rm.nodes(), "").values()}
-        rows = [
-            RequestRow(seen.id, ask.priority, one, self.leaf_of[seen.id], ask.size, int(seen.id != first))
-            for seen in read_apps(self.rm.apps(), "").values()
-            for ask in seen.asks
-            for one in ask.allocations
-        ]
-        return self.endpoint.put(Table("key", tuple(rows), own, leaves), LEASE_MS)
-
-    def given(self, since: int, *apps: str) -> list[dict[str, Any]]:
-        """Containers of tasks of these applications, by this table or a later one; 0: all."""
-        found = self.endpoint.allocations_after(0)
-        return [one for one in found if one["app"] in apps and one["priority"] > 0 and one["table"] >= since]
-
-    def goes_first(self, first: str, other: str) -> None:
-        """By a table that says so, although both wait."""
-        version = self.put(first)
-
-        def enough() -> bool:
-            self.put(first)
-            return len(self.given(version, first, other)) >= ENOUGH
-
-        wait_for(enough, STARTS_S)
-        assert {one["app"] for one in self.given(version, first, other)[:ENOUGH]} == {first}
-
-    def nothing_went_wrong(self) -> None:
-        state = self.endpoint.state()
-        assert state is not None
-        assert (state.told["errors"], state.off) == (0, "")
-        assert " FATAL " not in self.cluster.log(RM).read_text()
 
 
 @pytest.fixture(scope="module")
@@ -145,16 +76,9 @@ def deciding(guarded: LocalCluster, tmp_path_factory: pytest.TempPathFactory) ->
     with RmClient(guarded.layout.rm, timeout_s=PATIENT_S, user=getpass.getuser()) as rm:
         endpoint = BridgeEndpoint(rm, read_secret(guarded.bridge / SECRET_NAME))
         submitter = Submitter(rm, tmp_path_factory.mktemp("staging"), master_jar(guarded.layout.hadoop))
-        made = Deciding(guarded, rm, endpoint, submitter)
-        for name in ("a", "b"):  # both at once, or the first would keep every node for itself
-            made.submit(name, ONE, 400, 4)
-        wait_for(lambda: all(_asks(rm, app) for app in made.jobs.values()), STARTS_S)
+        made = Deciding(guarded, rm, endpoint, submitter, (ONE, TWO, LABELLED))
+        made.submit_two_that_wait(ONE)
         yield made
-
-
-def _asks(rm: RmClient, app: str) -> bool:
-    seen = read_apps(rm.apps(), "").get(app)
-    return seen is not None and seen.running and bool(seen.asks)
 
 
 @pytest.fixture

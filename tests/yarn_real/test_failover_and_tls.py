@@ -12,7 +12,6 @@ import pytest
 from heddle.cli.main import run
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.steering.desk import desk_of
-from heddle.yarn.live.wire import YarnError
 from heddle.yarn.testbed.local.layout import HOST, Layout
 from heddle.yarn.testbed.replay.master_jar import master_jar
 from heddle.yarn.testbed.replay.submit import Submitter
@@ -27,6 +26,7 @@ from .live import (
     application,
     as_found,
     containers_of,
+    has_nodes,
     over_reserved,
     pid_of,
     steering,
@@ -36,13 +36,6 @@ from .own_daemons import SECRET, activate, configured, self_signed, set_in, star
 
 pytestmark = pytest.mark.long
 ONE_NODE = {"nodes": 1, "node_memory_mb": NODE_MB, "node_vcores": NODE_VCORES}
-
-
-def has_nodes(rm: RmClient) -> bool:
-    try:
-        return len(totals(rm)) == 1
-    except YarnError:
-        return False
 
 
 def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
@@ -61,7 +54,7 @@ def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
         cluster.start_daemon("nodemanager-0")
         wait_for(lambda: activate(cluster, "rm1"), STARTS_S)
         with RmClient(both, timeout_s=PATIENT_S, user=getpass.getuser()) as rm:
-            wait_for(lambda: has_nodes(rm), STARTS_S)
+            wait_for(lambda: has_nodes(rm, 1), STARTS_S)
             job = Submitter(rm, tmp_path / "staging", master_jar(layout.hadoop)).submit(over_reserved(600), 0)
             with steering(both, decisions) as controller:
                 wait_for(lambda: len(containers_of(rm, job)) == 8, STARTS_S)
@@ -70,7 +63,7 @@ def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
                 before = containers_of(rm, job)
                 os.kill(pid_of(cluster, "rm1"), signal.SIGKILL)
                 wait_for(lambda: activate(cluster, "rm2"), STARTS_S)
-                wait_for(lambda: has_nodes(rm) and containers_of(rm, job) == before, STARTS_S)
+                wait_for(lambda: has_nodes(rm, 1) and containers_of(rm, job) == before, STARTS_S)
                 steps = decisions.read_text().count("\n")
                 wait_for(lambda: decisions.read_text().count("\n") > steps + 1, STARTS_S)
                 wait_for(lambda: min(totals(rm).values()) > NODE_MB, STARTS_S)
@@ -102,7 +95,7 @@ def test_tls(hadoop: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         look = [*HEDDLE, "yarn", "steer", "--rm", address, "--for", "1"]
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         with RmClient(address, timeout_s=PATIENT_S, user=getpass.getuser()) as rm:
-            wait_for(lambda: has_nodes(rm), STARTS_S)
+            wait_for(lambda: has_nodes(rm, 1), STARTS_S)
             before = rm.scheduler_settings()
             with steering(address, decisions, "max-running(jobs=1)") as controller:
                 wait_for(lambda: rm.scheduler_settings() != before, STARTS_S)

@@ -7,16 +7,21 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from heddle.cli.main import run
+from heddle.yarn.live.bridge.endpoint import BridgeEndpoint, read_secret
+from heddle.yarn.live.bridge.table import Table
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.steering.desk import desk_of
 from heddle.yarn.live.wire import YarnError
+from heddle.yarn.testbed.bridge.jar import bridge_jar
+from heddle.yarn.testbed.bridge.settings import JAR_NAME, SECRET_NAME, lay_out, rm_settings
+from heddle.yarn.testbed.local.cluster import RM
 from heddle.yarn.testbed.local.layout import HOST, Layout
 from yarn_steering.watching import wait_for
 
@@ -25,6 +30,7 @@ from .live import PATIENT_S, STARTS_S, WITHIN_S, steering, totals
 from .own_daemons import configured, set_in, start_rm
 
 REALM, USER, SERVICE = "HEDDLE.TEST", "ann", "HTTP/localhost"
+NO_ADMIN, RM_ITSELF = "bob", "rm/localhost"
 PROGRAMS = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit", "kdestroy")
 
 
@@ -59,7 +65,7 @@ def kdc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         subprocess.run(command, check=True, capture_output=True, timeout=120)
 
     run(tools["kdb5_util"], "create", "-s", "-r", REALM, "-P", "of this test only")
-    for name in (USER, SERVICE):
+    for name in (USER, NO_ADMIN, SERVICE, RM_ITSELF):
         run(tools["kadmin.local"], "-r", REALM, "-q", f"addprinc -randkey {name}")
         run(tools["kadmin.local"], "-r", REALM, "-q", f"ktadd -k {tmp_path}/{name.partition('/')[0]}.keytab {name}")
     with subprocess.Popen([tools["krb5kdc"], "-n", "-r", REALM], stderr=subprocess.DEVNULL) as daemon:
@@ -83,31 +89,35 @@ def asks_for_kerberos(rm: RmClient) -> bool:
     return False
 
 
-@contextmanager
-def asking_for_kerberos(kdc: Path, name: str) -> Iterator[tuple[str, RmClient]]:
-    """The address of a ResourceManager whose web port asks for Kerberos, with a NodeManager; and a client of it."""
-    layout = Layout(nodes=1, node_memory_mb=NODE_MB, node_vcores=NODE_VCORES, port=free_port())
-    address = f"http://localhost:{layout.port}"
+def web_settings(kdc: Path) -> dict[str, str]:
+    """Of a web server that asks for Kerberos."""
     (kdc / "signature").write_text("of this test only")
     http = "hadoop.http.authentication"
-    settings = {
-        "hadoop.http.filter.initializers": "org.apache.hadoop.security.AuthenticationFilterInitializer",
+    return {
         f"{http}.type": "kerberos",
         f"{http}.kerberos.principal": f"{SERVICE}@{REALM}",
         f"{http}.kerberos.keytab": str(kdc / "HTTP.keytab"),
         f"{http}.signature.secret.file": str(kdc / "signature"),
         f"{http}.simple.anonymous.allowed": "false",
     }
+
+
+@contextmanager
+def asking_for_kerberos(kdc: Path, name: str) -> Iterator[tuple[str, RmClient]]:
+    """The address of a ResourceManager whose web port asks for Kerberos, with a NodeManager; and a client of it."""
+    layout = Layout(nodes=1, node_memory_mb=NODE_MB, node_vcores=NODE_VCORES, port=free_port())
+    address = f"http://localhost:{layout.port}"
+    filters = {"hadoop.http.filter.initializers": "org.apache.hadoop.security.AuthenticationFilterInitializer"}
     with configured(name, layout, {}) as cluster, RmClient(address, timeout_s=PATIENT_S) as rm:
-        set_in(cluster.conf / "core-site.xml", settings)  # of the ResourceManager alone
+        set_in(cluster.conf / "core-site.xml", filters | web_settings(kdc))  # of the ResourceManager alone
         start_rm(cluster, "resourcemanager", cluster.conf, f"-Djava.security.krb5.conf={kdc}/krb5.conf")
         cluster.start_daemon("nodemanager-0")
         wait_for(lambda: asks_for_kerberos(rm), STARTS_S)
         yield address, rm
 
 
-def get_ticket(kdc: Path) -> None:
-    subprocess.run([program("kinit"), "-k", "-t", str(kdc / f"{USER}.keytab"), USER], check=True, timeout=60)
+def get_ticket(kdc: Path, user: str = USER) -> None:
+    subprocess.run([program("kinit"), "-k", "-t", str(kdc / f"{user}.keytab"), user], check=True, timeout=60)
 
 
 def test_a_cluster_behind_kerberos_is_checked(hadoop: None, kdc: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,3 +159,57 @@ def test_kerberos(hadoop: None, kdc: Path, tmp_path: Path) -> None:
             text = file.read_text()
             assert "Negotiate" not in text
             assert "hadoop.auth" not in text
+
+
+@pytest.mark.long
+def test_the_bridge_of_a_secure_cluster_goes_by_tickets(hadoop: None, kdc: Path) -> None:
+    """There YARN knows who asks: admins need no secret, others are refused, whatever they sign."""
+    layout = Layout(nodes=1, node_memory_mb=NODE_MB, node_vcores=NODE_VCORES, port=free_port(), bridge=True)
+    address = f"http://localhost:{layout.port}"
+    secure = {
+        "hadoop.security.authentication": "kerberos",
+        "hadoop.security.authorization": "true",
+        **web_settings(kdc),
+    }
+    of_rm = {
+        "yarn.admin.acl": USER,
+        "yarn.resourcemanager.principal": f"{RM_ITSELF}@{REALM}",
+        "yarn.resourcemanager.keytab": str(kdc / "rm.keytab"),
+    }
+    with configured("kerberos-bridge", layout, {}) as cluster, RmClient(address, timeout_s=PATIENT_S) as rm:
+        lay_out(cluster.bridge, bridge_jar(layout.hadoop))
+        set_in(cluster.conf / "core-site.xml", secure)
+        set_in(cluster.conf / "yarn-site.xml", of_rm | rm_settings(cluster.bridge))
+        jar = f"{cluster.bridge / JAR_NAME}:"
+        start_rm(cluster, RM, cluster.conf, f"-Djava.security.krb5.conf={kdc}/krb5.conf", jars=jar)
+        wait_for(lambda: asks_for_kerberos(rm), STARTS_S)
+        endpoint = BridgeEndpoint(rm)
+        assert refused(endpoint.state) == 401
+        get_ticket(kdc)
+        wait_for(lambda: is_active(endpoint), STARTS_S)
+        state = endpoint.state()
+        assert state is not None
+        assert not state.needs_secret
+        version = endpoint.put(Table("key", (), {}, ("root.default",)), 60_000)
+        assert endpoint.state().table == version  # type: ignore[union-attr]
+        get_ticket(kdc, NO_ADMIN)
+        with RmClient(address, timeout_s=PATIENT_S) as of_another:
+            signing = BridgeEndpoint(of_another, read_secret(cluster.bridge / SECRET_NAME))
+            assert refused(signing.state) == 403
+            assert refused(lambda: signing.put(Table("key", (), {}, ("root.default",)), 60_000)) == 403
+        assert endpoint.state().table == version  # type: ignore[union-attr]
+
+
+def refused(doing: Callable[[], object]) -> int | None:
+    with pytest.raises(YarnError) as caught:
+        doing()
+    return caught.value.status
+
+
+def is_active(endpoint: BridgeEndpoint) -> bool:
+    """The web server answers before the ResourceManager has become active."""
+    try:
+        state = endpoint.state()
+    except YarnError:
+        return False
+    return state is not None and state.active

@@ -3,8 +3,6 @@
 HEDDLE_RECORD_SHAPES=1 writes tests/yarn_live/real_shapes.json anew.
 """
 
-import json
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +11,7 @@ from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.polling import take_snapshot
 from heddle.yarn.testbed.local.cluster import LocalCluster
 from heddle.yarn.testbed.replay.plan import ReplayJob
-from yarn_live.shapes import shape_of
+from yarn_live.shapes import check_recorded, shape_of
 
 from .conftest import NODE_MB, NODE_VCORES, NODES
 
@@ -48,12 +46,7 @@ def test_shapes_and_what_is_read_from_them(
         name: {path: kind for path, kind in shape_of(answer).items() if "resourceInformations" not in path}
         for name, answer in answers.items()
     }
-    if os.environ.get("HEDDLE_RECORD_SHAPES") == "1":
-        RECORD.write_text(json.dumps(shapes, indent=1, sort_keys=True) + "\n")
-    recorded = json.loads(RECORD.read_text())
-    for name in recorded:
-        gone = {path: kind for path, kind in recorded[name].items() if shapes[name].get(path, kind) != kind}
-        assert gone == {}, name
+    check_recorded(shapes, RECORD)
 
     assert len(snapshot.nodes) == NODES
     assert {node.total for node in snapshot.nodes.values()} == {(NODE_MB, NODE_VCORES * 1000)}

@@ -31,7 +31,7 @@ def test_rounds_go_forth_and_back() -> None:
 def test_an_interrupted_trial_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[tuple[int, str]] = []
 
-    def one(jobs: Any, number: int, policy: str, place: Any, folder: Path, give_up_s: float) -> TrialRun:
+    def one(jobs: Any, number: int, policy: str, *how: Any) -> TrialRun:
         if len(ran) == 2:
             raise KeyboardInterrupt
         ran.append((number, policy))
@@ -92,6 +92,20 @@ def test_the_report_says_what_happened_and_escapes_names() -> None:
     assert "<job>" not in html
     assert "Containers running" in html
     assert "+10 %" in html  # job a, later
+    assert "Moved between nodes" not in html  # nothing is known of it
+
+
+def test_what_links_carried_and_cpu_are_shown_where_they_were_measured() -> None:
+    runs = [replace(RUN, moved_mb=120.0, cpu_share=0.0125), replace(RUN, round=1, moved_mb=80.0, cpu_share=0.0375)]
+    runs += [replace(run, policy="b", moved_mb=None) for run in runs]
+    stock, other = shown_policies(runs, ["stock", "b"])
+    assert stock.moved_mb is not None
+    assert stock.cpu_share is not None
+    assert (stock.moved_mb.mean, stock.cpu_share.mean) == (100.0, 0.025)
+    assert other.moved_mb is None
+    html = trial_html("links", 2, [stock, other], shown_jobs(runs), {}, "heddle x")
+    assert ">100 MB</td>" in html
+    assert html.count(">2.50 %</td>") == 2
 
 
 def test_running_containers_over_time() -> None:

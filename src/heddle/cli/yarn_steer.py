@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from heddle.cli.choosing import Candidates, Choose, Horizon
+from heddle.cli.declared import DeclaredOption, NetworkOption, declared_data, say_unknown_hosts
 from heddle.cli.durations import For
 from heddle.cli.live_choosing import (
     ChooseEvery,
@@ -102,11 +103,21 @@ def steer(
     bridge_secret: Annotated[
         Path | None, typer.Option(help="File with the bridge's secret [default: a local cluster's own].")
     ] = None,
+    declared: DeclaredOption = None,
+    network: NetworkOption = None,
     pause: Annotated[
         bool, typer.Option("--pause", help="Make a running controller undo its changes and wait.")
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Let it continue.")] = False,
     record: Annotated[Path | None, typer.Option(help="Append every decision to this file, as JSON lines.")] = None,
+    record_mb: Annotated[
+        float | None,
+        typer.Option(
+            min=0.01,
+            help="Start the file of --record anew at this many MB, and keep one older one as FILE.1 "
+            "[default: it grows without limit].",
+        ),
+    ] = None,
     metrics_port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Serve Prometheus metrics on this port; 0: any.")
     ] = None,
@@ -142,6 +153,7 @@ def steer(
       heddle yarn steer --policy admission-control --mode live --metrics-port 9464
       heddle yarn steer --policy usage-feedback --mode live --dashboard
       heddle yarn steer --policy haste --mode live --bridge-secret /etc/heddle/bridge/secret
+      heddle yarn steer --policy network-aware --mode live --declared dags.csv --network cluster.yaml
       heddle yarn steer --policy weave --choose
       heddle yarn steer --pause
     """
@@ -162,6 +174,8 @@ def steer(
     from heddle.yarn.live.steering.showing import Showing
     from heddle.yarn.observe.journal import Journal
 
+    if record_mb is not None and record is None:
+        raise BadInput.of("--record-mb", "needs --record")
     chosen = parse_policy(policy)
     to_choose = wanted(choose, candidate, choose_every, horizon, rest, journal, yes)
     with client_of(rm, name, max_calls_per_s=max_calls_per_s) as client:
@@ -185,6 +199,9 @@ def steer(
             if mode == "live" and not best_effort:
                 raise RunRefused(f"{said}. Use --best-effort to continue anyway")
             say(f"note: {said}")
+        known = declared_data(declared, network, rm, name)
+        if known is not None:
+            say_unknown_hosts(client, known)
         policies = told_candidates(client, policy, to_choose, say) if to_choose is not None else [chosen]
         only = frozenset(node) if node else None
         limits = Limits(
@@ -200,7 +217,8 @@ def steer(
         )
         chosen = charging
         terms = Terms(lease_s, getpass.getuser(), accept_sizes)
-        kept = Journal(record, say) if record is not None else None
+        most_bytes = None if record_mb is None else round(1e6 * record_mb)
+        kept = Journal(record, say, most_bytes=most_bytes) if record is not None else None
         metrics = SteeringMetrics(str(chosen), mode) if metrics_port is not None else None
         who = f"{chosen} first, of {len(policies)} policies," if others else str(chosen)
         restores = " and restore everything" if mode == "live" else ""
@@ -211,7 +229,7 @@ def steer(
             _dashboard(client.address, desk, stale_s, dashboard_port if dashboard else None) as board,
             _watched(about, json, kept, metrics, (metrics_host, metrics_port or 0), showing) as teller,
         ):
-            session = Session(client, chosen, settings, desk, terms, teller.say, bridge, others)
+            session = Session(client, chosen, settings, desk, terms, teller.say, bridge, others, known)
             with (
                 choosing_beside(
                     to_choose, policies, address_of(rm, name), terms.user, max_calls_per_s, young_ms, desk,

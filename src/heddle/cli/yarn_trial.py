@@ -57,7 +57,8 @@ def trial(
     """Run the same real workload under each policy in turn and compare.
 
     The first policy is the baseline; changes are against it in the same round. Name `stock` twice for the noise floor
-    (A/A). On a cluster with the bridge policies decide through it. The folder keeps the record of every run; the same
+    (A/A). On a cluster with the bridge policies decide through it, and network-aware is told what
+    the workload declares. The folder keeps the record of every run; the same
     command with --report later only writes the report. Exit code 1 means that a job failed.
 
     \b
@@ -66,6 +67,7 @@ def trial(
       heddle yarn trial tasks.csv --policy stock --policy "usage-feedback(damping=0.25)" --out quick
       heddle yarn trial --policy stock --policy admission-control --jobs 12 --am-memory-mb 1024 --give-up 300
       heddle yarn trial memory-and-cpu -p stock -p "stock(order=fair)" -p haste -p stock@drf
+      heddle yarn trial examples/yarn/data-dags.csv -p stock -p capacity+network-aware
     """
     from heddle.analysis.comparison.real_trial import shown_jobs, shown_policies
     from heddle.report.page import write_page
@@ -84,6 +86,7 @@ def trial(
         what = workload
         for note in notes:
             say(f"note: {note}")
+    declared = _declared(workload, seed, policies, out)
     plan = {
         "workload": what,
         "seed": seed,
@@ -97,7 +100,9 @@ def trial(
             cluster: opened.enter_context(workplace_of(None, cluster or name, None))
             for cluster in {alternative(one).cluster for one in policies}
         }
-        runs = run_trial(work, policies, rounds, places, Journal(out / "trial.jsonl", say), plan, say, give_up_s)
+        runs = run_trial(
+            work, policies, rounds, places, Journal(out / "trial.jsonl", say), plan, say, give_up_s, declared
+        )
     summary = shown_policies(runs, policies)
     idle = _idle_reduces(out, runs)
     expected = [] if workload else _expected(summary, runs, out, times, task_s)
@@ -110,19 +115,43 @@ def trial(
         shown = [{**asdict(one), "idle_reduces_gb_min": idle.get(one.policy)} for one in summary]
         print_json({**document, "summary": shown, "runs": [asdict(run) for run in runs]})
     else:
+        links = any(one.moved_mb for one in summary)  # elsewhere there are columns enough
         rows = [
             (
                 one.policy, _mean(one.makespan_s), _change(one.makespan_change_pct), _mean(one.jct_mean_s),
                 str(one.failed_jobs), str(one.stuck_jobs), f"{100 * one.peak_used_share:.0f} %",
                 _mean_of(idle.get(one.policy, [])),
+                *((_moved(one.moved_mb), _percent(one.cpu_share)) if links else ()),
             )
             for one in summary
         ]  # fmt: skip
-        headings = ("policy", "makespan", "change", "completion", "failed", "stuck", "peak use", "idle reduces")
+        headings = (
+            "policy", "makespan", "change", "completion", "failed", "stuck", "peak use", "idle reduces",
+            *(("moved", "CPU use") if links else ()),
+        )  # fmt: skip
         print_tables([table(headings, rows, title=f"{what}, {rounds} rounds on a real YARN")])
         for one in expected:
             print(one.sentence)
     return FAILED if any(run.failed_jobs for run in runs) else DONE
+
+
+def _declared(workload: str | None, seed: int, policies: list[str], out: Path) -> Path | None:
+    """The workload as a file, for controllers whose placement reads what it declares; None: there are none."""
+    from heddle.policy.parse import parse_policy
+    from heddle.traces.load import load_workload
+    from heddle.traces.parquet import write_parquet
+    from heddle.yarn.testbed.alternatives import alternative
+    from heddle.yarn.testbed.mixture import SUFFIXES
+
+    steered = (alternative(policy).policy for policy in policies)
+    readers = [policy for policy in steered if policy is not None and parse_policy(policy).placement.reads_declared]
+    if not readers or workload is None:
+        return None
+    if Path(workload).suffix in SUFFIXES:
+        raise BadInput.of(workload, f"{readers[0]} needs declared data, which only a workload of tasks has")
+    out.mkdir(parents=True, exist_ok=True)
+    write_parquet(load_workload(workload, seed), out / "declared.parquet")
+    return out / "declared.parquet"
 
 
 def _distinct(policies: list[str]) -> list[str]:
@@ -185,6 +214,14 @@ def _expected(summary: list[PolicyShown], runs: list[TrialRun], out: Path, times
         gain = steady_gain(times, task_s, float(lever.parameter("damping")), in_full_s)
         found.append(SteadyGain(one.policy, in_full_s, gain, -one.makespan_change_pct.mean / 100))
     return found
+
+
+def _percent(share: Spread | None) -> str:
+    return "" if share is None else f"{100 * share.mean:.2f} %"
+
+
+def _moved(value: Spread | None) -> str:
+    return "" if value is None else f"{value.mean:.0f} MB"
 
 
 def _mean_of(values: list[float]) -> str:

@@ -50,20 +50,31 @@ def _sentence(one: PolicyShown, baseline: str) -> str:
 
 
 def _policies_table(policies: Sequence[PolicyShown]) -> str:
-    heads = ("Policy", "Makespan", "Mean completion", "Failed jobs", "Stuck jobs", "Peak use of a node")
+    links = any(one.moved_mb for one in policies)  # of their own, between nodes; elsewhere nothing is known of it
+    heads = (
+        "Policy", "Makespan", "Mean completion", "Failed jobs", "Stuck jobs", "Peak use of a node",
+        *(("Moved between nodes", "CPU use") if links else ()),
+    )  # fmt: skip
     rows = []
     for one in policies:
         name = escape(one.policy, quote=True)
         rows.append(
             f'<tr><th scope="row" data-v="{name}">{name}</th>{_time_cell(one.makespan_s)}{_time_cell(one.jct_mean_s)}'
             f'<td data-v="{one.failed_jobs}">{one.failed_jobs}</td><td data-v="{one.stuck_jobs}">{one.stuck_jobs}</td>'
-            f'<td data-v="{one.peak_used_share!r}">{100 * one.peak_used_share:.0f} %</td></tr>'
+            f'<td data-v="{one.peak_used_share!r}">{100 * one.peak_used_share:.0f} %</td>'
+            f"{_links_cells(one) if links else ''}</tr>"
         )
     note = (
         "± half of the 95 % interval over rounds. Peak use: the most memory that containers really held, of what the "
         "node may promise by itself. Jobs that got stuck count as if they had ended when the run was given up."
     )
     return f"{_sortable(heads, rows, 'policies')}<p><small>{note}</small></p>"
+
+
+def _links_cells(one: PolicyShown) -> str:
+    moved, cpu = one.moved_mb, one.cpu_share
+    shown = "<td></td>" if moved is None else f'<td data-v="{moved.mean!r}">{moved.mean:.0f} MB</td>'
+    return shown + ("<td></td>" if cpu is None else f'<td data-v="{cpu.mean!r}">{100 * cpu.mean:.2f} %</td>')
 
 
 def _time_cell(value: Spread) -> str:

@@ -76,7 +76,7 @@ class ChangingPolicy(OutsidePolicy):
     ) -> None:
         leaves = max((pool_leaves(policy) for policy in policies), key=len)
         super().__init__(workload, cluster, policies[0], stock, seed, bridge=False, moves_to=leaves)
-        self._minds = [self._mind, *(SimulatedMind(cluster, policy, stock, bridge=False) for policy in policies[1:])]
+        self._minds = [self._mind, *(SimulatedMind(cluster, policy, stock, False, workload) for policy in policies[1:])]
         self._chooser, self.in_force = chooser, 0
 
     def _decide(self, snapshot: Snapshot, engine: Engine, handle: SimHandle) -> tuple[Standing, Named | None]:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heddle.model.view import EVENT_NODE_RETURNED
-from heddle.policy.lever import Ordering, Question, Sizing, State, per_resource
+from heddle.policy.lever import Ordering, Placement, Question, Sizing, State, per_resource
 from heddle.policy.levers.leaf_order import LEAF_ORDER
 from heddle.policy.levers.partition import SHARED
 from heddle.policy.levers.placement import MOST_FREE
@@ -50,8 +50,9 @@ POSTED: Final = Sizing(
 )
 
 
-def stock_policy(policy: Policy, tabled: Ordering | None = None) -> Policy:
-    """What decides in a YARN that is driven by this policy from outside. `tabled`: inside a leaf, the bridge."""
+def stock_policy(policy: Policy, tabled: Ordering | None = None, vetoed: Placement = MOST_FREE) -> Policy:
+    """What decides in a YARN that is driven by this policy from outside. `tabled`, `vetoed`: with the bridge, who goes
+    by its tables."""
     own = {lever.question: lever for lever in policy.levers if lever.of_yarn}
     queues = policy.queues
     preset = PRESETS[queues.name if queues.by_queue else "capacity"]
@@ -66,6 +67,6 @@ def stock_policy(policy: Policy, tabled: Ordering | None = None) -> Policy:
     stock |= {
         Question.SIZING: POSTED,
         Question.PARTITION: SHARED,
-        Question.PLACEMENT: own.get(Question.PLACEMENT, MOST_FREE),
+        Question.PLACEMENT: own.get(Question.PLACEMENT, vetoed),
     }
     return Policy(f"stock YARN driven by {policy.name}", tuple(stock[question] for question in Question))

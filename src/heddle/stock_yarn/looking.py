@@ -113,6 +113,7 @@ def _apps(sim, submitted_to, apps, asks, counts):
             apps["n_asks"][i] = counts[ASKS] - first_ask
             apps["submitted_to"][i] = submitted_to[job]
             apps["iterative"][i] = spec["iterative"][job]
+            apps["name"][i] = apps["type"][i] = 0
 
 
 @compiled

@@ -6,19 +6,35 @@ from dataclasses import replace
 
 from heddle.model.cluster import Cluster
 from heddle.model.plan import Plan
+from heddle.model.workload import Workload
 from heddle.policy.policy import Policy
-from heddle.stock_yarn.sight import node_number
+from heddle.stock_yarn.sight import app_number, node_number
 from heddle.yarn.live.applying.standing import Standing
 from heddle.yarn.live.applying.wanted import WHOLE
+from heddle.yarn.live.declared_data import DeclaredData
 from heddle.yarn.live.live_view import LiveView
 from heddle.yarn.live.mind import Mind
 from heddle.yarn.live.things_seen import NodeSeen, Size
 
 
+def _declared(workload: Workload, cluster: Cluster) -> DeclaredData:
+    """What the workload and the cluster declare; who is who, numbers tell."""
+    first_stage = workload.jobs["first_stage"]
+    return DeclaredData(
+        workload,
+        job_of=lambda app: app_number(app.id),
+        priorities_of=lambda app, stages: tuple(stage - int(first_stage[app_number(app.id)]) for stage in stages),
+        host_of=lambda node: cluster.nodes[node_number(node.id)].name,
+        link_mbps_of=lambda node: cluster.nodes[node_number(node.id)].bandwidth_mbps,
+        uplink_mbps_of=cluster.network.uplink_mbps,
+        one_at_a_time=cluster.timing.node_heartbeat_ms > 0,
+    )
+
+
 class SimulatedMind(Mind):
     """`stock`: what decides inside."""
 
-    def __init__(self, cluster: Cluster, policy: Policy, stock: Policy, bridge: bool) -> None:
+    def __init__(self, cluster: Cluster, policy: Policy, stock: Policy, bridge: bool, workload: Workload) -> None:
         nodes, report_ms = cluster.nodes, cluster.timing.usage_report_ms
 
         def capacity_of(seen: NodeSeen) -> Size:
@@ -31,6 +47,7 @@ class SimulatedMind(Mind):
             n_pools=policy.partition.n_pools,
             calculator=policy.calculator(cluster.calculator),
             counts_labels=stock.queues.by_label,
+            declared=_declared(workload, cluster) if policy.placement.reads_declared else None,
         )
         super().__init__(policy, live, WHOLE, report_ms, bridge)
 

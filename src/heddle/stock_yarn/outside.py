@@ -24,6 +24,7 @@ from heddle.stock_yarn.sight import Sight
 from heddle.stock_yarn.tabled import TABLED, TABLED_BY_KEY
 from heddle.stock_yarn.tabling import Named, SimulatedBridge
 from heddle.stock_yarn.turning import SimulatedKnobs
+from heddle.stock_yarn.vetoed import vetoed_as
 from heddle.yarn.live.applying.applier import Applier
 from heddle.yarn.live.applying.ownership import Ownership
 from heddle.yarn.live.applying.seen import Seen
@@ -62,12 +63,19 @@ def run_by_bridge(
     until_ms: int = int(FOREVER),
     keeper: Keeper | None = None,
 ) -> Ended:
-    """The same, of a YARN that has the bridge: it orders requests as the policy says, if that says anything of it."""
-    if not has_opinion(policy.ordering):
+    """The same, of a YARN that has the bridge: it orders requests, and keeps them off nodes, as far as the policy says
+    anything of that."""
+    vetoes = _vetoes(policy)
+    if not has_opinion(policy.ordering) and not vetoes:
         return run_by_knobs(workload, cluster, policy, seed, logging, until_ms, keeper)
     all_at_once = cluster.timing.node_heartbeat_ms == 0 and policy.ordering.fit is None
-    stock = stock_policy(policy, TABLED_BY_KEY if all_at_once else TABLED)
+    tabled = TABLED_BY_KEY if all_at_once else TABLED
+    stock = stock_policy(policy, tabled, vetoed_as(policy.placement)) if vetoes else stock_policy(policy, tabled)
     return _run(workload, cluster, policy, stock, seed, logging, until_ms, keeper, bridge=True)
+
+
+def _vetoes(policy: Policy) -> bool:
+    return has_opinion(policy.placement) and policy.placement.allows is not None
 
 
 def _run(
@@ -94,9 +102,14 @@ def stock_cluster(cluster: Cluster) -> Cluster:
 
 def refuse_without_knobs(policy: Policy, workload: Workload, cluster: Cluster, bridge: bool = False) -> None:
     """RunRefused if stock YARN, or one that has the bridge, cannot be driven by this policy on this cluster."""
-    missing = unfit(from_outside(policy)) + without_knob(policy, bridge)
-    if bridge and has_opinion(policy.placement) and policy.placement.allows is not None:
+    missing = unfit(from_outside(policy), declared=True) + without_knob(policy, bridge)
+    if bridge and _vetoes(policy) and not policy.placement.is_by_vetoes:
         missing.append(f"{policy.placement.name} vetoes nodes, which the simulated bridge does not act on")
+    if bridge and policy.placement.is_by_vetoes and cluster.timing.node_heartbeat_ms == 0:
+        missing.append(
+            f"{policy.placement.name} ranks nodes where all are offered at once, of which the bridge is shown one at a "
+            "time: the cluster's timing needs a node_heartbeat_s"
+        )
     if len(cluster.resources) > N_RESOURCES:
         unseen = ", ".join(cluster.resources[N_RESOURCES:])
         missing.append(f"{unseen}: a controller outside sees memory and vcores only")
@@ -141,7 +154,7 @@ class OutsidePolicy:
         self._knobs = SimulatedKnobs(queues, stock.queues)
         # Without guards: those are for a cluster in which a person, a fault or a hanging node may get in the way.
         self._applier = Applier(self._knobs, Ownership(), guards=())
-        self._mind = SimulatedMind(cluster, policy, stock, bridge)
+        self._mind = SimulatedMind(cluster, policy, stock, bridge, workload)
         self._bridge = SimulatedBridge(from_outside(policy), self._poll_ms) if bridge else None
         self.hears_in_ms = cluster.observation.latency_ms if bridge else 0
         self._due: list[tuple[int, Standing, Named | None]] = []  # (when it takes effect, what)

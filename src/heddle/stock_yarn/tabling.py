@@ -19,6 +19,7 @@ from heddle.sim.loading import Engine
 from heddle.sim.memory.tables import Sim
 from heddle.stock_yarn.sight import app_number, node_number
 from heddle.stock_yarn.tabled import KINDS, NOT_NAMED
+from heddle.stock_yarn.vetoed import write_vetoes
 from heddle.yarn.live.applying.form import form_of
 from heddle.yarn.live.applying.table_knob import HOLD_STEPS
 from heddle.yarn.live.applying.tables import table_of
@@ -36,6 +37,7 @@ class Named(NamedTuple):
     stages: Numbers
     keys: Numbers
     terms: Numbers
+    vetoes: Numbers  # rows of (stage, node)
 
 
 class SimulatedBridge:
@@ -44,6 +46,7 @@ class SimulatedBridge:
     def __init__(self, policy: Policy, step_ms: int) -> None:
         """`policy`: what is asked outside."""
         self._policy, self._hold_ms = policy, int(HOLD_STEPS * step_ms)
+        self._vetoes = policy.placement.allows is not None
         form = form_of(policy.ordering)
         assert form is not None, "whoever calls has seen to it that the policy is not refused"
         self._ahead_below = NO_KEY if form.ahead_below is None else form.ahead_below
@@ -52,7 +55,9 @@ class SimulatedBridge:
         """What the plan says of each request, in the engine's numbers."""
         table = table_of(plan, live, self._policy, {})
         assert table is not None
-        keys, terms = plan.request_keys or {}, plan.request_terms or {}
+        keys, terms = plan.request_keys, plan.request_terms or {}
+        if keys is None:  # vetoes alone leave the order to stages' numbers
+            keys = dict.fromkeys(live.waiting_stages().tolist(), 0)
         rows = np.array(list(keys), np.int64)
         spec, number_of = live.view.stage_spec, {job: app_number(app) for app, job in live.job_row.items()}
         jobs = np.array([number_of[job] for job in spec["job"][rows].tolist()], np.int64)
@@ -61,12 +66,19 @@ class SimulatedBridge:
         of_job[spec["kind"][rows] == AM] = 0
         stages = sim.shown.job_spec["first_stage"][jobs] + of_job
         term_of = np.array([terms.get(row, 0) for row in keys], np.int64)
-        return Named(table, stages, np.array(list(keys.values()), np.int64), term_of)
+        stage_of = dict(zip(keys, stages.tolist(), strict=True))
+        node_of = {row: node_number(name) for name, row in live.node_row.items()}
+        vetoes = [(stage_of[stage], node_of[node]) for stage, node in plan.vetoes or {}]
+        return Named(
+            table, stages, np.array(list(keys.values()), np.int64), term_of, np.array(vetoes, np.int64).reshape(-1, 2)
+        )
 
     def put(self, named: Named, engine: Engine, handle: SimHandle) -> None:
         """From now on it decides, and whoever waits is looked at again."""
         sim = handle.sim
         write_table(named, self._ahead_below, sim.levers[Question.ORDERING].state, sim.shown)
+        if self._vetoes:
+            write_vetoes(named.vetoes, len(sim.shown.stage), sim.levers[Question.PLACEMENT].state.vetoed)
         sim.stage_run["named"][:] = 0
         sim.stage_run["named"][named.stages] = 1
         sim.control["hold_ms"] = self._hold_ms

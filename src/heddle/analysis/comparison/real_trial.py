@@ -41,6 +41,8 @@ class PolicyShown:
     failed_jobs: int
     stuck_jobs: int
     peak_used_share: float
+    moved_mb: Spread | None  # sent between nodes; None: not measured in all rounds
+    cpu_share: Spread | None  # of all vcores, what containers used; None: as above
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,14 @@ def _shown(policy: str, runs: Sequence[TrialRun], baseline: str) -> PolicyShown:
         failed_jobs=sum(run.failed_jobs for run in mine.values()),
         stuck_jobs=sum(run.stuck_jobs for run in mine.values()),
         peak_used_share=max(run.peak_used_share for run in mine.values()),
+        moved_mb=_spread_of_known([run.moved_mb for run in mine.values()]),
+        cpu_share=_spread_of_known([run.cpu_share for run in mine.values()]),
     )
+
+
+def _spread_of_known(values: list[float | None]) -> Spread | None:
+    known = [value for value in values if value is not None]
+    return _spread(known) if len(known) == len(values) else None
 
 
 def _spread(values: list[float]) -> Spread:

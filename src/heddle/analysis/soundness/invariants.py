@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from heddle.analysis.soundness.happenings import ALLOCATED, ENDED, FETCHED, STARTED
-from heddle.model.cluster import MOST_MBPS, Cluster
+from heddle.model.cluster import BYTES_PER_MS_OF_MBPS, MOST_MBPS, Cluster
 from heddle.model.reasons import Outcome
 from heddle.model.resources import ONE
 from heddle.model.view import JOB_FINISHED, View
 from heddle.model.workload import AM, EXECUTORS, INNER, Workload
 from heddle.sim.codes import LOG_JOB_ENDED, LOG_NODE_LOST, LOG_NODE_RETURNED, LOG_RESIZED
-from heddle.sim.memory.network_tables import BYTES_PER_MS_OF_MBPS
 
 Rows = npt.NDArray[Any]
 _NEVER = np.iinfo(np.int64).max

@@ -67,6 +67,13 @@ class RmClient:
         """Any page that answers with JSON: of the RM outside /ws/v1/cluster, or of another daemon at this address."""
         return self._call("GET", path, query=query, root="")
 
+    def get_list(self, path: str, **query: str) -> list[Any]:
+        """As get(), of a page that answers with a bare JSON list, as Spark's do."""
+        url, answer = self._answer("GET", path, query=query, root="")
+        if not isinstance(answer, list):
+            raise YarnError(url, f"not a JSON list: {str(answer)[:EXCERPT]!r}", OK)
+        return answer
+
     def nodes(self) -> dict[str, Any]:
         """Nodes that the RM counts as part of the cluster; lost ones are not in it."""
         return self._call("GET", "/nodes")
@@ -163,7 +170,14 @@ class RmClient:
         """Sends plain text to a page that answers with JSON, outside /ws/v1/cluster."""
         return self._call(method, path, root="", text=text, headers=headers)
 
-    def _call(
+    def _call(self, method: str, path: str, **asked: Any) -> dict[str, Any]:
+        """Of a page that answers with a JSON object, as all of YARN's do."""
+        url, answer = self._answer(method, path, **asked)
+        if not isinstance(answer, dict):
+            raise YarnError(url, f"not a JSON object: {str(answer)[:EXCERPT]!r}", OK)
+        return answer
+
+    def _answer(
         self,
         method: str,
         path: str,
@@ -175,7 +189,8 @@ class RmClient:
         headers: dict[str, str] | None = None,
         root: str = ROOT,
         empty_answer: bool = False,
-    ) -> dict[str, Any]:
+    ) -> tuple[str, Any]:
+        """The URL that answered, and what it said."""
         asked = {**(query or {}), **({"user.name": self._user} if self._user else {})}
         target = root + path + (f"?{urlencode(asked, safe=',')}" if asked else "")
         headers = {"Accept": "application/json", **(headers or {})}
@@ -190,11 +205,8 @@ class RmClient:
             self.pace.turn(waits=method == "GET")
         url, answered = self._wire.exchange(method, target, sent, headers)
         if xml is not None or (empty_answer and not answered):  # what is told in XML is answered by a sentence
-            return {}
+            return url, {}
         try:
-            answer = from_json(answered)
+            return url, from_json(answered)
         except ValueError:
             raise YarnError(url, f"not JSON: {answered[:EXCERPT]!r}", OK, answered) from None
-        if not isinstance(answer, dict):
-            raise YarnError(url, f"not a JSON object: {answered[:EXCERPT]!r}", OK)
-        return answer

@@ -30,6 +30,7 @@ APP: Final = np.dtype(
         ("first_ask", np.int64), ("n_asks", np.int64),
         ("submitted_to", np.int64),  # the queue that it came to
         ("iterative", np.int64),
+        ("name", np.int64), ("type", np.int64),  # words
     ],
     align=True,
 )  # fmt: skip
@@ -53,6 +54,15 @@ QUEUE: Final = np.dtype(
     align=True,
 )  # fmt: skip
 ENDED: Final = np.dtype([("app", np.int64), ("well", np.int64)], align=True)
+
+# A stage that a workload declares of an application, before it asks for anything (declared_rows.py).
+STAGE: Final = np.dtype(
+    [
+        ("priority", np.int64), ("size", *_SIZE), ("n_tasks", np.int64), ("n_after", np.int64),
+        ("slow_start_permille", np.int64), ("iteration", np.int64),
+    ],
+    align=True,
+)  # fmt: skip
 
 Rows = npt.NDArray[Any]
 

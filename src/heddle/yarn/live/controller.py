@@ -29,6 +29,7 @@ from heddle.yarn.live.applying.wanted import DEAD_BAND, WHOLE
 from heddle.yarn.live.bridge.table import Table
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.columns import NOT_TOLD, Rows
+from heddle.yarn.live.declared_data import DeclaredData
 from heddle.yarn.live.differ import Changes
 from heddle.yarn.live.live_view import CapacityOf, LiveView
 from heddle.yarn.live.metrics_age import MetricsAge
@@ -93,10 +94,12 @@ class Controller:
         own_size_of: CapacityOf = lambda seen: seen.total,
         ages: MetricsAge | None = None,
         others: Sequence[Policy] = (),
+        declared: DeclaredData | None = None,
     ) -> None:
         """`applier`, `ages`: those of an earlier controller know what it changed and saw; by default new ones.
 
         `own_size_of`: what a node may promise without us; by default, what it may when it is first seen.
+        `declared`: what is known of the applications' data; None: nothing.
         """
         self._client, self._clock = client, clock
         self.settings = settings
@@ -112,6 +115,7 @@ class Controller:
                     n_pools=one.partition.n_pools,
                     calculator=settings.calculator,
                     own_size_of=own_size_of,
+                    declared=declared,
                 ),
                 settings.increment,
                 settings.report_ms,

@@ -25,6 +25,9 @@ class Files(Protocol):
     def remove(self, path: Path) -> None:
         """Nothing happens if it is not there."""
 
+    def rename(self, path: Path, new: Path) -> None:
+        """In place of what has that name already."""
+
     def write(self, path: Path, data: bytes) -> None:
         """Durable when it returns, and whole or not at all."""
 
@@ -54,6 +57,9 @@ class Disk:
 
     def remove(self, path: Path) -> None:
         path.unlink(missing_ok=True)
+
+    def rename(self, path: Path, new: Path) -> None:
+        path.replace(new)
 
     def write(self, path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ tags, `heddle-kinds:` and, for each priority at which they ask, r for early redu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -52,6 +52,13 @@ def kinds_of(application_type: str, tags: str) -> Kinds:
             kinds[int(kind[1])] = Kind(bool(kind[2]), int(kind[3] or 0))
             iterative |= kind[3] is not None
     return Kinds(kinds, iterative)
+
+
+def replay_priorities(early: Sequence[bool]) -> tuple[int, ...]:
+    """At which heddle's own application master (ReplayMaster.java) asks for the stages of a job, early ones or not:
+    one for each stage, reduces first, as MapReduce does."""
+    in_turn = sorted(range(len(early)), key=lambda stage: not early[stage])
+    return tuple(1 + in_turn.index(stage) for stage in range(len(early)))
 
 
 def tags_of(kinds: Kinds) -> list[str]:

@@ -19,6 +19,7 @@ from heddle.model.plan import Plan
 from heddle.model.reasons import Reason
 from heddle.model.resources import MILLI
 from heddle.model.view import EVENT_ALLOCATED, EVENT_TICK, JOB_ARRIVED, View, event_constant
+from heddle.policy.carried_state import lengthened
 from heddle.policy.form import NodePlans
 from heddle.policy.handles import ParamsHandle, StateHandle, ViewHandle
 from heddle.policy.hooks import hooks_of, layout_of, raise_what_levers_raised
@@ -27,6 +28,7 @@ from heddle.policy.native import calling
 from heddle.policy.policy import Policy, Setup
 from heddle.policy.state import THINGS, lever_state
 from heddle.yarn.live.admitting import compiled_admitting
+from heddle.yarn.live.declared_rows import NOTHING_SAID, DeclaredRows, Said
 from heddle.yarn.live.differ import OBSERVABLE
 from heddle.yarn.live.growing import Growing
 from heddle.yarn.live.live_memory import N_RESOURCES
@@ -82,24 +84,30 @@ def compiled_loops() -> Loops:
     )
 
 
-def refuse_unfit(policy: Policy) -> None:
+def refuse_unfit(policy: Policy, declared: bool = False) -> None:
     """Levers that a live cluster cannot serve are refused, with the reason, rather than fed with zeros."""
-    if why := unfit(policy):
+    if why := unfit(policy, declared):
         raise RunRefused("; ".join(why))
 
 
-def unfit(policy: Policy) -> list[str]:
-    """Why a live cluster cannot serve the levers of this policy; empty if it can."""
+def unfit(policy: Policy, declared: bool = False) -> list[str]:
+    """Why a live cluster cannot serve the levers of this policy; empty if it can. `declared`: it is told of data."""
     why = []
     for lever in policy.levers:
-        unheard = [event_constant(kind) for kind in lever.listens if kind not in OBSERVABLE]
+        heard = OBSERVABLE.union(lever.does_without)
+        unheard = [event_constant(kind) for kind in lever.listens if kind not in heard]
         if lever.truth:
             why.append(f"{lever.name} needs to know the future, which a live cluster cannot provide")
-        elif isinstance(lever, Placement) and lever.reads_declared:
-            why.append(f"{lever.name} needs data sizes and bandwidths, which a ResourceManager does not know")
+        elif isinstance(lever, Placement) and lever.reads_declared and not declared:
+            why.append(
+                f"{lever.name} needs data sizes and bandwidths, which a ResourceManager does not know: `--declared "
+                "WORKLOAD` names the workload that declares them"
+            )
+        elif isinstance(lever, Placement) and lever.reads_declared and lever.trait(lever.needs_all_jobs):
+            why.append(f"{lever} binds the tasks of a job to nodes as it arrives, which is not possible here yet")
         elif unheard:
             why.append(f"{lever.name} listens to events that polling cannot see: {', '.join(unheard)}")
-        elif isinstance(lever, Placement) and lever.waits:
+        elif isinstance(lever, Placement) and lever.waits and not lever.reads_declared:
             why.append(f"{lever.name} waits for nodes near a request's input, which the controller does not read yet")
         elif isinstance(lever, Sizing) and lever.trait(lever.reads_containers):
             why.append(f"{lever} looks at the use of each container, which the ResourceManager does not report")
@@ -152,13 +160,30 @@ class _Memory:
         self._handle: StateHandle | None = None  # until anything grows
         self._fitted: View | None = None
 
-    def prepare(self, view: View) -> None:
+    def prepare(self, view: View, said: Said = NOTHING_SAID) -> None:
         self.fit(view)
         if self._lever.prepare is not None:
-            # No truth, and no preferences: a lever that needs either was refused.
-            nowhere = np.zeros(0, np.int64)
-            self._rest |= Setup(self._lever, view, self.state(), None, nowhere, nowhere).prepared_lists()
+            # No truth: a lever that needs it was refused.
+            self._rest |= Setup(self._lever, view, self.state(), None, *said).prepared_lists()
             self._handle = None
+
+    def learn(self, view: View, said: Said) -> None:
+        """More is said of data: what is remembered of stages stays, behind it is room for new ones."""
+        aside = _Memory(self._lever)
+        aside.prepare(view, said)
+        for name in self._lever.state.lists:
+            own, fresh = self._rest[name], aside._rest[name]
+            self._rest[name] = fresh if self._lever.state.list_of.get(name) == "given" else lengthened(own, fresh)
+        self._handle = None
+
+    def recall(self, before: _Memory) -> None:
+        """What another one remembers of jobs, stages and tasks."""
+        for name, of in self._lever.state.list_of.items():
+            if of != "given":
+                self._rest[name] = lengthened(before._rest[name], self._rest[name]).copy()
+        if "job" in self._things:
+            self._things["job"].rows[: len(before._things["job"])] = before._things["job"].rows
+        self._handle = None
 
     def fit(self, view: View) -> None:
         if view is self._fitted:
@@ -193,9 +218,12 @@ class _Memory:
 class LiveLevers:
     """Holds what the levers remember, tells them what happened and asks them what to do."""
 
-    def __init__(self, policy: Policy, increment: tuple[int, int], *, per_request: bool = False) -> None:
-        """`per_request`: whoever acts on plans decides about single requests, and is told what counts for that."""
-        refuse_unfit(policy)
+    def __init__(
+        self, policy: Policy, increment: tuple[int, int], *, per_request: bool = False, declared: bool = False
+    ) -> None:
+        """`per_request`: whoever acts on plans decides about single requests, and is told what counts for that.
+        `declared`: it is told what is declared of data."""
+        refuse_unfit(policy, declared)
         self.policy, self._per_request = policy, per_request
         self._levers = policy.by_question
         compiled_hooks = hooks_of(policy.levers, N_RESOURCES)
@@ -210,7 +238,7 @@ class LiveLevers:
         }
         self._asked = {(question, hook) for question, lever in self._levers.items() for hook in lever.hooks}
         self._ticking = {question: lever for question, lever in self._levers.items() if lever.every_ms}
-        self._of_containers = [self._memory[q] for q, lever in self._levers.items() if lever.state.container]
+        self._said_at, self._said_of_nodes = 0, 0  # what has been said of data: its version, and of how many nodes
 
     def charge_young(self, reports: int) -> int:
         """As counting_at_least(), from now on. Returns for how many reports; 0: they do not count in full."""
@@ -220,10 +248,41 @@ class LiveLevers:
             self._memory[Question.SIZING].params.params[sizing.parameter_names.index(sizing.young)] = MILLI * charged
         return charged
 
-    def prepare(self, view: View) -> None:
+    def prepare(self, view: View, declared: DeclaredRows | None = None) -> None:
         """Lets the levers fill their state. Once, when the nodes are known and nothing has happened."""
+        said = self._said(view, declared) if declared is not None else NOTHING_SAID
         for memory in self._memory.values():
-            memory.prepare(view)
+            memory.prepare(view, said)
+
+    def keep_up(self, view: View, declared: DeclaredRows) -> None:
+        """Tells those who read it what has been declared since of new jobs and new nodes."""
+        if declared.version == self._said_at:
+            return
+        new_nodes = declared.n_nodes > self._said_of_nodes
+        said = self._said(view, declared)
+        for question, lever in self._levers.items():
+            if isinstance(lever, Placement) and lever.reads_declared:
+                if new_nodes:
+                    self._begin_anew(question, view, said)
+                else:
+                    self._memory[question].learn(view, said)
+
+    def _said(self, view: View, declared: DeclaredRows) -> Said:
+        self._said_at, self._said_of_nodes = declared.version, declared.n_nodes
+        return declared.said(len(view.stage))
+
+    def _begin_anew(self, question: Question, view: View, said: Said) -> None:
+        """There are more nodes than it has room for: it hears again of the containers that are there."""
+        before, memory = self._memory[question], _Memory(self._levers[question])
+        self._memory[question] = memory
+        memory.prepare(view, said)
+        memory.recall(before)
+        there = np.flatnonzero(view.container["stage"] >= 0)
+        there = there[np.argsort(view.container["allocated_at_ms"][there], kind="stable")]
+        events = np.zeros((len(there), 4), np.int64)
+        events[:, 0], events[:, 1], events[:, 2] = view.container["node"][there], view.container["stage"][there], there
+        self.tell(question, view, Batch(EVENT_ALLOCATED, events))
+        memory.recall(before)  # which container was the last one, it knows better
 
     def hear(self, view: View, batch: Batch, new_containers: Rows) -> None:
         if len(new_containers):
@@ -233,9 +292,10 @@ class LiveLevers:
 
     def begin_containers(self, view: View, rows: Rows) -> None:
         """New containers take these rows: nothing is remembered of those that had them before."""
-        for memory in self._of_containers:
-            memory.fit(view)
-            memory.clear_containers(rows)
+        for question, lever in self._levers.items():
+            if lever.state.container:
+                self._memory[question].fit(view)
+                self._memory[question].clear_containers(rows)
 
     def tell(self, question: Question, view: View, batch: Batch) -> None:
         """Tells one lever, if it listens to that."""

@@ -24,7 +24,8 @@ NOTHING: Final = -1
 FIRST_ROOM: Final = 64
 
 # What is counted: rows in use, and below rows that there is room for.
-(NODES, QUEUES, MEMBERS, POOLS, SHAPES, CONTAINERS, JOBS, STAGES, FREE_ROWS, LIVE_JOBS, N_COUNTS) = range(11)
+(NODES, QUEUES, MEMBERS, POOLS, SHAPES, CONTAINERS, JOBS, STAGES, FREE_ROWS, LIVE_JOBS) = range(10)
+EDGES, PLACES, N_COUNTS = range(10, 13)  # of declared stages: those they come after; their tasks, as room for places
 _ONE: Final = -1  # clock
 _COUNTED_BY: Final = {
     "clock": _ONE, "node": NODES, "queue": QUEUES, "member": MEMBERS, "pool": POOLS, "shape": SHAPES,

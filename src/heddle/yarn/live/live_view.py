@@ -30,7 +30,9 @@ from heddle.model.view import (
 from heddle.yarn.live.absorbing import apps, containers, nodes, sums
 from heddle.yarn.live.absorbing.known import all_known
 from heddle.yarn.live.absorbing.requests import ROOM_AT_FIRST
-from heddle.yarn.live.columns import Rows
+from heddle.yarn.live.columns import STAGE, Rows
+from heddle.yarn.live.declared_data import DeclaredData
+from heddle.yarn.live.declared_rows import DeclaredRows
 from heddle.yarn.live.differ import Changes, Happened
 from heddle.yarn.live.live_memory import (
     CONTAINERS,
@@ -52,6 +54,7 @@ from heddle.yarn.live.snapshot import Snapshot
 from heddle.yarn.live.things_seen import NodeSeen, Size
 
 CapacityOf = Callable[[NodeSeen], Size]
+_NO_STAGES = np.zeros(0, STAGE)
 
 
 class Batch(NamedTuple):
@@ -73,9 +76,11 @@ class LiveView:
         calculator: Calculator,
         own_size_of: CapacityOf = lambda seen: seen.total,
         counts_labels: bool = True,
+        declared: DeclaredData | None = None,
     ) -> None:
         """`counts_labels`: whether the scheduler has a tree of queues for each label. Of those in a ResourceManager,
-        only one that does, the Capacity scheduler, tells its queues."""
+        only one that does, the Capacity scheduler, tells its queues. `declared`: None: nothing is known of data."""
+        self.declared = DeclaredRows(declared) if declared is not None else None
         self._counts_labels = counts_labels
         self._capacity_of, self._own_size_of = capacity_of, own_size_of
         self._memory = LiveMemory(n_pools)
@@ -205,8 +210,7 @@ class LiveView:
         elif kind == EVENT_REPORTED:
             nodes.report(address, columns.nodes, rows, happened.reports, at_ms, events)
         elif kind == EVENT_ARRIVED:
-            while (done := apps.arrive(address, columns.apps, columns.asks, rows, at_ms, done, events)) < len(rows):
-                self._make_room()
+            self._arrive(changes.after, rows, events)
         elif kind == EVENT_ALLOCATED:
             while (done := containers.allocate(address, columns.containers, rows, at_ms, done, events)) < len(rows):
                 self._make_room()
@@ -214,6 +218,20 @@ class LiveView:
             returned = kind == EVENT_NODE_RETURNED
             there = columns.nodes if returned or changes.before is None else changes.before.columns.nodes
             nodes.set_alive(address, there["node"][rows], int(returned), events)
+
+    def _arrive(self, after: Snapshot, rows: npt.NDArray[np.int64], events: npt.NDArray[np.int64]) -> None:
+        columns, memory, done = after.columns, self._memory, 0
+        firsts, declared, jobs = np.zeros(len(rows) + 1, np.int64), _NO_STAGES, list[int]()
+        if self.declared is not None:
+            firsts, declared, jobs = self.declared.stages_of(after, rows)
+            stages = len(declared) + ROOM_AT_FIRST * len(rows)
+            memory.make_room((STAGES, stages), (SHAPES, len(declared) + 1), (JOBS, len(rows)))
+        given, laid_out = (columns.apps, columns.asks, rows, after.at_ms), np.empty(len(rows), np.int64)
+        while (done := apps.arrive(memory.address, *given, done, firsts, declared, laid_out, events)) < len(rows):
+            self._make_room()
+        for first, job in zip(laid_out.tolist(), jobs, strict=False):
+            if job >= 0 and self.declared is not None:
+                self.declared.lay_out(first, job)
 
     def add_up(self) -> None:
         """All sums over jobs, from their rows."""
@@ -243,3 +261,5 @@ class LiveView:
         node["label"][row] = self._names.labels.number(seen.label)
         node["alive"][row] = seen.alive
         self._clock["allowance"][0] += node["allowance"][row]
+        if self.declared is not None:
+            self.declared.meet_node(seen, int(node["rack"][row]))

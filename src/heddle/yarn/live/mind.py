@@ -19,7 +19,7 @@ class Mind:
 
     def __init__(self, policy: Policy, live: LiveView, increment: Size, report_ms: int, bridge: bool) -> None:
         self.name, self.policy, self.live, self._bridge = policy.name, from_outside(policy), live, bridge
-        self.levers = LiveLevers(self.policy, increment, per_request=bridge)
+        self.levers = LiveLevers(self.policy, increment, per_request=bridge, declared=live.declared is not None)
         self._decider = Decider(self.levers, live, report_ms)
 
     @property

@@ -168,6 +168,8 @@ def _app(row: Any) -> AppSeen:
             Ask(*kind, containers, tuple(sorted(ids[kind]))) for kind, containers in asks.items() if containers > 0
         ),
         kinds=kinds_of(text(row.get("applicationType") or ""), text(row.get("applicationTags") or "")),
+        name=text(row.get("name") or ""),
+        type=text(row.get("applicationType") or ""),
     )
 
 

@@ -115,6 +115,8 @@ class Snapshot:
                 Ask(priority, tuple(size.tolist()), containers) for priority, size, containers, *_ in asks.tolist()
             ),
             submitted_to="" if of["submitted_to"] == of["queue"] else names.queues.name(of["submitted_to"]),
+            name=names.words.name(of["name"]),
+            type=names.words.name(of["type"]),
         )
 
     def container(self, row: int) -> ContainerSeen:
@@ -177,6 +179,7 @@ def _app_rows(names: Names, apps: Iterable[AppSeen]) -> Iterator[tuple[Any, ...]
             names.apps.number(app.id), _number(app.id), app.started_at_ms, names.queues.number(app.queue),
             names.users.number(app.user), app.running, app.priority, app.has_am, names.words.number(app.attempt),
             first, len(app.asks), names.queues.number(app.submitted_to or app.queue), app.kinds.iterative,
+            names.words.number(app.name), names.words.number(app.type),
         )  # fmt: skip
         first += len(app.asks)
 

@@ -73,6 +73,8 @@ class AppSeen:
     asks: tuple[Ask, ...]
     submitted_to: str = ""  # the queue that it came to, if we have moved it
     kinds: Kinds = MAPS_ALONE
+    name: str = ""  # as its user submitted it
+    type: str = ""  # MAPREDUCE, SPARK, ...
 
 
 @dataclass(frozen=True)

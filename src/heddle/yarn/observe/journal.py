@@ -2,6 +2,7 @@
 
 A line that was cut off by a crash is left out at reading and overwritten by the next. What cannot be written (the disk
 is full) stays in memory and is tried again with the next lines, so that nothing that was seen is lost or doubled.
+A journal that nobody reads back may be bounded: it then begins anew at some size, and one older file stays beside it.
 """
 
 from __future__ import annotations
@@ -21,9 +22,16 @@ LINE_END: Final = b"\n"
 class Journal:
     """Append with add(), then flush()."""
 
-    def __init__(self, path: Path, say: Callable[[str], None] = lambda _: None, files: Files = DISK) -> None:
+    def __init__(
+        self,
+        path: Path,
+        say: Callable[[str], None] = lambda _: None,
+        files: Files = DISK,
+        most_bytes: int | None = None,
+    ) -> None:
+        """`most_bytes`: of a file; what would make it larger goes into a new one, and the old one is FILE.1."""
         self.path = path
-        self._say, self._files = say, files
+        self._say, self._files, self._most_bytes = say, files, most_bytes
         self._pending: list[bytes] = []
         self._full = False
         try:
@@ -44,6 +52,7 @@ class Journal:
             return
         data = b"".join(self._pending)
         try:
+            self._make_room(len(data))
             self._files.extend(self.path, self._whole_bytes, data)  # in place of half a line of an earlier try
         except OSError as error:
             if not self._full:
@@ -55,6 +64,20 @@ class Journal:
         self._full = False
         self._whole_bytes += len(data)
         self._pending.clear()
+
+    def _make_room(self, more_bytes: int) -> None:
+        if self._most_bytes is None:
+            return
+        if self._whole_bytes and self._whole_bytes + more_bytes > self._most_bytes:
+            self._files.rename(self.path, older(self.path))
+            self._whole_bytes = 0
+        if not self._whole_bytes:
+            self._files.overwrite(self.path, b"")  # there, also if the disk refused it the last time
+
+
+def older(path: Path) -> Path:
+    """Where a bounded journal has what came before the file."""
+    return path.with_name(f"{path.name}.1")
 
 
 def read_lines(path: Path, files: Files = DISK) -> Iterator[dict[str, Any]]:

@@ -30,7 +30,8 @@ POLL_S: Final = 0.5
 PATIENCE_S: Final = 120.0  # with a ResourceManager that does not answer
 ENDED: Final = ("FINISHED", "FAILED", "KILLED")
 GAVE_UP: Final = "GAVE_UP"
-NEVER_RAN: Final = ("NOT_STARTED", "FORGOTTEN", GAVE_UP)
+NOT_STARTED: Final = "NOT_STARTED"
+NEVER_RAN: Final = (NOT_STARTED, "FORGOTTEN", GAVE_UP)
 
 
 @dataclass
@@ -178,7 +179,7 @@ class _Running:
             if run.app_id is None:
                 run.app_id = client.app_id()
                 if (why := client.failed()) is not None:
-                    run.outcome, run.diagnostics = "NOT_STARTED", why
+                    run.outcome, run.diagnostics = NOT_STARTED, why
         for run in self.runs:
             if run.app_id is not None and not run.ended:
                 self._submitted_s.setdefault(run.app_id, time.monotonic())

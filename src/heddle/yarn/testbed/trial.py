@@ -16,19 +16,20 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Final
 
 from heddle.model.errors import BadInput, CheckFailed
+from heddle.model.resources import MILLI, VCORES
 from heddle.policy.parse import parse_policy
 from heddle.yarn.live.levers import counting_in_full
 from heddle.yarn.live.rm_answers import read_nodes
 from heddle.yarn.observe.journal import Journal, read_lines
 from heddle.yarn.observe.recording import recording
 from heddle.yarn.testbed.alternatives import Alternative, alternative, ordering_by
-from heddle.yarn.testbed.bridge.settings import SECRET_NAME
+from heddle.yarn.testbed.local.namespaces import sent_bytes
 from heddle.yarn.testbed.mixture import RealJob
 from heddle.yarn.testbed.replay.plan import ReplayJob
 from heddle.yarn.testbed.run_jobs import GAVE_UP, JobRun, Workplace, run_jobs
@@ -46,7 +47,9 @@ class TrialRun:
 
     `peak_used_share`: most that containers really held of a node's own size. With `stuck_jobs`, which had not ended
     when the run was given up, makespan and completion are lower bounds: those jobs count as if they had ended then.
-    `jct_s`: completion time of each job, by name.
+    `jct_s`: completion time of each job, by name. `moved_mb`: what nodes sent to one another, as their links counted it
+    (10^6 bytes; None: they have none of their own). `cpu_share`: of all vcores, the part that containers used, on
+    average while jobs were there (None: an earlier heddle did not measure it).
     """
 
     round: int
@@ -58,6 +61,8 @@ class TrialRun:
     stuck_jobs: int
     peak_used_share: float
     jct_s: dict[str, float]
+    moved_mb: float | None = None
+    cpu_share: float | None = None
 
 
 def over_reserved(
@@ -93,10 +98,12 @@ def run_trial(
     plan: dict[str, Any],
     say: Callable[[str], None],
     give_up_s: float = math.inf,
+    declared: Path | None = None,
 ) -> list[TrialRun]:
     """All runs, those of an earlier start included. `plan` says what is tried; a journal of another plan is refused.
 
     `places`: by the cluster that a policy names. A run that has not ended after `give_up_s` counts as stuck.
+    `declared`: the workload as a file, for policies that read what it declares of data.
     """
     entries = list(journal.read())
     if entries and entries[0] != plan:
@@ -110,7 +117,7 @@ def run_trial(
         if (number, policy) in ran:
             continue
         say(f"round {number + 1} of {rounds}: {policy}")
-        run = _one(jobs, number, policy, places[alternative(policy).cluster], journal.path.parent, give_up_s)
+        run = _one(jobs, number, policy, places[alternative(policy).cluster], journal.path.parent, give_up_s, declared)
         journal.add(asdict(run))
         journal.flush()
         stuck = f", {run.stuck_jobs} jobs stuck" if run.stuck_jobs else ""
@@ -120,9 +127,18 @@ def run_trial(
     return done
 
 
-def _one(jobs: list[RealJob], number: int, policy: str, place: Workplace, folder: Path, give_up_s: float) -> TrialRun:
+def _one(
+    jobs: list[RealJob],
+    number: int,
+    policy: str,
+    place: Workplace,
+    folder: Path,
+    give_up_s: float,
+    declared: Path | None,
+) -> TrialRun:
     own = {node.id: node.total for node in read_nodes(place.client.nodes(), place.client.address).values()}
-    peak = 0.0
+    vcores = sum(size[VCORES] for size in own.values()) / MILLI
+    peak, cpu_shares = 0.0, list[float]()
     mine, tried = folder / run_name(number, policy), alternative(policy)
     leaves = {job.queue for job in jobs}
     with recording(place.client, lambda _: None, own_machine=True, history=place.history) as kept:
@@ -130,17 +146,30 @@ def _one(jobs: list[RealJob], number: int, policy: str, place: Workplace, folder
         def look() -> None:
             nonlocal peak
             kept.poll()
-            for node in read_nodes(place.client.nodes(), place.client.address).values():
-                peak = max(peak, node.containers_memory_mb / own[node.id][0])
+            nodes = read_nodes(place.client.nodes(), place.client.address).values()
+            peak = max([peak, *(node.containers_memory_mb / own[node.id][0] for node in nodes)])
+            cpu_shares.append(sum(node.container_vcores_used for node in nodes) / vcores)
 
-        with ordering_by(tried.order, place.client, leaves), _steered(tried, place, mine):
+        with ordering_by(tried.order, place.client, leaves), _steered(tried, place, mine, declared):
+            sent_before = _sent_bytes(place)
             runs = run_jobs(jobs, place, lambda _: None, look, give_up_s)
+            sent = _sent_bytes(place)
         apps = {run.app_id for run in runs}
         spelled_out = _spelled_out(tried, mine)
         kept.write(
             apps, mine / "record", policy=spelled_out, workload=folder.name, started_by=["heddle", *sys.argv[1:]]
         )
-    return _summed(number, policy, runs, peak, give_up_s)
+    moved_mb = None if sent is None or sent_before is None else round((sent - sent_before) / 1e6, 1)
+    cpu_share = round(fmean(cpu_shares), 5) if cpu_shares else None
+    return replace(_summed(number, policy, runs, peak, give_up_s), moved_mb=moved_mb, cpu_share=cpu_share)
+
+
+def _sent_bytes(place: Workplace) -> int | None:
+    """What nodes have sent to one another so far; None: they have no links of their own."""
+    cluster = place.cluster
+    if cluster is None or not cluster.layout.hosts:
+        return None
+    return sum(sent_bytes(cluster.folder, cluster.layout).values())
 
 
 def run_name(number: int, policy: str) -> str:
@@ -186,7 +215,7 @@ def _summed(number: int, policy: str, runs: list[JobRun], peak: float, give_up_s
 
 
 @contextmanager
-def _steered(tried: Alternative, place: Workplace, folder: Path) -> Iterator[None]:
+def _steered(tried: Alternative, place: Workplace, folder: Path, declared: Path | None) -> Iterator[None]:
     """A controller in a process of its own, ended as Ctrl-C would; what it decided stays in the folder."""
     if tried.policy is None:
         yield
@@ -195,14 +224,16 @@ def _steered(tried: Alternative, place: Workplace, folder: Path) -> Iterator[Non
     decisions, log = folder / DECISIONS, folder / "controller.log"
     decisions.unlink(missing_ok=True)
     command = [sys.executable, "-c", "from heddle.cli.main import main; main()", "yarn", "steer", "--mode", "live"]
-    command += ["--rm", place.client.address, "--policy", tried.policy, "--record", str(decisions)]
+    # By its name a local cluster also tells the rates of its links, and where the bridge's secret is.
+    command += ["--rm", place.client.address] if place.cluster is None else ["--name", place.cluster.name]
+    command += ["--policy", tried.policy, "--record", str(decisions)]
     command += ["--max-calls-per-s", str(OWN_CALLS_PER_S)]
     if tried.chooses:
         journal = folder.parent / SEEN_BEFORE  # as on a cluster that has been watched: later rounds know the earlier
         journal.mkdir(exist_ok=True)
         command += ["--choose", "--yes", "--journal", str(journal)]
-    if place.cluster is not None and place.cluster.layout.bridge:
-        command += ["--bridge-secret", str(place.cluster.bridge / SECRET_NAME)]
+    if declared is not None and parse_policy(tried.policy).placement.reads_declared:
+        command += ["--declared", str(declared)]
     with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output) as steering:
         try:
             _wait_for_decisions(steering, decisions, log)

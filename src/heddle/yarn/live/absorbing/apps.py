@@ -17,6 +17,7 @@ from heddle.yarn.live.absorbing.requests import (
     UNKNOWN_SHAPE,
     am_stage,
     kind_stage,
+    lay_out,
     new_block,
     note_stages,
 )
@@ -78,7 +79,8 @@ def _read_app(live, apps, asks, i, at_ms):
     waiting = 0
     for row in rows:
         stage = live.stage
-        live.stage_spec["n_tasks"][row] = stage["waiting"][row] + stage["held"][row] + stage["done"][row]
+        if live.stage_spec["first_task"][row] == NOTHING:  # else how many there are is declared
+            live.stage_spec["n_tasks"][row] = stage["waiting"][row] + stage["held"][row] + stage["done"][row]
         waiting += stage["waiting"][row]
     live.job["waiting"][job] = waiting
     return True
@@ -95,25 +97,33 @@ def read_apps(address, apps, asks, at_ms, start):
 
 
 @compiled
-def arrive(address, apps, asks, order, at_ms, start, events):
-    """New jobs, in this order of rows of `apps`; how far it came."""
+def arrive(address, apps, asks, order, at_ms, start, first_declared, declared, laid_out, events):
+    """New jobs, in this order of rows of `apps`; how far it came.
+
+    `declared`: their declared stages, of the k-th those from first_declared[k] on; there is room for their shapes.
+    laid_out[k] is the row that the first of them got.
+    """
     live = memory_at(address)
     for k in range(start, order.shape[0]):
         i = order[k]
         app = apps["app"][i]
         job = live.row_of_app[app]
         if job < 0:
-            if live.counts[JOBS] == live.rooms[JOBS] or live.counts[STAGES] + ROOM_AT_FIRST > live.rooms[STAGES]:
+            of_job = declared[first_declared[k] : first_declared[k + 1]]
+            room = ROOM_AT_FIRST + of_job.shape[0]
+            if live.counts[JOBS] == live.rooms[JOBS] or live.counts[STAGES] + room > live.rooms[STAGES]:
                 return k
             job = live.counts[JOBS]
             live.counts[JOBS] += 1
             live.row_of_app[app], live.job_app[job] = job, app
             live.live_jobs[live.counts[LIVE_JOBS]] = job
             live.counts[LIVE_JOBS] += 1
-            first = new_block(live, job, ROOM_AT_FIRST)
+            first = new_block(live, job, room)
             if apps["has_am"][i]:
                 live.stage_spec["kind"][first], live.stage_spec["shape"][first] = AM, UNKNOWN_SHAPE
                 live.block[job, USED] = 1
+            lay_out(live, job, of_job)
+            laid_out[k] = first + apps["has_am"][i]
             live.job_spec["submit_at_ms"][job] = apps["started_at_ms"][i]
             live.job_spec["has_am"][job] = apps["has_am"][i]
             live.job_spec["priority"][job] = apps["priority"][i]

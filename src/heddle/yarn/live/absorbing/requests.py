@@ -1,6 +1,7 @@
 """Rows for kinds of requests: a job's stages, and the shapes that they have.
 
-A row that there is no room for is NO_ROOM; nothing is changed then.
+A row that there is no room for is NO_ROOM; nothing is changed then. What a workload declares of a stage is known by its
+tasks: of all others first_task is NOTHING.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Final
 from heddle.model.compiled import compiled_live as compiled
 from heddle.model.resources import MEMORY, VCORES
 from heddle.model.workload import TASKS
-from heddle.yarn.live.live_memory import CONTAINERS, FIRST, NOTHING, ROOM, SHAPES, STAGES, USED
+from heddle.yarn.live.live_memory import CONTAINERS, EDGES, FIRST, NOTHING, PLACES, ROOM, SHAPES, STAGES, USED
 
 ROOM_AT_FIRST: Final = 4  # MapReduce: AM, maps, failed maps, reduces
 MAY_BE_EARLY: Final = 0  # per mille of the maps: from when on, the application knows and does not tell
@@ -45,6 +46,7 @@ def new_block(live, job, room):
     for row in range(first, first + room):
         live.stage_spec["job"][row] = job
         live.stage_spec["slow_start_permille"][row] = -1
+        live.stage_spec["first_task"][row] = NOTHING
         live.stage["asked_at_ms"][row] = NOTHING
     live.block[job, FIRST], live.block[job, ROOM] = first, room
     return first
@@ -52,13 +54,15 @@ def new_block(live, job, room):
 
 @compiled
 def _move_block(live, job):
-    """Into one twice as large; the job's containers follow."""
+    """Into one twice as large; the job's containers follow. An application that asks for so many kinds beside those
+    that were declared is another one: nothing is declared of it any more."""
     old, room = live.block[job, FIRST], live.block[job, ROOM]
     new = new_block(live, job, 2 * room)
     for i in range(room):
         live.stage_spec[new + i] = live.stage_spec[old + i]
         live.stage[new + i] = live.stage[old + i]
         live.stage_priority[new + i] = live.stage_priority[old + i]
+        live.stage_spec["first_task"][new + i], live.stage_spec["n_after"][new + i] = NOTHING, 0
         live.stage["waiting"][old + i] = live.stage["held"][old + i] = 0
     for row in range(live.counts[CONTAINERS]):
         if old <= live.container["stage"][row] < old + room:
@@ -78,12 +82,45 @@ def am_stage(live, job, memory_mb, vcores):
 
 
 @compiled
+def lay_out(live, job, declared):
+    """Rows for the stages that are declared of a new job, behind its AM; the caller has seen to their room."""
+    for i in range(declared.shape[0]):
+        row, size = live.block[job, FIRST] + live.block[job, USED], declared["size"]
+        spec = live.stage_spec
+        spec["kind"][row], spec["shape"][row] = TASKS, shape_of(live, size[i, MEMORY], size[i, VCORES])
+        spec["slow_start_permille"][row] = declared["slow_start_permille"][i]
+        spec["iteration"][row], spec["n_tasks"][row] = declared["iteration"][i], declared["n_tasks"][i]
+        spec["first_after"][row], spec["n_after"][row] = live.counts[EDGES], declared["n_after"][i]
+        spec["first_task"][row] = live.counts[PLACES]
+        live.counts[EDGES] += declared["n_after"][i]
+        live.counts[PLACES] += declared["n_tasks"][i]
+        live.stage_priority[row] = declared["priority"][i]
+        live.block[job, USED] += 1
+    note_stages(live, job)
+
+
+@compiled
+def _is_untouched(live, row):
+    """Whether it is declared, and nothing of it has been seen: the application may ask for another size than that."""
+    declared = live.stage_spec["first_task"][row] != NOTHING
+    return declared and live.stage["asked_at_ms"][row] < 0 and live.stage["held"][row] + live.stage["done"][row] == 0
+
+
+@compiled
 def kind_stage(live, job, has_am, request):
     """The stage of the kind that this row of asks or containers is of, added if need be; NO_ROOM."""
     priority, memory_mb, vcores = request["priority"], request["size"][MEMORY], request["size"][VCORES]
     first, used = live.block[job, FIRST], live.block[job, USED]
     for row in range(first + (1 if has_am else 0), first + used):
-        if live.stage_priority[row] == priority and is_shape(live, live.stage_spec["shape"][row], memory_mb, vcores):
+        if live.stage_priority[row] != priority:
+            continue
+        if is_shape(live, live.stage_spec["shape"][row], memory_mb, vcores):
+            return row
+        if _is_untouched(live, row):
+            shape = shape_of(live, memory_mb, vcores)
+            if shape == NO_ROOM:
+                return NO_ROOM
+            live.stage_spec["shape"][row] = shape
             return row
     if (
         live.counts[SHAPES] == live.rooms[SHAPES]

@@ -60,12 +60,16 @@ def without_knob(policy: Policy, bridge: bool = False) -> list[str]:
             for lever in (ordering, policy.admission, policy.partition)
             if has_opinion(lever)
         ]
-    if bridge and placement.score is not None and not placement.of_yarn:
+    if bridge and placement.score is not None and not placement.of_yarn and not placement.is_by_vetoes:
         missing.append(
             f"{placement.name} ranks nodes, of which the bridge is shown one at a time: only its vetoes count"
         )
     if not placement.of_yarn and not bridge:
-        missing.append(f"{placement.name} chooses nodes, which stock YARN does not let anyone outside do")
+        by_bridge = placement.allows is not None
+        missing.append(
+            f"{placement.name} chooses nodes, which stock YARN does not let anyone outside do"
+            + (" without the bridge (`heddle yarn bridge install`; `heddle yarn up --bridge`)" if by_bridge else "")
+        )
     return missing
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from heddle.policy.policy import Policy
 from heddle.yarn.live.controller import Settings
+from heddle.yarn.live.declared_data import DeclaredData
 from heddle.yarn.live.live_view import LiveView
 from heddle.yarn.live.mind import Mind
 from heddle.yarn.live.names import Names
@@ -21,13 +22,14 @@ _SMALL: Final[Size] = (1024, 1000)
 _QUEUES: Final = (QueueSeen("root", 1000, 1000), QueueSeen("root.default", 1000, 1000))
 
 
-def rehearse(policy: Policy, settings: Settings, bridge: bool = False) -> None:
+def rehearse(policy: Policy, settings: Settings, bridge: bool = False, declared: DeclaredData | None = None) -> None:
     """As many looks as it takes for all to happen that polling can see. RunRefused as a controller would."""
     live = LiveView(
         lambda node: node.total,
         report_ms=settings.report_ms,
         n_pools=policy.partition.n_pools,
         calculator=settings.calculator,
+        declared=declared,
     )
     mind = Mind(policy, live, settings.increment, settings.report_ms, bridge)
     for look in _looks(Names(), settings.report_ms):

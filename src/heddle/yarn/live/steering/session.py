@@ -23,6 +23,7 @@ from heddle.yarn.live.applying.standing import Standing
 from heddle.yarn.live.applying.table_knob import TableKnob
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Controller, Settings, Step
+from heddle.yarn.live.declared_data import DeclaredData
 from heddle.yarn.live.metrics_age import MetricsAge
 from heddle.yarn.live.nodemanagers import sizes_of_nodemanagers
 from heddle.yarn.live.rm_answers import read_nodes, read_queues
@@ -60,8 +61,11 @@ class Session:
         say: Say,
         bridge: TableKnob | None = None,
         others: Sequence[Policy] = (),
+        declared: DeclaredData | None = None,
     ) -> None:
-        """`others`: policies that look and learn beside the first, and may take its place."""
+        """`others`: policies that look and learn beside the first, and may take its place. `declared`: what is known of
+        the applications' data; None: nothing."""
+        self._declared = declared
         self._client, self._policies, self._settings = client, (policy, *others), settings
         self._in_force = 0
         self._desk, self._terms, self._say = desk, terms, say
@@ -84,7 +88,7 @@ class Session:
     def at_work(self) -> Iterator[Session]:
         """Holds the cluster's lock if live, and leaves everything as it was."""
         for policy in self._policies:
-            rehearse(policy, self._settings, self._applier.bridge is not None)
+            rehearse(policy, self._settings, self._applier.bridge is not None, self._declared)
         if not self._live:
             self._begin()
             yield self
@@ -152,6 +156,7 @@ class Session:
             self._own_size,
             self._ages,
             self._policies[1:],
+            self._declared,
         )
         controller.put_in_force(self._in_force)
         nodes = read_nodes(self._client.nodes(), self._client.address)

@@ -1,3 +1,4 @@
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -11,6 +12,16 @@ final class Data {
   Data(int port, String hosts) {
     this.port = port;
     this.hosts = hosts.split(",");
+  }
+
+  /** The node at this address; -1: none. */
+  int numberOf(String host) {
+    return Arrays.asList(hosts).indexOf(host);
+  }
+
+  /** How many there are. */
+  int nodes() {
+    return hosts.length;
   }
 
   /** What a task that runs on this host fetches from others, as task.py wants it told; "": nothing. */

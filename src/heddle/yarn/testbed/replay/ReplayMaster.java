@@ -224,7 +224,8 @@ public class ReplayMaster {
       return;
     }
     takeBack(rm, stage, 1);
-    Stage.Task task = stage.waiting.poll();
+    Stage.Task task = data == null ? stage.waiting.poll()
+        : stage.take(data.numberOf(container.getNodeId().getHost()), data.nodes());
     running.put(container.getId(), task);
     stage.running++;
     task.attempts++;

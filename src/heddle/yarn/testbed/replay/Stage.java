@@ -53,6 +53,17 @@ final class Stage {
     return slowStartPermille != NOT_EARLY;
   }
 
+  /** The next task for a node: the first whose input lies there, else the first, as in the simulator. */
+  Task take(int node, int nodes) {
+    for (Task task : waiting) {
+      if (node >= 0 && task.inputBytes > 0 && task.inputNode % nodes == node) {
+        waiting.remove(task);
+        return task;
+      }
+    }
+    return waiting.poll();
+  }
+
   boolean isReady() {
     return after.stream().allMatch(stage -> stage.unfinished == 0);
   }

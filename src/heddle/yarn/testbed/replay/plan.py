@@ -12,7 +12,7 @@ import numpy.typing as npt
 from heddle.model.errors import RunRefused
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.workload import AM, NO_SEGMENTS, PERMYRIAD, TASKS, Workload
-from heddle.yarn.live.kinds import Kind, Kinds, tags_of
+from heddle.yarn.live.kinds import Kind, Kinds, replay_priorities, tags_of
 
 Size = tuple[int, int]  # memory in MB, whole vcores
 DEFAULT_AM: Final[Size] = (256, 1)
@@ -96,12 +96,13 @@ def _job(workload: Workload, number: int) -> ReplayJob:
 
 
 def _kinds(workload: Workload, stages: list[int], iterative: bool) -> Kinds:
-    """By the priority at which ReplayMaster.java asks for each stage: reduces first, as MapReduce does."""
+    """By the priority at which ReplayMaster.java asks for each stage."""
     told = {}
-    for place, stage in enumerate(sorted(stages, key=lambda stage: not _is_early(workload, stage))):
+    early = [_is_early(workload, stage) for stage in stages]
+    for priority, stage in sorted(zip(replay_priorities(early), stages, strict=True)):
         kind = Kind(_is_early(workload, stage), int(workload.stages["iteration"][stage]) if iterative else 0)
         if kind.early or iterative:
-            told[place + 1] = kind
+            told[priority] = kind
     return Kinds(told, iterative)
 
 

@@ -1,6 +1,7 @@
 package heddle.bridge;
 
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.Map;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
@@ -16,6 +17,8 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.policy.Schedulabl
  */
 public class BridgeOrdering<S extends SchedulableEntity> implements OrderingPolicy<S> {
   private OrderingPolicy<S> stock = new FifoOrderingPolicy<>();
+  private final Members<S> members = new Members<>();
+  private volatile boolean missesSome; // of the members: no table can be followed then
 
   @Override
   public void configure(Map<String, String> settings) {
@@ -30,8 +33,8 @@ public class BridgeOrdering<S extends SchedulableEntity> implements OrderingPoli
     try {
       Offer.clear();
       Table table = Bridge.current();
-      if (table != null) {
-        return new Walk<>(table, stock.getAssignmentIterator(selector));
+      if (table != null && !missesSome) {
+        return new Walk<>(table, members, stock.getAssignmentIterator(selector));
       }
       Bridge.COUNTERS.stockWalks.increment();
     } catch (Throwable problem) {
@@ -84,24 +87,31 @@ public class BridgeOrdering<S extends SchedulableEntity> implements OrderingPoli
   @Override
   public void addSchedulableEntity(S entity) {
     stock.addSchedulableEntity(entity);
-    someoneCame();
+    came(Collections.singleton(entity));
   }
 
   @Override
   public boolean removeSchedulableEntity(S entity) {
+    try {
+      members.remove(entity);
+    } catch (Throwable problem) {
+      Bridge.failed(problem);
+    }
     return stock.removeSchedulableEntity(entity);
   }
 
   @Override
   public void addAllSchedulableEntities(Collection<S> entities) {
     stock.addAllSchedulableEntities(entities);
-    someoneCame();
+    came(entities);
   }
 
-  private static void someoneCame() {
+  private void came(Collection<S> entities) {
     try {
+      entities.forEach(members::add);
       Bridge.ASKED.incrementAndGet();
     } catch (Throwable problem) {
+      missesSome = true;
       Bridge.failed(problem);
     }
   }

@@ -2,7 +2,6 @@ package heddle.bridge;
 
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -27,8 +26,9 @@ final class Walk<S extends SchedulableEntity> implements Iterator<S>, Host {
   private static final int MANY_NEWCOMERS = 256;
   private static final Map<String, Long> LOOKED_AROUND = new ConcurrentHashMap<>(); // leaf -> when
   private final Table table;
-  private final List<S> inStockOrder = new ArrayList<>();
-  private final Map<App, S> byApp = new HashMap<>();
+  private final Members<S> members;
+  private final Iterator<S> entities; // in stock order
+  private final List<S> asking = new ArrayList<>(); // of these, those seen so far that ask for something
   private final Offer offer = new Offer();
   private String leaf = "";
   private int probed;
@@ -39,23 +39,35 @@ final class Walk<S extends SchedulableEntity> implements Iterator<S>, Host {
   private S next;
   private long spentNs;
 
-  Walk(Table table, Iterator<S> entities) {
+  Walk(Table table, Members<S> members, Iterator<S> entities) {
     long began = Bridge.threadNs();
     this.table = table;
-    while (entities.hasNext()) {
-      S entity = entities.next();
-      if (entity instanceof SchedulerApplicationAttempt && !app(entity).getSchedulerKeys().isEmpty()) {
-        inStockOrder.add(entity);
-        byApp.put(Yarn.app(app(entity).getApplicationId()), entity);
-      }
-    }
-    if (!inStockOrder.isEmpty()) {
-      leaf = Yarn.leaf(app(inStockOrder.get(0)));
+    this.members = members;
+    this.entities = entities;
+    if (oneMore()) {
+      leaf = Yarn.leaf(app(asking.get(0)));
       if (!table.speaksOf(leaf)) {
         goStock();
       }
     }
     spentNs = Bridge.threadNs() - began;
+  }
+
+  private boolean oneMore() {
+    while (entities.hasNext()) {
+      S entity = entities.next();
+      if (entity instanceof SchedulerApplicationAttempt && !app(entity).getSchedulerKeys().isEmpty()) {
+        asking.add(entity);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Everybody who asks for something, in stock order. */
+  private List<S> all() {
+    while (oneMore()) {}
+    return asking;
   }
 
   @Override
@@ -88,13 +100,13 @@ final class Walk<S extends SchedulableEntity> implements Iterator<S>, Host {
   private void goStock() {
     Offer.clear();
     stock = true;
-    rest = inStockOrder.iterator();
+    rest = all().iterator();
   }
 
   private S find() {
     if (!stock && candidates == null) {
       if (offer.node == null && !offer.elsewhere) {
-        return probed == inStockOrder.size() ? null : hand(inStockOrder.get(probed++), Offer.To.NOBODY);
+        return probed < asking.size() || oneMore() ? hand(asking.get(probed++), Offer.To.NOBODY) : null;
       }
       if (offer.elsewhere || offer.node.getReservedContainer() != null) {
         goStock();
@@ -110,10 +122,10 @@ final class Walk<S extends SchedulableEntity> implements Iterator<S>, Host {
       if (request != null) {
         Bridge.COUNTERS.offers.increment();
         offer.key = Yarn.key(request);
-        return hand(byApp.get(request.ask.app), Offer.To.ONE);
+        return hand(members.get(request.ask.app), Offer.To.ONE);
       }
       Bridge.COUNTERS.vetoed.add(candidates.vetoes());
-      rest = (table.reserves ? inStockOrder : withUnknown()).iterator();
+      rest = (table.reserves ? all() : withUnknown()).iterator();
     }
     if (!rest.hasNext()) {
       return null;
@@ -123,17 +135,21 @@ final class Walk<S extends SchedulableEntity> implements Iterator<S>, Host {
 
   private void weigh() {
     long began = Bridge.threadNs();
-    List<S> unnamed = new ArrayList<>();
-    for (S entity : inStockOrder) {
-      if (app(entity).isWaitingForAMContainer() && !table.names(Yarn.app(app(entity).getApplicationId()))) {
-        unnamed.add(entity);
-      }
-    }
-    ams = unnamed.iterator();
+    ams = unnamedAms().iterator();
     Size free = Yarn.size(offer.node.getUnallocatedResource());
     Node node = table.node(Yarn.name(offer.node), free, Yarn.size(offer.node.getTotalResource()));
     candidates = new Candidates(table, table.groups(leaf), node, this);
     Bridge.walked(spentNs + Bridge.threadNs() - began);
+  }
+
+  private List<S> unnamedAms() {
+    List<S> unnamed = new ArrayList<>();
+    for (S entity : members.haveUnnamedAm(table) ? all() : Collections.<S>emptyList()) {
+      if (app(entity).isWaitingForAMContainer() && !table.names(Members.appOf(entity))) {
+        unnamed.add(entity);
+      }
+    }
+    return unnamed;
   }
 
   private S hand(S entity, Offer.To to) {
@@ -153,21 +169,21 @@ final class Walk<S extends SchedulableEntity> implements Iterator<S>, Host {
     Long looked = LOOKED_AROUND.get(leaf);
     if (looked == null || now - looked > LOOK_AROUND_NS) {
       LOOKED_AROUND.put(leaf, now);
-      return inStockOrder;
+      return all();
     }
     if (Bridge.NEWCOMERS.size() > MANY_NEWCOMERS) {
-      return inStockOrder;
+      return all();
     }
     Set<S> found = new HashSet<>();
     for (Newcomers.Newcomer one : Bridge.NEWCOMERS.after(0)) {
-      Asking asking = one.asking();
-      S entity = asking == null ? null : byApp.get(asking.ask().app);
-      if (entity != null && !isNamed(asking)) {
+      Asking came = one.asking();
+      S entity = came == null ? null : members.get(came.ask().app);
+      if (entity != null && !isNamed(came)) {
         found.add(entity);
       }
     }
     List<S> inOrder = new ArrayList<>();
-    for (S entity : found.isEmpty() ? Collections.<S>emptyList() : inStockOrder) {
+    for (S entity : found.isEmpty() ? Collections.<S>emptyList() : all()) {
       if (found.contains(entity)) {
         inOrder.add(entity);
       }
@@ -176,14 +192,14 @@ final class Walk<S extends SchedulableEntity> implements Iterator<S>, Host {
   }
 
   /** One that asks again is a newcomer, too, but the table may know it from before. */
-  private boolean isNamed(Asking asking) {
-    Request request = table.request(asking.ask());
-    return request != null && request.size.equals(asking.size());
+  private boolean isNamed(Asking one) {
+    Request request = table.request(one.ask());
+    return request != null && request.size.equals(one.size());
   }
 
   @Override
   public boolean waits(Request request, Size size) {
-    S entity = byApp.get(request.ask.app);
+    S entity = members.get(request.ask.app);
     if (entity == null || request.ahead && !app(entity).isWaitingForAMContainer()) {
       return false; // an AM that was named has come meanwhile, and others may ask at its priority
     }
@@ -193,7 +209,7 @@ final class Walk<S extends SchedulableEntity> implements Iterator<S>, Host {
 
   @Override
   public long unservedMs(Request request) {
-    AppPlacementAllocator<?> allocator = app(byApp.get(request.ask.app)).getAppPlacementAllocator(Yarn.key(request));
+    AppPlacementAllocator<?> allocator = app(members.get(request.ask.app)).getAppPlacementAllocator(Yarn.key(request));
     return allocator instanceof BridgeAllocator ? ((BridgeAllocator<?>) allocator).unservedMs() : Long.MAX_VALUE;
   }
 
@@ -202,7 +218,7 @@ final class Walk<S extends SchedulableEntity> implements Iterator<S>, Host {
     return Bridge.ASKED.get();
   }
 
-  private static SchedulerApplicationAttempt app(SchedulableEntity entity) {
-    return (SchedulerApplicationAttempt) entity;
+  private SchedulerApplicationAttempt app(S entity) {
+    return Members.attempt(entity);
   }
 }
