@@ -64,7 +64,8 @@ def twin(
     """Look ahead: when will each application end, from nothing but what is known at an instant?
 
     How long tasks will take is drawn from what finished ones took, who will come from who came lately; each future is
-    then simulated. Shown are the median and an interval that should hold 80 % of the time.
+    then simulated. Shown are the median and an interval that should hold 80 % of the time. Where application masters
+    fill the cluster in some futures, so that no task fits, a line says so; in three quarters or more, it is an alarm.
 
     \b
     Examples:
@@ -168,12 +169,13 @@ def show_forecast(found: Forecast, json: bool) -> None:
     counted = ", ".join(f"{name} {count}" for name, count in found.rollouts.items())
     say(f"looked ahead {_s(found.horizon_ms)}, having watched {_s(found.snapshot.watched_ms)}; rollouts: {counted}")
     for name, stuck in found.deadlocks.items():
-        print(_warning(name, stuck))
+        print(_warning(name, stuck, name == policies[0]))
     for name in found.dropped:
         say(f"{name} was clearly worse and was not rolled out any further")
 
 
-def _warning(policy: str, stuck: Deadlock) -> str:
+def _warning(policy: str, stuck: Deadlock, is_present: bool) -> str:
+    """An alarm is for the policy in force alone: no other brings anything about."""
     who = f", with {', '.join(stuck.applications[:_NAMED])}" if stuck.applications else ""
     more = f" and {len(stuck.applications) - _NAMED} more" if len(stuck.applications) > _NAMED else ""
     share = (
@@ -181,8 +183,9 @@ def _warning(policy: str, stuck: Deadlock) -> str:
         if stuck.share_permille is None
         else f"an AM share of {stuck.share_permille / 10:g} % prevents it"
     )
+    alarm = "Alarm: under" if is_present and stuck.alarms else "Under"
     return (
-        f"Under {policy} application masters fill the cluster and no task fits in"
+        f"{alarm} {policy} application masters fill the cluster and no task fits in"
         f" {100 * stuck.probability:.0f} % of the futures, after {_s(stuck.at_ms)}{who}{more}; {share}."
     )
 

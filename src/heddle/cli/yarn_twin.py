@@ -84,7 +84,8 @@ def twin(
 
     It watches until interrupted and forecasts every so often; a forecast takes at most half of that time, and shows how
     many futures it reached. The ResourceManager does not list containers that have ended: the longer it has watched,
-    the more it can tell. With --json each forecast is a line.
+    the more it can tell. With --json each forecast is a line. In an alarm, application masters fill the cluster in
+    three quarters of the futures or more, so that no task fits.
 
     \b
     Examples:

@@ -18,6 +18,7 @@ from heddle.sim.codes import FREE, PAUSED, STALLED
 from heddle.sim.run import Ended
 from heddle.sim.stall import stall_reason
 
+ALARM: Final = 0.75  # from this probability on, under the policy in force, somebody should be woken
 SHARES: Final = (500, 300, 200, 100, 50)  # permille of a leaf, tried from the largest
 _WORD: Final = "am-deadlock"
 
@@ -39,9 +40,14 @@ class Deadlock:
     applications: tuple[str, ...]
     share_permille: int | None
 
+    @property
+    def alarms(self) -> bool:
+        return self.probability >= ALARM
+
     def as_json(self) -> dict[str, Any]:
         return {
             "probability": self.probability,
+            "alarm": self.alarms,
             "in_s": self.at_ms / 1000,
             "applications": list(self.applications),
             "am_share_that_prevents_it": None if self.share_permille is None else self.share_permille / 1000,

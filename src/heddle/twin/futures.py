@@ -18,7 +18,7 @@ import numpy.typing as npt
 from heddle.experiments.rearrange import rearranged
 from heddle.model.workload import INNER, NOT_RUNNING, Workload
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
-from heddle.twin.arrivals import arrivals
+from heddle.twin.arrivals import Arrivals
 from heddle.twin.durations import CLUSTER, NAME, QUEUE, Past, predict
 from heddle.twin.known import WORKING, Application, Snapshot, Stage
 
@@ -40,8 +40,9 @@ class Futures:
     """All futures of a snapshot."""
 
     def __init__(self, snapshot: Snapshot, horizon_ms: int, n_draws: int, seed: int = 0) -> None:
-        self._snapshot, self._horizon_ms, self._seed = snapshot, horizon_ms, seed
+        self._snapshot, self._seed = snapshot, seed
         self._past = Past.of(snapshot)
+        self._arrivals = Arrivals(snapshot.applications, snapshot.watched_ms, horizon_ms)
         self._templates = _templates(snapshot)
         self._place = {app.id: number for number, app in enumerate(self._templates)}
         self._by_key: dict[tuple[str, ...], list[int]] = {}
@@ -85,7 +86,7 @@ class Futures:
                 job = self._first_template + int(random.choice(kin)) if kin else -1
             picks.append((0, number, job))
             owners.append((app.queue, app.user) if self._present[number] < 0 else None)
-        for came in arrivals(self._snapshot.applications, self._snapshot.watched_ms, self._horizon_ms, random):
+        for came in self._arrivals.draw(random):
             kin = [self._place[came.like.id]] if came.like.id in self._place else self._kin_of(came.like)
             if kin:
                 picks.append((came.at_ms, len(picks), self._first_template + int(random.choice(kin))))
@@ -217,7 +218,10 @@ def _owned(workload: Workload, owners: Sequence[tuple[str, str] | None]) -> Work
 
 
 def _templates(snapshot: Snapshot) -> list[Application]:
-    counted = [app for app in snapshot.applications if app.counted and app.stages]
+    whole = {app.kind for app in snapshot.applications if app.counted and app.stages and not app.in_part}
+    counted = [
+        app for app in snapshot.applications if app.counted and app.stages and not (app.in_part and app.kind in whole)
+    ]
     latest = sorted(counted, key=lambda app: -app.submitted_at_ms)[:MOST_TEMPLATES]
     kept: list[Application] = []
     tasks = 0

@@ -55,6 +55,7 @@ class Stage:
 class Application:
     """`stages`: as far as anybody tells; `counted`: whether they tell how many tasks are still to come.
 
+    `in_part`: more stages may come than anybody can tell yet: nothing to judge others by if there is something better.
     `master`: the AM's size, None where it has none; `master_runs`: None while it waits to start; `master_use`: as that
     of stages.
     """
@@ -70,6 +71,7 @@ class Application:
     master_use: tuple[int, ...] | None = None
     stages: tuple[Stage, ...] = ()
     counted: bool = True
+    in_part: bool = False
     priority: int = 0
 
     @property

@@ -7,6 +7,7 @@ from pathlib import Path
 from heddle.check.present import present_of
 from heddle.twin.known import Snapshot
 from heddle.twin.masters import Masters
+from heddle.twin.spark_stages import SPARK
 from heddle.twin.watched import Watched
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.rm_answers import read_apps
@@ -26,11 +27,13 @@ class Looking:
         seen = self._observer.seen
         apps = read_apps(self._client.apps(), self._client.address)
         running = [name for name, app in apps.items() if app.running and app.has_am]
-        self._masters.ask(name for name in running if name in seen.apps and seen.apps[name].kind == MAPREDUCE)
+        kinds = {name: seen.apps[name].kind for name in running if name in seen.apps}
+        self._masters.ask(*([name for name in kinds if kinds[name] == kind] for kind in (MAPREDUCE, SPARK)))
         waiting = {name: app.asks[0].size for name, app in apps.items() if not app.running and app.asks}
         watched = Watched(
             seen, present_of(self._client, self._conf), self._masters.totals,
             {name: app.asks for name, app in apps.items() if app.running}, waiting,
+            self._masters.spark, self._masters.spark_stages,
         )  # fmt: skip
         now_ms = self._observer.polled_ms
         return watched.at(now_ms), now_ms

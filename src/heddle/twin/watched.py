@@ -1,8 +1,9 @@
 """What is known of a real cluster at an instant, from what an observer has seen until then.
 
 A task is a container, a stage the containers of one kind, as in live records. How many are still to come no
-ResourceManager tells: of MapReduce the AM does; of others an application of the same name that has ended stands for it,
-else nobody knows.
+ResourceManager tells: of MapReduce the AM does; of Spark the driver, as far as it has submitted jobs, and then its
+containers are executors in which the tasks of its stages run (in_executors.py); of others an application of the same
+name that has ended stands for it, else nobody knows.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from heddle.model.cluster import YARN, Cluster
 from heddle.model.workload import TASKS
 from heddle.record_workload import SLACK_MS
 from heddle.run import Executor
+from heddle.twin.in_executors import in_executors
 from heddle.twin.known import Application, Running, Snapshot, Stage
+from heddle.twin.spark_stages import SparkTold
 from heddle.yarn.live.things_seen import Ask, Size
 from heddle.yarn.observe.history import MAPREDUCE
 from heddle.yarn.observe.live_record import Kind, stage_name
@@ -50,6 +53,8 @@ class Watched:
     totals: Totals = field(default_factory=dict)
     asks: Mapping[str, Sequence[Ask]] | None = None
     masters: Mapping[str, Size] = field(default_factory=dict)  # of those that wait to start
+    spark: Mapping[str, SparkTold] = field(default_factory=dict)
+    spark_stages: Mapping[str, int] = field(default_factory=dict)  # that each had when it last told
 
     executor: Executor = "yarn-knobs"
 
@@ -99,7 +104,19 @@ class Watched:
         if not over and not running:
             return replace(app, counted=False)
         stages = self._stages(life, [one for one in here if not one.is_am], now_ms, over)
-        return replace(app, stages=stages) if over else self._counted(app, life, stages, kin.get(app.kind))
+        if over:
+            return replace(app, stages=stages)
+        return self._in_executors(app, stages, now_ms, kin) or self._counted(app, life, stages, kin.get(app.kind))
+
+    def _in_executors(
+        self, app: Application, stages: tuple[Stage, ...], now_ms: int, kin: Mapping[tuple[str, str], Application]
+    ) -> Application | None:
+        """By the stages that its driver tells; None: those of its name that have ended know better, or nobody."""
+        told, past = self.spark.get(app.id), kin.get(app.kind)
+        if told is None or (past is not None and self.spark_stages.get(past.id, 0) > len(told.stages)):
+            return None
+        made = in_executors(stages, told, now_ms)
+        return None if made is None else replace(app, stages=made, in_part=True)
 
     def _stages(self, life: AppLife, here: Sequence[ContainerLife], now_ms: int, over: bool) -> tuple[Stage, ...]:
         kinds: dict[tuple[int, Size], list[ContainerLife]] = defaultdict(list)
