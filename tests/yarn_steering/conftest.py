@@ -1,10 +1,13 @@
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.steering.desk import Desk, desk_of
+from heddle.yarn.live.world import World
 from yarn_live.fake_rm import FakeRm
 
 
@@ -33,6 +36,26 @@ def client(rm: FakeRm) -> Iterator[RmClient]:
         yield client
 
 
+class Clock:
+    """Of this machine, and ahead of it as tests say: a lease that is short enough to wait for ends by itself, too."""
+
+    ahead_s = 0.0
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.ahead_s
+
+    def time(self) -> float:
+        return time.time() + self.ahead_s
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
 @pytest.fixture
-def desk(client: RmClient) -> Desk:
-    return desk_of(client.address)
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def desk(client: RmClient, clock: Clock) -> Desk:
+    return replace(desk_of(client.address), world=World(clock))

@@ -130,6 +130,10 @@ class _Disk:
         self._world.alive(self._process)
         self._world.files.pop(path, None)
 
+    def rename(self, path: Path, new: Path) -> None:
+        self._world.alive(self._process)
+        self._world.files[new] = self._world.files.pop(path)
+
     def write(self, path: Path, data: bytes) -> None:
         self._world.alive(self._process)
         if self._world.full_disk:

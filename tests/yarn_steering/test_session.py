@@ -19,9 +19,12 @@ from heddle.yarn.live.steering.desk import Baseline, Desk
 from heddle.yarn.live.steering.session import Session, Terms, restore
 from yarn_live.fake_rm import FakeRm
 
+from .conftest import Clock
+
 OWN = {"a:1": (8192, 8000), "b:1": (8192, 8000)}
 LIVE = Settings(shadow=False, dead_band=(1, 1000))
 TERMS = Terms(lease_s=30, accept_sizes=True)
+BEYOND_S = 40  # the lease has run out
 
 
 def session(client: RmClient, desk: Desk, settings: Settings = LIVE, terms: Terms = TERMS) -> Session:
@@ -123,16 +126,14 @@ def test_an_answer_that_cannot_be_read_changes_nothing(
     assert sizes(rm) == OWN
 
 
-def test_after_more_than_the_lease_it_begins_anew(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+def test_after_more_than_the_lease_it_begins_anew(rm: FakeRm, client: RmClient, desk: Desk, clock: Clock) -> None:
     said: list[str] = []
-    working = Session(
-        client, parse_policy("usage-feedback(damping=1)"), LIVE, desk, replace(TERMS, lease_s=0.2), said.append
-    )
+    working = Session(client, parse_policy("usage-feedback(damping=1)"), LIVE, desk, TERMS, said.append)
     with working.at_work():
         working.step()
         changed = sizes(rm)
         assert changed != OWN
-        time.sleep(0.3)  # as if it had been stopped
+        clock.ahead_s += BEYOND_S  # as if it had been stopped
         seen = []
         rm.on_post = lambda: seen.append(sizes(rm))
         working.step()
@@ -232,15 +233,17 @@ def test_what_has_no_knob_is_named() -> None:
     assert [why.partition(" ")[0] for why in missing] == ["tetris", "best-fit"]
 
 
-def test_nodes_that_come_back_as_we_made_them_get_their_own_size(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+def test_nodes_that_come_back_as_we_made_them_get_their_own_size(
+    rm: FakeRm, client: RmClient, desk: Desk, clock: Clock
+) -> None:
     """An RM that was restarted knows no node at first; NodeManagers then register with the size that we gave them."""
-    working = session(client, desk, terms=replace(TERMS, lease_s=0.2))
+    working = session(client, desk)
     with working.at_work():
         working.step()
         changed = sizes(rm)
         assert changed != OWN
         rm.nodes["a:1"].lost = rm.nodes["b:1"].lost = True
-        time.sleep(0.3)
+        clock.ahead_s += BEYOND_S
         working.step()
         away = desk.load()
         assert away is not None
@@ -254,16 +257,15 @@ def test_nodes_that_come_back_as_we_made_them_get_their_own_size(rm: FakeRm, cli
     assert sizes(rm) == OWN
 
 
-def test_an_rm_that_was_away_for_longer_than_the_lease(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+def test_an_rm_that_was_away_for_longer_than_the_lease(rm: FakeRm, client: RmClient, desk: Desk, clock: Clock) -> None:
     """As soon as it answers everything is put back, and then steered anew, although the controller never stopped."""
-    working = session(client, desk, terms=replace(TERMS, lease_s=2.0))
+    working = session(client, desk)
     with working.at_work():
         working.step()
         rm.instead["/nodes"] = (500, "starting")
-        deadline = time.monotonic() + 2.5
-        while time.monotonic() < deadline:
+        for _ in range(10):
+            clock.ahead_s += BEYOND_S / 10
             assert working.step() is None
-            time.sleep(0.1)
         del rm.instead["/nodes"]
         seen = []
         rm.on_post = lambda: seen.append(sizes(rm))
@@ -318,12 +320,12 @@ def test_a_node_that_went_away_as_it_was_is_owed_nothing(rm: FakeRm, client: RmC
     assert desk.load() is None
 
 
-def test_a_pause_outlasts_a_fresh_start(rm: FakeRm, client: RmClient, desk: Desk) -> None:
+def test_a_pause_outlasts_a_fresh_start(rm: FakeRm, client: RmClient, desk: Desk, clock: Clock) -> None:
     desk.pause(True)
-    working = session(client, desk, terms=replace(TERMS, lease_s=0.2))
+    working = session(client, desk)
     with working.at_work():
         working.step()
-        time.sleep(0.3)
+        clock.ahead_s += BEYOND_S
         working.step()
         working.step()
         assert sizes(rm) == OWN

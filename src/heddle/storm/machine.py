@@ -115,6 +115,14 @@ class _Disk:
         self._may_change(0)
         self._machine.effect(self._process, lambda: self._put(path, None))
 
+    def rename(self, path: Path, new: Path) -> None:
+        self._may_change(0)
+
+        def move() -> None:
+            self._put(new, self._machine.files.pop(path))
+
+        self._machine.effect(self._process, move)
+
     def write(self, path: Path, data: bytes) -> None:
         self._may_change(len(data))
         self._machine.effect(self._process, lambda: self._put(path, data))
