@@ -197,6 +197,11 @@ GUARDS: Final = (
         ),
     ),
     Guard(
+        "some answers are stale after a person's change", "Ownership.look", f"{APPLYING}/ownership.py",
+        "                if self._calm[knob] >= FOREIGN_LOOKS:", "                if True:",
+        (f"{FAKE}/test_found_by_storm.py::test_a_stale_answer_does_not_hide_what_a_person_set_once_it_was_seen",),
+    ),
+    Guard(
         "YARN preempts where nodes shrink", "preemption.keep_guarantees", f"{APPLYING}/preemption.py",
         "    if not shrinking or not seen.may_preempt():", "    if True:",
         (

@@ -3,20 +3,23 @@
 import errno
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from heddle.model.errors import RunRefused
 from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS, TRIES, Ownership
-from heddle.yarn.live.applying.standing import AM_SHARE, QUEUES, SIZES, Standing
+from heddle.yarn.live.applying.putting_back import put_ours_back
+from heddle.yarn.live.applying.standing import AM_SHARE, QUEUES, SIZES, Standing, changes_at_once
 from heddle.yarn.live.applying.turn import Turn
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.files import DISK
 from heddle.yarn.live.steering.session import restore
+from heddle.yarn.live.things_seen import Size
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.observer import OVERLAP_MS, Observer
@@ -409,3 +412,67 @@ def test_what_was_put_back_and_what_is_a_persons_is_not_asked_for_again() -> Non
         ownership.look(Standing({node: theirs}))
     assert ownership.found.sizes[node] == theirs
     assert ownership.is_confirmed((SIZES, node, ""), theirs)
+
+
+def test_a_stale_answer_does_not_hide_what_a_person_set_once_it_was_seen() -> None:
+    """Some answers are fresh and some are not: what they set is seen, and the next answer shows ours again."""
+    node, before, ours, theirs = "a:1", (8192, 8000), (9000, 8000), (6000, 8000)
+    ownership = Ownership()
+    ownership.find(Standing({node: before}))
+    ownership.asking(Turn(SIZES, node, before, ours))
+    for _ in range(FOREIGN_LOOKS - 1):
+        ownership.look(Standing({node: theirs}))
+        for _ in range(FOREIGN_LOOKS - 1):
+            ownership.look(Standing({node: ours}))
+            assert ownership.is_strange((SIZES, node))  # not turned
+    given_up = ownership.look(Standing({node: theirs}))
+    assert given_up.sizes == {node: before}
+    assert ownership.found.sizes == {node: theirs}
+
+
+def test_a_knob_that_has_left_a_strange_place_is_ours_again() -> None:
+    node, before, ours, theirs = "a:1", (8192, 8000), (9000, 8000), (6000, 8000)
+    ownership = Ownership()
+    ownership.find(Standing({node: before}))
+    ownership.asking(Turn(SIZES, node, before, ours))
+    ownership.look(Standing({node: theirs}))
+    for _ in range(FOREIGN_LOOKS):
+        assert ownership.is_strange((SIZES, node))
+        ownership.look(Standing({node: ours}))
+    assert not ownership.is_strange((SIZES, node))
+    assert ownership.found.sizes == {node: before}
+
+
+class KnobsThatShow:
+    """One node. The first looks at it are shown these sizes, the last of which is its true one."""
+
+    def __init__(self, node: str, shown: list[Size]) -> None:
+        self._node, self._shown, self.stands = node, shown, shown[-1]
+
+    def read(self, names: Standing) -> Standing:
+        size = self._shown.pop(0) if self._shown else self.stands
+        return Standing({self._node: size} if names.sizes else {})
+
+    def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
+        return changes_at_once(what, values)
+
+    def held(self, nodes: Iterable[str]) -> Mapping[str, Size]:
+        return {}
+
+    def set(self, change: Standing) -> None:
+        self.stands = change.sizes[self._node]
+
+
+def test_most_looks_decide_whose_a_knob_is_when_it_is_put_back(world: FakeWorld) -> None:
+    """At the end, too, some answers are stale."""
+    node, before, ours, theirs = "a:1", (8192, 8000), (9000, 8000), (6000, 8000)
+    for shown, left in (
+        ((theirs, ours, theirs, ours, theirs), theirs),
+        ((theirs, ours, ours, theirs, ours), before),
+    ):
+        ownership = Ownership()
+        ownership.find(Standing({node: before}))
+        ownership.asking(Turn(SIZES, node, before, ours))
+        knobs = KnobsThatShow(node, [*shown])
+        put_ours_back(knobs, ownership, world.as_process("restore").clock)
+        assert knobs.stands == left

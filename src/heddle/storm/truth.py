@@ -32,6 +32,11 @@ class Place:
     unseen: tuple[Any, ...] = ()
 
     @property
+    def native_as_told(self) -> Any:
+        """What we go by: not what a person set and nobody has seen."""
+        return self.was_native[-1] if self.by is By.PERSON and not self.is_seen else self.native
+
+    @property
     def is_ours(self) -> bool:
         """Whether something of ours is still in force."""
         return self.by is By.US
@@ -50,7 +55,7 @@ class Truth:
             if place.by is By.PERSON and same(part[0], value, place.now):
                 by = By.PERSON
             elif place.by is By.PERSON and not place.is_seen:
-                place = replace(place, native=place.was_native[-1], unseen=(*place.unseen, place.now))
+                place = replace(place, native=place.native_as_told, unseen=(*place.unseen, place.now))
             if any(same(part[0], value, right) for right in (place.native, *place.unseen)) and by is By.US:
                 by = By.YARN
             self.places[part] = replace(place, now=value, by=by, since_s=now_s, was_ours=True)

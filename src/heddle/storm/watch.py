@@ -114,9 +114,12 @@ class Watch:
             place = self._yarn.truth.places.get(part)
             if place is None or same(part[0], place.now, value):
                 continue
-            if place.by is By.PERSON and _knew_better(sight, part[0], place):
-                self.breaks(f"{process.name} overwrites what a person set: {part} from {place.now} to {value}")
-            if not same(part[0], value, place.native):
+            if place.by is By.PERSON:
+                if _knew_better(sight, part[0], place):
+                    self.breaks(f"{process.name} overwrites what a person set: {part} from {place.now} to {value}")
+                elif not sight.is_true.get(part[0], True):
+                    place.is_seen = False  # it was told otherwise since
+            if not same(part[0], value, place.native_as_told):
                 self._must_be_on_disk(process, part, place)
                 if process.name in self.out_of_action:
                     self.out_of_action.remove(process.name)
@@ -204,7 +207,7 @@ class Watch:
         for (what, name, setting), place in self._yarn.truth.ours().items():
             if what == SIZES:
                 node = self._yarn.node(name)
-                if self._preempts or node is None or not node.resizable or self._yarn.nodes[name].kills_below:
+                if self._preempts or node is None or not node.resizable or self._yarn.nodes[name].may_kill:
                     continue
             self.breaks(f"{what} {name} {setting} is still {place.now}, which no policy in force wants")
 
@@ -224,11 +227,11 @@ class Watch:
             self.must_be_as_found(f"{process.name} has ended and nobody is on guard; ")
 
     def _can_be_put_back(self, name: str, place: Place) -> bool:
-        """A node that is there; but on one that was decommissioned once, a smaller size kills what does not fit."""
+        """A node that is there; but on one that was decommissioned once, a smaller size may kill what does not fit."""
         state, node = self._yarn.nodes[name], self._yarn.node(name)
         if node is None or not node.resizable:
             return False
-        return not state.kills_below or all(held <= own for held, own in zip(node.allocated, place.native, strict=True))
+        return not state.may_kill or all(held <= own for held, own in zip(node.allocated, place.native, strict=True))
 
     def stepped(self, process: Process) -> None:
         """At the end of every step: what is changed has a watchdog; one that was killed is replaced within a step."""

@@ -46,6 +46,11 @@ class NodeState:
     frozen: NodeSeen | None = None  # its figures, if its NodeManager hangs
     frozen_at_s: float = 0.0
 
+    @property
+    def may_kill(self) -> bool:
+        """As far as steering knows: a ResourceManager that starts anew has forgotten the timeout, and tells nobody."""
+        return self.kills_below or self.told
+
 
 class SimulatedYarn:
     """`now_ms`: since the storm began. `killed`: containers that YARN kills since somebody made their node smaller."""

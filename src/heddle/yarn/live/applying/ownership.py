@@ -3,9 +3,10 @@
 A knob is ours to turn while it stands where it was found or where we may have put it. The ResourceManager acts after
 it has answered, may have acted although no answer came, and may show what was: where we last asked for it to be and
 where it stood then count as ours, a few times back, and since a change was accepted up to TRIES times. (A NodeManager
-or ResourceManager that starts anew has what was found.) Anything else, in FOREIGN_LOOKS looks in a row, is somebody
-else's from then on: not turned any more, and what they chose takes the place of what was found. So a change of ours
-that came true only after theirs, or behind a stale answer, is put back to what they chose.
+or ResourceManager that starts anew has what was found.) Anything else is strange: the knob is not turned until as many
+looks in a row show it in its place again, since one that does may be stale. After FOREIGN_LOOKS strange looks it is
+somebody else's from then on: not turned any more, and what they chose takes the place of what was found. So a change
+of ours that came true only after theirs, or behind a stale answer, is put back to what they chose.
 
 Nor does an answer show that a knob is back, since it may be older than our last change: only if putting it back was the
 last thing that we asked for does it confirm that (`is_confirmed`).
@@ -19,7 +20,7 @@ from typing import Any, Final
 from heddle.yarn.live.applying.standing import Knob, Part, Standing, same
 from heddle.yarn.live.applying.turn import Turn
 
-FOREIGN_LOOKS: Final = 3  # so often a knob must be seen in a strange place before we believe it
+FOREIGN_LOOKS: Final = 3  # so often a knob must be seen in a strange place before we believe it, or that it has left it
 TRIES: Final = 20
 _STILL_OURS: Final = 8  # of the last tries, once one was accepted: the RM acts after it has answered
 _UNKNOWN: Final = object()
@@ -46,7 +47,8 @@ class Ownership:
         # Nodes that were seen being decommissioned. YARN does that with an overcommit timeout of 0, which sticks: from
         # then on it kills what does not fit whenever such a node is made smaller, whatever timeout comes with it.
         self.kill_below = frozenset(kill_below)
-        self._looks: dict[Knob, int] = {}  # in which a knob stood in a strange place, in a row
+        self._looks: dict[Knob, int] = {}  # in which a knob stood in a strange place
+        self._calm: dict[Knob, int] = {}  # looks since then, in a row, in which such a knob was in its place
         self._theirs: set[Knob] = set()
 
     def find(self, now: Standing) -> None:
@@ -110,9 +112,11 @@ class Ownership:
             return _NOTHING
         for knob in now.knobs():
             if knob in strange:
-                self._looks[knob] = self._looks.get(knob, 0) + 1
-            else:
-                self._looks.pop(knob, None)
+                self._looks[knob], self._calm[knob] = self._looks.get(knob, 0) + 1, 0
+            elif knob in self._looks:
+                self._calm[knob] += 1
+                if self._calm[knob] >= FOREIGN_LOOKS:
+                    self._forget(knob)
         foreign = {knob for knob in strange if self._looks[knob] >= FOREIGN_LOOKS}
         if not foreign:
             return _NOTHING
@@ -129,13 +133,16 @@ class Ownership:
         self.found = chosen | self.found
         for knob in chosen.knobs():
             self._theirs.add(knob)
-            del self._looks[knob]
+            self._forget(knob)
+
+    def _forget(self, knob: Knob) -> None:
+        del self._looks[knob], self._calm[knob]
 
     def is_theirs(self, knob: Knob) -> bool:
         return knob in self._theirs
 
     def is_strange(self, knob: Knob) -> bool:
-        """Whether it stood in a strange place at the last look, and we do not believe it yet."""
+        """Whether it stood in a strange place lately, and we believe neither that nor that it is back."""
         return knob in self._looks
 
     def _is_strange(self, part: Part, value: Any) -> bool:

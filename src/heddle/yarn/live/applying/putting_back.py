@@ -46,10 +46,11 @@ def put_ours_back(
 ) -> tuple[list[PutBack], Standing]:
     """What was put back, and what is left to somebody else, as it was found. `only`: of these knobs.
 
-    What seems to be somebody else's is checked again until that is certain. Raises YarnError as put_back() does.
+    What seems to be somebody else's is looked at again, and most of these looks decide. Raises YarnError as put_back()
+    does.
     """
     theirs = Standing()
-    for _ in range(FOREIGN_LOOKS):
+    for _ in range(2 * FOREIGN_LOOKS - 1):
         theirs = theirs | ownership.look(knobs.read(_among(ownership.found, only)))
         if not any(ownership.is_strange(knob) for knob in _among(ownership.found, only).knobs()):
             break
