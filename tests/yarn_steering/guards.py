@@ -18,6 +18,8 @@ JAVA: Final = "src/heddle/yarn/testbed/bridge/java/heddle/bridge"
 CORE: Final = "tests/yarn_bridge/test_core.py"
 OUTSIDE: Final = "tests/yarn_bridge/test_steering.py"
 BRIDGED: Final = "tests/yarn_real/test_bridge.py"
+GUARDED: Final = "tests/yarn_real/test_bridge_safety.py"
+FAILS_OVER: Final = "tests/yarn_real/test_bridge_failover.py::test_failover"
 ONLY_SIGNED: Final = "test_only_signed_whole_and_new_tables_are_taken"
 THROWS: Final = "test_whatever_the_bridge_throws_inside_yarn_jobs_go_on"
 
@@ -200,6 +202,17 @@ GUARDS: Final = (
         "some answers are stale after a person's change", "Ownership.look", f"{APPLYING}/ownership.py",
         "                if self._calm[knob] >= FOREIGN_LOOKS:", "                if True:",
         (f"{FAKE}/test_found_by_storm.py::test_a_stale_answer_does_not_hide_what_a_person_set_once_it_was_seen",),
+    ),
+    Guard(
+        "changed by somebody else while guards ask", "Applier._seen_again", f"{APPLYING}/applier.py",
+        "            settled = self._seen_again(settled)\n", "            pass\n",
+        (f"{FAKE}/test_found_by_storm.py::test_what_a_person_sets_while_guards_ask_is_not_overwritten",),
+    ),
+    Guard(
+        "changed by somebody else while other things are put back", "putting_back.put_back",
+        f"{APPLYING}/putting_back.py",
+        "    left = {name for _, name in strange(Standing(**{what: before}))}", "    left = set[str]()",
+        (f"{FAKE}/test_found_by_storm.py::test_what_a_person_sets_while_other_things_are_put_back_is_left_alone",),
     ),
     Guard(
         "YARN preempts where nodes shrink", "preemption.keep_guarantees", f"{APPLYING}/preemption.py",
@@ -425,7 +438,50 @@ GUARDS: Final = (
     Guard(
         "bridge: a leaf switched where a ResourceManager lacks the jar", "checking.switch_on",
         f"{LIVE}/bridge/checking.py", "    if checked.missing:", "    if False:",
-        (f"{OUTSIDE}::test_no_leaf_is_switched_before_every_resourcemanager_has_the_jar",),
+        (f"{OUTSIDE}::test_no_leaf_is_switched_before_every_resourcemanager_has_the_jar", FAILS_OVER),
+    ),
+    Guard(
+        "bridge: a table larger than is read", "BridgeFilter.put", f"{JAVA}/BridgeFilter.java",
+        "if (length > TableReader.MOST_BYTES) {", "if (false) {",
+        (f"{BRIDGED}::{ONLY_SIGNED}",),
+    ),
+    Guard(
+        "bridge: too many tables", "BridgeFilter.refuseTooMany", f"{JAVA}/BridgeFilter.java",
+        "if (PUTS.size() >= MOST_PUTS) {", "if (false) {",
+        (f"{BRIDGED}::{ONLY_SIGNED}",),
+    ),
+    Guard(
+        "bridge: a request by somebody who is no admin", "BridgeFilter.answer", f"{JAVA}/BridgeFilter.java",
+        "    refuseUnlessAdmin(request);\n", "",
+        (
+            f"{GUARDED}::test_who_is_no_admin_is_refused_with_the_right_secret_too",
+            "tests/yarn_real/test_kerberos.py::test_the_bridge_of_a_secure_cluster_goes_by_tickets",
+        ),
+    ),
+    Guard(
+        "bridge: a table for a standby", "BridgeFilter.answer", f"{JAVA}/BridgeFilter.java",
+        "    if (!active) {", "    if (false) {",
+        (FAILS_OVER,),
+    ),
+    Guard(
+        "bridge: a table for the ResourceManager before", "Bridge.INSTANCE", f"{JAVA}/Bridge.java",
+        "UUID.randomUUID().toString();", '"always the same";',
+        (FAILS_OVER,),
+    ),
+    Guard(
+        "bridge: an application that is moved", "Table.speaksOf", f"{JAVA}/Table.java",
+        "return groups.containsKey(leaf);", "return true;",
+        (f"{GUARDED}::test_an_application_that_is_moved_is_bound_by_no_old_table",),
+    ),
+    Guard(
+        "bridge: preemption", "BridgeOrdering.getPreemptionIterator", f"{JAVA}/BridgeOrdering.java",
+        "return stock.getPreemptionIterator();", "return Collections.emptyIterator();",
+        (f"{GUARDED}::test_preemption_takes_from_who_has_too_much",),
+    ),
+    Guard(
+        "bridge: the jar is deleted while it is in use", "yarn_bridge.remove", "src/heddle/cli/yarn_bridge.py",
+        "        if still or checked.leaves:", "        if False:",
+        (f"{BRIDGED}::test_leaves_are_switched_live_and_the_jar_is_deleted_last",),
     ),
     Guard(
         "bridge: a table left behind at the end", "Session._end", f"{STEERING}/session.py",

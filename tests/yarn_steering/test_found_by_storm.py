@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from heddle.model.errors import RunRefused
+from heddle.yarn.live.applying.applier import Applier
 from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS, TRIES, Ownership
 from heddle.yarn.live.applying.putting_back import put_ours_back
+from heddle.yarn.live.applying.seen import Seen
 from heddle.yarn.live.applying.standing import AM_SHARE, QUEUES, SIZES, Standing, changes_at_once
-from heddle.yarn.live.applying.turn import Turn
+from heddle.yarn.live.applying.turn import Cause, Turn, Turns, Verdict
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.files import DISK
 from heddle.yarn.live.steering.session import restore
@@ -476,3 +478,54 @@ def test_most_looks_decide_whose_a_knob_is_when_it_is_put_back(world: FakeWorld)
         knobs = KnobsThatShow(node, [*shown])
         put_ours_back(knobs, ownership, world.as_process("restore").clock)
         assert knobs.stands == left
+
+
+def test_what_a_person_sets_while_other_things_are_put_back_is_left_alone(world: FakeWorld) -> None:
+    """Sizes come first, and proving them takes a while; then a queue is not as it was when we looked."""
+    node, own, ours = "a:1", (8192, 8000), (9000, 8000)
+    leaf, ours_in_queue, theirs = "root.batch", {AM_SHARE: "0.04"}, {AM_SHARE: "0.6"}
+    ownership = Ownership()
+    ownership.find(Standing({node: own}, {leaf: {AM_SHARE: None}}))
+    ownership.asking(Turn(SIZES, node, own, ours))
+    ownership.asking(Turn(QUEUES, leaf, {AM_SHARE: None}, ours_in_queue))
+    knobs = KnobsOfBoth(Standing({node: ours}, {leaf: ours_in_queue}), Standing(queues={leaf: theirs}))
+    done, left = put_ours_back(knobs, ownership, world.as_process("restore").clock)
+    assert knobs.stands == Standing({node: own}, {leaf: theirs})
+    assert left.queues == {leaf: {AM_SHARE: None}}  # theirs from now on, and said so
+    assert all(one.proven for one in done)
+
+
+class KnobsOfBoth:
+    """A node and a queue. As soon as one is changed, somebody else changes something, once."""
+
+    def __init__(self, stands: Standing, then: Standing) -> None:
+        self.stands, self._then = stands, then
+
+    def read(self, names: Standing) -> Standing:
+        return self.stands.only(names.knobs())
+
+    def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
+        return changes_at_once(what, values)
+
+    def held(self, nodes: Iterable[str]) -> Mapping[str, Size]:
+        return {}
+
+    def set(self, change: Standing) -> None:
+        self.stands = self._then | (change | self.stands)
+        self._then = Standing()
+
+
+def test_what_a_person_sets_while_guards_ask_is_not_overwritten() -> None:
+    leaf, ours, theirs = "root.batch", {AM_SHARE: "0.04"}, {AM_SHARE: "0.6"}
+    knobs = KnobsOfBoth(Standing(queues={leaf: {AM_SHARE: None}}), Standing())
+
+    def guard_that_takes_its_time(turns: Turns, seen: Seen) -> Turns:
+        knobs.stands = Standing(queues={leaf: theirs})
+        return turns
+
+    ownership = Ownership()
+    ownership.find(knobs.stands)
+    applier = Applier(knobs, ownership, guards=(guard_that_takes_its_time,))
+    (turn,) = applier.apply(Standing(queues={leaf: ours}), Seen())
+    assert (turn.cause, turn.verdict) == (Cause.STRANGE, Verdict.LEFT_ALONE)
+    assert knobs.stands.queues == {leaf: theirs}

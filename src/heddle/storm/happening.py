@@ -89,7 +89,7 @@ class Happening:
 
         def come_back(name: str) -> None:
             state = yarn.nodes[name]
-            state.registered, state.kills_below = True, False
+            state.registered, state.registered_s, state.kills_below = True, self._storm.watch.now_s, False
             if fault.pick // 2 % 2 and yarn.is_alive(name):
                 yarn.register_anew(name)
             self._rm_answers()

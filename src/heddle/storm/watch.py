@@ -6,6 +6,7 @@ None of it asks the code on trial what it thinks: a request is judged by what wa
 from __future__ import annotations
 
 import json
+import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -123,7 +124,7 @@ class Watch:
                 self._must_be_on_disk(process, part, place)
                 if process.name in self.out_of_action:
                     self.out_of_action.remove(process.name)
-                    self.must_be_as_found(f"{process.name} was out of action and goes on; ")
+                    self.must_be_as_found(f"{process.name} was out of action and goes on; ", self.stepped_s)
                 if part[0] == SIZES:
                     self._must_be_allowed(process, part[1], value, place, sight)
 
@@ -196,8 +197,11 @@ class Watch:
             return
         self.must_be_as_found()
 
-    def must_be_as_found(self, why: str = "") -> None:
+    def must_be_as_found(self, why: str = "", of_s: float = math.inf) -> None:
+        """But for nodes that a ResourceManager has known for less long: nobody could ask for their size."""
         for (what, name, setting), place in self._yarn.truth.ours().items():
+            if what == SIZES and self._yarn.nodes[name].registered_s > of_s:
+                continue
             if what != SIZES or self._can_be_put_back(name, place):
                 self.breaks(f"{why}{what} {name} {setting} is still {place.now} and was {place.native}")
 

@@ -41,6 +41,7 @@ class NodeState:
     own: Size
     registered: bool = True
     decommissioning: bool = False
+    registered_s: float = 0.0  # with a ResourceManager that was started anew
     kills_below: bool = False  # an overcommit timeout >= 0 was given once, and sticks
     told: bool = False  # and a controller that steers has had the chance to know
     frozen: NodeSeen | None = None  # its figures, if its NodeManager hangs

@@ -70,6 +70,8 @@ class Applier:
         for guard in self._guards:
             turns = guard(turns, seen)
         settled = [turn if turn.verdict is not None else self._settled(turn, shadow) for turn in turns]
+        if self._guards:
+            settled = self._seen_again(settled)
         ready = [turn for turn in settled if turn.verdict is None]
         return self._posted(settled, ready) if ready else settled
 
@@ -111,6 +113,15 @@ class Applier:
         if turn.what == SIZES and turn.cause in _CAN_WAIT and not self._is_worth_posting(turn):
             return _done(turn, Verdict.DEAD_BAND)
         return _done(turn, Verdict.SHADOW) if shadow else turn
+
+    def _seen_again(self, turns: list[Turn]) -> list[Turn]:
+        """Guards ask the ResourceManager, too, and that takes a while: settings that somebody has changed meanwhile
+        wait."""
+        changing = {turn.name: turn.wanted for turn in turns if turn.verdict is None and turn.what == QUEUES}
+        if not changing:
+            return turns
+        strange = self.ownership.strange(self._knobs.read(Standing(queues=changing)))
+        return [turn.left_alone(Cause.STRANGE) if (turn.what, turn.name) in strange else turn for turn in turns]
 
     def _is_to_be_confirmed(self, turn: Turn) -> bool:
         """Whatever a lever wants is looked at again at the next step; what is handed back is not, once it is back."""

@@ -107,7 +107,7 @@ class Ownership:
 
     def look(self, now: Standing) -> Standing:
         """Sees where knobs stand. Gives those that turn out to be somebody else's, as they were found."""
-        strange = {part[:2] for part, value in now.parts() if self._is_strange(part, value)}
+        strange = self.strange(now)
         if not strange and not self._looks:
             return _NOTHING
         for knob in now.knobs():
@@ -144,6 +144,10 @@ class Ownership:
     def is_strange(self, knob: Knob) -> bool:
         """Whether it stood in a strange place lately, and we believe neither that nor that it is back."""
         return knob in self._looks
+
+    def strange(self, now: Standing) -> set[Knob]:
+        """Those of these that stand where nobody but somebody else can have put them."""
+        return {part[:2] for part, value in now.parts() if self._is_strange(part, value)}
 
     def _is_strange(self, part: Part, value: Any) -> bool:
         if value in self.asked.get(part, ()):  # as it nearly always is

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from heddle.yarn.live.world import Clock
 
 PROOF_TRIES: Final = 10
 PROOF_EVERY_S: Final = 0.3
+ROUNDS: Final = 3  # of putting back, where somebody changes what we are about to put back
 # Sizes first: they are what can do harm. Queues before applications, which may have to go back into them.
 _IN_TURN: Final = (SIZES, QUEUES, LEAVES, PRIORITIES)
 
@@ -49,20 +50,44 @@ def put_ours_back(
     What seems to be somebody else's is looked at again, and most of these looks decide. Raises YarnError as put_back()
     does.
     """
+    theirs, done = Standing(), list[PutBack]()
+    for _ in range(ROUNDS):
+        theirs = theirs | _look(knobs, ownership, clock, only)
+        done = _put_found_back(knobs, ownership, clock, _among(ownership.found, only))
+        if not ownership.strange(_as_seen(done)):
+            break
+    return done, theirs
+
+
+def _look(knobs: Knobs, ownership: Ownership, clock: Clock, only: Standing | None) -> Standing:
+    """What turns out to be somebody else's, as it was found."""
     theirs = Standing()
     for _ in range(2 * FOREIGN_LOOKS - 1):
         theirs = theirs | ownership.look(knobs.read(_among(ownership.found, only)))
         if not any(ownership.is_strange(knob) for knob in _among(ownership.found, only).knobs()):
             break
         clock.sleep(PROOF_EVERY_S)
-    found = _among(ownership.found, only)
+    return theirs
+
+
+def _put_found_back(knobs: Knobs, ownership: Ownership, clock: Clock, found: Standing) -> list[PutBack]:
+    """All of these but what would kill, and what somebody has changed since the last look."""
     later = _would_kill(knobs, ownership.kill_below, found)
     away = [PutBack(SIZES, name, size, None, None) for name, size in later.sizes.items()]
     found = found.without(later.knobs())
     doubted = {part[:2] for part, value in found.parts() if not ownership.is_confirmed(part, value)}
-    done = put_back(knobs, found, clock, doubted)
+    done = put_back(knobs, found, clock, doubted, ownership.strange)
     ownership.was_put_back(found.without(still_owed(done).knobs()))
-    return [*done, *away], theirs
+    return [*done, *away]
+
+
+def _as_seen(done: list[PutBack]) -> Standing:
+    """Where these stand, as far as they are there and not as they were found."""
+    seen: dict[str, dict[str, Any]] = {what: {} for what in _IN_TURN}
+    for one in done:
+        if not one.proven and not one.away:
+            seen[one.what][one.name] = one.now
+    return Standing(**seen)
 
 
 def _would_kill(knobs: Knobs, kill_below: frozenset[str], found: Standing) -> Standing:
@@ -78,12 +103,19 @@ def _would_kill(knobs: Knobs, kill_below: frozenset[str], found: Standing) -> St
     )
 
 
-def put_back(knobs: Knobs, found: Standing, clock: Clock, doubted: Set[Knob] = frozenset()) -> list[PutBack]:
+def put_back(
+    knobs: Knobs,
+    found: Standing,
+    clock: Clock,
+    doubted: Set[Knob] = frozenset(),
+    strange: Callable[[Standing], Set[Knob]] = lambda _: frozenset(),
+) -> list[PutBack]:
     """Raises YarnError if the RM cannot be asked or refuses; whoever calls tries again.
 
-    `doubted`: knobs that are asked for even where they seem to be back. YARN takes that for no change.
+    `doubted`: knobs that are asked for even where they seem to be back. YARN takes that for no change. `strange`: those
+    that seem to be somebody else's, by where they stand just before they would be changed; they are left as they are.
     """
-    return [one for what in _IN_TURN for one in _with_proof(knobs, what, found.of(what), clock, doubted)]
+    return [one for what in _IN_TURN for one in _with_proof(knobs, what, found.of(what), clock, doubted, strange)]
 
 
 def _among(found: Standing, only: Standing | None) -> Standing:
@@ -114,7 +146,14 @@ def still_owed(done: list[PutBack]) -> Standing:
     return Standing(**left)
 
 
-def _with_proof(knobs: Knobs, what: str, wanted: Mapping[str, Any], clock: Clock, doubted: Set[Knob]) -> list[PutBack]:
+def _with_proof(
+    knobs: Knobs,
+    what: str,
+    wanted: Mapping[str, Any],
+    clock: Clock,
+    doubted: Set[Knob],
+    strange: Callable[[Standing], Set[Knob]],
+) -> list[PutBack]:
     """Changes what is there and different, then reads until it has come true; the RM answers before it acts."""
     if not wanted:
         return []
@@ -123,14 +162,19 @@ def _with_proof(knobs: Knobs, what: str, wanted: Mapping[str, Any], clock: Clock
         return knobs.read(Standing(**{what: wanted})).of(what)
 
     def differing(now: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in wanted.items() if name in now and not same(what, now[name], value)}
+        return {
+            name: value
+            for name, value in wanted.items()
+            if name in now and name not in left and not same(what, now[name], value)
+        }
 
     def shown(at: Mapping[str, Any], name: str) -> Any:
         return at.get(name, None if what == SIZES else wanted[name])  # an application that has ended needs nothing
 
     before = now = read()
-    unsure = {name: value for name, value in wanted.items() if name in before and (what, name) in doubted}
-    for change in knobs.requests(what, {**differing(before), **unsure}):
+    left = {name for _, name in strange(Standing(**{what: before}))}
+    unsure = {name for name in wanted.keys() & before.keys() - left if (what, name) in doubted}
+    for change in knobs.requests(what, {**differing(before), **{name: wanted[name] for name in sorted(unsure)}}):
         knobs.set(change)
     for _ in range(PROOF_TRIES):
         now = read()
