@@ -98,7 +98,8 @@ def test_only_signed_whole_and_new_tables_are_taken(rm: RmClient, endpoint: Brid
     assert status_of(lambda: send(text.replace("60000", "50000")))[0] == 403  # not what was signed
     send(text)
     assert status_of(lambda: send(text))[0] == 409  # replayed
-    cut = text[:-4]
+    whole = EMPTY.text(version + 2, 60_000)
+    cut = whole[: whole.index("end ")]  # at a line: nothing else is wrong with it
     assert status_of(lambda: send(cut, endpoint.signed("PUT", "", version + 2, cut)))[0] == 400
     large = "x" * (MOST_BYTES + 1)
     assert status_of(lambda: send(large, endpoint.signed("PUT", "", version + 3, large)))[0] == 413
