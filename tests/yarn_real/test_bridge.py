@@ -245,7 +245,9 @@ def test_whatever_the_bridge_throws_inside_yarn_jobs_go_on(
         return all(application(rm, app)["state"] == "FINISHED" for app in apps)
 
     wait_for(put_until_all_have_ended, STARTS_S)
-    assert [application(rm, app)["finalStatus"] for app in apps] == ["SUCCEEDED"] * 2
+    apps.append(submitter.submit(job("last", 1, (256, 1), 1), 2))  # by now it throws as applications come, too
+    wait_for(put_until_all_have_ended, STARTS_S)
+    assert [application(rm, app)["finalStatus"] for app in apps] == ["SUCCEEDED"] * 3
     state = endpoint.state()
     assert state is not None
     assert state.told["errors"] >= 10

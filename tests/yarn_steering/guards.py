@@ -421,6 +421,12 @@ GUARDS: Final = (
         (f"{BRIDGED}::{THROWS}",),
     ),
     Guard(
+        "bridge: whatever it throws as an application comes", "BridgeOrdering.came", f"{JAVA}/BridgeOrdering.java",
+        "catch (Throwable problem) {\n      missesSome = true;",
+        "catch (ArithmeticException problem) {\n      missesSome = true;",
+        (f"{BRIDGED}::{THROWS}",),
+    ),
+    Guard(
         "bridge: controller killed", "Bridge.current", f"{JAVA}/Bridge.java",
         "now == null || System.nanoTime() - now.endsAtNs >= 0 || BREAKER", "now == null || BREAKER",
         (f"{BRIDGED}::test_haste_decides_and_stock_order_returns_after_kill_9",),

@@ -14,6 +14,7 @@ import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
 /** The bridge's Yarn, but for what it throws: each kind of Throwable in turn, wherever the bridge has to do with YARN. */
 final class Yarn {
   private static final AtomicInteger CALLS = new AtomicInteger();
+  private static final int WALKS_FIRST = 20; // a leaf that does not know its applications is never walked
 
   private Yarn() {}
 
@@ -40,7 +41,9 @@ final class Yarn {
   }
 
   static App app(ApplicationId id) {
-    fail();
+    if (CALLS.get() >= WALKS_FIRST) {
+      fail();
+    }
     return new App(id.getClusterTimestamp(), id.getId());
   }
 
