@@ -299,3 +299,20 @@ def test_what_check_says_as_a_document(rm: FakeRm, capsys: pytest.CaptureFixture
         found = valid("yarn bridge check", json.loads(capsys.readouterr().out))
         assert found["missing"]
         assert (found["resource_managers"][0]["bridge"] is None) == (state is None)
+
+
+def test_what_steer_says_of_tables_as_a_document(
+    rm: FakeRm, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A shadow needs no bridge that answers long polls."""
+    del rm.instead["/info"]
+    rm.instead[PATH] = 200, json.dumps(STATE)
+    rm.settings["yarn.scheduler.capacity.root.batch.ordering-policy"] = ORDERING
+    secret = tmp_path / "secret"
+    secret.write_text("0" * 64)
+    secret.chmod(0o600)
+    words = ["--policy", "haste", "--for", "1", "--bridge-secret", str(secret), "--best-effort"]
+    assert run(["yarn", "steer", "--rm", rm.address, *words, "--json"]) == 0
+    last = valid("yarn steer", json.loads(capsys.readouterr().out.splitlines()[-1]))
+    assert last["table"].pop("requests") > 0
+    assert last["table"] == {"verdict": "shadow", "problem": "", "tables_between": 0}

@@ -23,6 +23,7 @@ from heddle.cli.live_choosing import (
     wanted,
 )
 from heddle.cli.output import DONE, Json, complain, counted, is_quiet, print_json, print_json_line, say
+from heddle.cli.pausing import pausing
 from heddle.cli.yarn_cluster import (
     MAX_CALLS,
     MaxCalls,
@@ -37,7 +38,7 @@ from heddle.cli.yarn_cluster import (
 from heddle.model.errors import BadInput, RunRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from heddle.cli.steer_view import SteerView
     from heddle.dashboard.board import Board
@@ -237,7 +238,7 @@ def steer(
                 ) as beside,
                 showing.at_work(teller.say),
                 session.at_work(),
-                _pausing(rm, name, bridge is not None) as wait,
+                pausing(rm, name, session, bridge is not None) as until_next,
             ):  # fmt: skip
                 teller.begin(about)
                 began_s = time.monotonic()
@@ -251,7 +252,8 @@ def steer(
                     step = session.step()
                     stretched.end()
                     acted = policies[beside.in_force if beside is not None else 0].name
-                    decision = decision_of(step, acted, mode, time.time()) if step is not None else None
+                    between = until_next.take_tables()
+                    decision = decision_of(step, acted, mode, time.time(), between) if step is not None else None
                     if beside is not None:
                         if beside.after(step, session):
                             teller.in_force(policies[beside.in_force].name)
@@ -259,7 +261,7 @@ def steer(
                     teller.tell(decision, session.paused)
                     if board is not None:
                         board.saw(step.snapshot) if step is not None else board.missed(session.trouble)
-                    wait(step_began_s + every_s - time.monotonic())
+                    until_next.wait(step_began_s + every_s - time.monotonic())
                 if mode == "shadow":
                     teller.end()
     return DONE
@@ -278,27 +280,6 @@ def _dashboard(rm: str, desk: Desk, stale_s: float, port: int | None) -> Iterato
     with served(board, LOOPBACK, port) as link:
         complain(f"dashboard at {link}")
         yield board
-
-
-@contextmanager
-def _pausing(rm: str | None, name: str | None, bridge: bool) -> Iterator[Callable[[float], None]]:
-    """How to wait for the next step: with the bridge no longer than until a request comes."""
-    if not bridge:
-        yield lambda left_s: time.sleep(max(0.0, left_s))
-        return
-    from heddle.yarn.live.bridge.endpoint import BridgeEndpoint
-    from heddle.yarn.live.bridge.listening import POLL_S, Listening
-    from heddle.yarn.live.steering.bridging import SMALLEST_GAP_S
-
-    with client_of(rm, name, timeout_s=2 * POLL_S) as client:
-        listening = Listening(BridgeEndpoint(client))
-
-        def wait(left_s: float) -> None:
-            time.sleep(SMALLEST_GAP_S)
-            listening.wait(left_s - SMALLEST_GAP_S)
-
-        with listening.at_work():
-            yield wait
 
 
 def _leaves(queue: list[str] | None, policies: Sequence[Policy]) -> frozenset[str] | None:

@@ -33,10 +33,10 @@ from heddle.yarn.live.applying.wanted import from_outside, has_opinion, pool_lea
 from heddle.yarn.live.levers import unfit
 from heddle.yarn.live.live_memory import N_RESOURCES
 from heddle.yarn.live.snapshot import Snapshot
-from heddle.yarn.live.steering.bridging import SMALLEST_GAP_S
+from heddle.yarn.live.steering.bridging import TABLES_PER_S
 
 DEFAULT_POLL_MS: Final = 1000
-SMALLEST_GAP_MS: Final = round(1000 * SMALLEST_GAP_S)
+SMALLEST_GAP_MS: Final = 1000 // TABLES_PER_S  # live, tables may follow one another sooner, if not more often
 _SEEN: Final = Seen()  # what guards go by, of which there are none
 FIRST_LOSS: Final = 1 << 60  # looks draw from the stream of lost reports, behind them
 

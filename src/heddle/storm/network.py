@@ -32,6 +32,7 @@ class Network:
         self._timeline, self._random, self._rm, self._before, self._heard = timeline, random, rm, before, heard
         self.faults: dict[Kind, Fault] = {}  # those that last
         self.is_up = True
+        self._acts_at_s = 0.0  # on the last change: one that comes later is never made earlier
         # What each process was last told before answers became stale. One that starts later is told the truth once: it
         # has nothing that could tell it otherwise.
         self._last: dict[tuple[str, str], Answer] = {}
@@ -93,9 +94,10 @@ class Network:
             for leaf, key, value in queue_changes(body or "")[:1]:
                 self._rm.yarn.configure(leaf, key, value, By.US)
             return Answer(500, "half of it")
-        if Kind.RM_LATE in hit:
-            late_s = 0.1 + hit[Kind.RM_LATE].pick % 20 / 10
-            self._timeline.at(self._timeline.now_s + late_s, lambda: self._act_late(method, target, body))
+        late_s = 0.1 + hit[Kind.RM_LATE].pick % 20 / 10 if Kind.RM_LATE in hit else 0.0
+        self._acts_at_s = max(self._acts_at_s, self._timeline.now_s + late_s)
+        if self._acts_at_s > self._timeline.now_s:
+            self._timeline.at(self._acts_at_s, lambda: self._act_late(method, target, body))
             return Answer(200, json.dumps({"resourceInfo": {"memory": 1, "vCores": 1}}))
         answer = self._rm.answer(method, target, body)
         if Kind.RM_TIMES_OUT_AFTER in hit:

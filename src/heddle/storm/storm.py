@@ -45,6 +45,7 @@ LEASE_S: Final = 10.0
 FAULTS_UNTIL_S: Final = 90.0
 STEERS_AGAIN_WITHIN_S: Final = 60.0  # when the last fault is over
 ENDS_WITHIN_S: Final = 20.0
+RESTORED_WITHIN_S: Final = 5.0
 SEEN_WITHIN_S: Final = 30.0  # what has ended is in the journal
 POLICIES: Final = (
     "admission-control+usage-feedback(damping=1)",
@@ -116,6 +117,9 @@ class Storm:
                 self.is_over = True
                 self.told_to_end |= {process.name for process in self.watch.controllers}
                 self._until(self._lasts_s)
+                if not self.watch.is_guarded and self.watch.baseline in self.machine.files:
+                    self._start_restore()  # both are dead: that is up to a person
+                    self._until(self._lasts_s + RESTORED_WITHIN_S)
                 self._must_be_as_found()
             finally:
                 self.timeline.end()
@@ -170,7 +174,8 @@ class Storm:
         world = self.machine.as_process(process)
         settings = Settings(shadow=False, limits=self.limits)
         desk, terms = Desk(FOLDER, world), Terms(LEASE_S, accept_sizes=True)
-        if not desk.has_baseline:  # what an earlier controller knew of nodes went with what it had to put back
+        if not desk.has_baseline:  # what an earlier controller knew went with what it had to put back
+            self.yarn.truth.forget_ours()
             for state in self.yarn.nodes.values():
                 state.told = False
         try:

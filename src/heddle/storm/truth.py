@@ -25,7 +25,7 @@ class Place:
     since_s: float = 0.0
     began_s: float = 0.0  # when the application came into being
     was_native: tuple[Any, ...] = ()
-    was_ours: bool = False
+    was_ours: bool = False  # since the last baseline was begun
     is_seen: bool = True  # by a program of ours, since it stands there
     # What a person set and we overwrote before we could see it: YARN has no compare-and-set. What was there before
     # counts then; theirs may stand in the end, too.
@@ -69,6 +69,11 @@ class Truth:
         for (kind, _, _), place in self.places.items():
             if kind == what:
                 place.is_seen = True
+
+    def forget_ours(self) -> None:
+        """All of it was put back. Who begins now has turned nothing yet."""
+        for place in self.places.values():
+            place.was_ours = False
 
     def forget(self, part: Part) -> None:
         self.places.pop(part, None)

@@ -184,10 +184,14 @@ class Watch:
 
     # From time to time.
 
+    @property
+    def is_guarded(self) -> bool:
+        """Whether somebody lives who can put things back."""
+        return any(not one.over and not one.dead for one in (*self.controllers, *self.watchdogs))
+
     def look(self) -> None:
         """Once a second."""
-        live = [one for one in (*self.controllers, *self.watchdogs) if not one.over and not one.dead]
-        if not live:
+        if not self.is_guarded:
             self.guarded_since_s = self.now_s
         if self._yarn.killed:
             self.breaks(f"containers are killed: {self._yarn.killed[0]}")

@@ -26,6 +26,7 @@ from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, Que
 from heddle.yarn.live.applying.tables import table_of
 from heddle.yarn.live.applying.turn import Turn
 from heddle.yarn.live.applying.wanted import DEAD_BAND, WHOLE
+from heddle.yarn.live.bridge.listening import NewRequest
 from heddle.yarn.live.bridge.table import Table
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.columns import NOT_TOLD, Rows
@@ -34,6 +35,7 @@ from heddle.yarn.live.differ import Changes
 from heddle.yarn.live.live_view import CapacityOf, LiveView
 from heddle.yarn.live.metrics_age import MetricsAge
 from heddle.yarn.live.mind import Mind
+from heddle.yarn.live.newcomers import with_newcomers
 from heddle.yarn.live.polling import take_snapshot
 from heddle.yarn.live.snapshot import Snapshot
 from heddle.yarn.live.start_delay import StartDelay
@@ -124,6 +126,7 @@ class Controller:
             for one in (policy, *others)
         ]
         self._in_force, self._handing_over = 0, HandingOver()
+        self._seen: Snapshot | None = None  # the last look, as the ResourceManager reported it
         self._starts = StartDelay() if settings.learn_starts else None
 
     @property
@@ -141,7 +144,7 @@ class Controller:
         """One poll, one decision. Raises YarnError, with nothing changed, if the RM cannot be polled."""
         began_s = self._clock.monotonic()
         mind = self._minds[self._in_force]
-        seen = take_snapshot(self._client, round(1000 * began_s), mind.before)
+        self._seen = seen = take_snapshot(self._client, round(1000 * began_s), mind.before)
         snapshot = self._as_found(seen)
         observed_s = self._clock.monotonic()
         changes, plan = [one.decide(snapshot) for one in self._minds][self._in_force]
@@ -152,6 +155,22 @@ class Controller:
         turns = self._act(mind.wanted(plan), table, seen, ages_ms)
         spans_s = observed_s - began_s, decided_s - observed_s, self._clock.monotonic() - decided_s
         return Step(snapshot, changes, plan, turns, *spans_s, ages_ms, in_full_ms, start_reports)
+
+    def name_newcomers(self, new: Sequence[NewRequest]) -> Turn | None:
+        """A table that also names requests which have come since the last look. None: that takes another look.
+
+        No time passes for the levers: what they know of nodes and containers is as old as the last look, and is not
+        told twice.
+        """
+        seen = with_newcomers(self._seen, new) if self._seen is not None else None
+        if seen is None:
+            return None
+        self._seen, mind = seen, self._minds[self._in_force]
+        snapshot = self._as_found(seen)
+        _, plan = [one.decide(snapshot) for one in self._minds][self._in_force]
+        table = table_of(plan, mind.live, mind.policy, seen.apps)
+        limits = Seen(limits=self.settings.limits)
+        return None if table is None else self._applier.put_table(table, limits, self.settings.shadow)
 
     def _learn_starts(self, snapshot: Snapshot, changes: Changes) -> tuple[int, int | None]:
         """How long starts take, and for how long the policy in force then counts new containers in full."""

@@ -42,15 +42,10 @@ class Snapshot:
         """From what was read, thing by thing."""
         apps, containers = apps or {}, containers or {}
         hosts = Counter(node.host for node in nodes.values())
-        asks = [
-            (ask.priority, ask.size, ask.containers, *app.kinds.of(ask.priority))
-            for app in apps.values()
-            for ask in app.asks
-        ]
         columns = Columns(
             np.array([_node_row(names, node, hosts[node.host] > 1) for node in nodes.values()], NODE),
             np.array(list(_app_rows(names, apps.values())), APP),
-            np.array(asks, ASK),
+            np.array(list(_ask_rows(apps.values())), ASK),
             np.array([_container_row(names, one, apps.get(one.app)) for one in containers.values()], CONTAINER),
             np.array([_queue_row(names, queue) for queue in queues], QUEUE),
             np.array([(names.apps.number(app), well) for app, well in (ended or {}).items()], ENDED),
@@ -58,6 +53,18 @@ class Snapshot:
         snapshot = cls(at_ms, names, columns)
         # The cached properties below: what it was made of need not be made again.
         vars(snapshot).update(nodes=dict(nodes), apps=dict(apps), containers=dict(containers))
+        return snapshot
+
+    def asking(self, apps: Mapping[str, AppSeen]) -> Snapshot:
+        """This look, where the same applications ask for something else. Nothing has ended in it."""
+        rows, asks = (
+            np.array(list(_app_rows(self.names, apps.values())), APP),
+            np.array(list(_ask_rows(apps.values())), ASK),
+        )
+        snapshot = Snapshot(
+            self.at_ms, self.names, self.columns._replace(apps=rows, asks=asks, ended=np.zeros(0, ENDED))
+        )
+        vars(snapshot).update(nodes=self.nodes, apps=dict(apps), containers=self.containers)
         return snapshot
 
     @cached_property
@@ -182,6 +189,12 @@ def _app_rows(names: Names, apps: Iterable[AppSeen]) -> Iterator[tuple[Any, ...]
             names.words.number(app.name), names.words.number(app.type),
         )  # fmt: skip
         first += len(app.asks)
+
+
+def _ask_rows(apps: Iterable[AppSeen]) -> Iterator[tuple[Any, ...]]:
+    for app in apps:
+        for ask in app.asks:
+            yield ask.priority, ask.size, ask.containers, *app.kinds.of(ask.priority)
 
 
 def _number(app_id: str) -> int:

@@ -5,25 +5,48 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from heddle.yarn.live.bridge.endpoint import BridgeEndpoint
+from heddle.yarn.live.rm_answers import text, whole
+from heddle.yarn.live.things_seen import Size
 from heddle.yarn.live.wire import YarnError
 
 POLL_S: Final = 10.0
 RETRY_S: Final = 1.0
 
 
+class NewRequest(NamedTuple):
+    """All containers that an application now asks for at one priority and allocation id."""
+
+    app: str
+    priority: int
+    allocation: int
+    size: Size
+    containers: int
+
+
 class Listening:
-    """wait() ends early when a request has come. Who misses one waits no longer than without this."""
+    """Who misses a request waits no longer than without this."""
 
     def __init__(self, endpoint: BridgeEndpoint) -> None:
         self._endpoint = endpoint
         self._came, self._over = threading.Event(), threading.Event()
+        self._lock = threading.Lock()
+        self._new: list[NewRequest] = []
+        self._missed = False
 
-    def wait(self, timeout_s: float) -> None:
-        self._came.wait(max(0.0, timeout_s))
-        self._came.clear()
+    def wait(self, timeout_s: float) -> bool:
+        """Whether a request came before the time was over."""
+        return self._came.wait(max(0.0, timeout_s))
+
+    def take(self) -> list[NewRequest] | None:
+        """Those that came since this was last asked; None: some of them are not known."""
+        with self._lock:
+            new, missed = self._new, self._missed
+            self._new, self._missed = [], False
+            self._came.clear()
+        return None if missed else new
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -37,10 +60,22 @@ class Listening:
         number = 0
         while not self._over.is_set():
             try:
-                heard = self._endpoint.requests_after(number, POLL_S)
-                number = int(heard["last"])
-                if heard["requests"]:
-                    self._came.set()
-            except (YarnError, KeyError, ValueError):  # another ResourceManager counts from 0
+                number = self._hear(self._endpoint.requests_after(number, POLL_S))
+            except (YarnError, KeyError, TypeError, ValueError):  # another ResourceManager counts from 0
                 number = 0
                 self._over.wait(RETRY_S)
+
+    def _hear(self, heard: dict[str, Any]) -> int:
+        """The number of the last."""
+        new = [_new(row) for row in heard["requests"]]
+        with self._lock:
+            self._new += new
+            self._missed = self._missed or bool(heard["missed"])
+            if self._new or self._missed:
+                self._came.set()
+        return int(heard["last"])
+
+
+def _new(row: dict[str, Any]) -> NewRequest:
+    size = whole(row["memory_mb"]), whole(row["millicores"])
+    return NewRequest(text(row["app"]), whole(row["priority"]), int(row["allocation"]), size, whole(row["containers"]))

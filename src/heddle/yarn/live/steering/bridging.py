@@ -13,7 +13,7 @@ from heddle.yarn.live.bridge.endpoint import BridgeEndpoint
 from heddle.yarn.live.bridge.leaves import bridged_leaves
 from heddle.yarn.live.client import RmClient
 
-SMALLEST_GAP_S: Final = 0.25  # between two tables: the bridge takes five a second
+TABLES_PER_S: Final = 4  # between steps: the bridge takes five a second, and one of them is the step's
 
 
 def has_use_for_bridge(policy: Policy) -> bool:

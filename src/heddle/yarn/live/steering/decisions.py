@@ -15,10 +15,11 @@ ACTED = (Verdict.POSTED, Verdict.SHADOW, Verdict.FAILED)
 _OF_APPLICATIONS = {LEAVES: "queue", PRIORITIES: "priority"}
 
 
-def decision_of(step: Step, policy: str, mode: str, at_s: float) -> dict[str, Any]:
+def decision_of(step: Step, policy: str, mode: str, at_s: float, tables_between: int = 0) -> dict[str, Any]:
     """Every node is in it; what was decided about one is null where the policy does not size nodes.
 
     Of queues and applications those that are not where they should be, or were not. `at_s`: by the clock on the wall.
+    `tables_between`: how many the bridge was sent since the step before, for requests that had just come.
     """
     decided = {turn.name: turn for turn in step.of(SIZES)}
     knobs = [turn for turn in step.of(QUEUES, LEAVES, PRIORITIES) if turn.verdict in (*ACTED, Verdict.LEFT_ALONE)]
@@ -32,7 +33,7 @@ def decision_of(step: Step, policy: str, mode: str, at_s: float) -> dict[str, An
         "containers": len(step.snapshot.containers),
         "nodes": nodes,
         "in_full_s": None if step.in_full_ms is None else round(step.in_full_ms / 1000, 1),
-        "table": _table(step),
+        "table": _table(step, tables_between),
         "knobs": [{**turn._asdict(), "verdict": str(turn.verdict), "cause": str(turn.cause)} for turn in knobs],
         "observe_ms": round(1000 * step.observe_s, 1),
         "decide_ms": round(1000 * step.decide_s, 1),
@@ -59,10 +60,11 @@ def changes_in_words(decision: dict[str, Any]) -> list[str]:
     return words
 
 
-def _table(step: Step) -> dict[str, Any] | None:
+def _table(step: Step, between: int) -> dict[str, Any] | None:
     """What the bridge was told; None: nothing."""
     for turn in step.of(TABLE):
-        return {"requests": turn.wanted, "verdict": str(turn.verdict), "problem": turn.problem}
+        told = {"requests": turn.wanted, "verdict": str(turn.verdict), "problem": turn.problem}
+        return told | {"tables_between": between}
     return None
 
 

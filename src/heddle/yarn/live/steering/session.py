@@ -21,6 +21,8 @@ from heddle.yarn.live.applying.putting_back import PutBack, in_words, put_ours_b
 from heddle.yarn.live.applying.rm_knobs import RmKnobs, missing_knobs
 from heddle.yarn.live.applying.standing import Standing
 from heddle.yarn.live.applying.table_knob import TableKnob
+from heddle.yarn.live.applying.turn import Verdict
+from heddle.yarn.live.bridge.listening import NewRequest
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Controller, Settings, Step
 from heddle.yarn.live.declared_data import DeclaredData
@@ -82,6 +84,7 @@ class Session:
         self._beat_s = self._answered_s = self._now_s()
         self._paused = False
         self._begun = False
+        self._has_looked = False  # in the last step
         self.trouble = ""  # why the last step that failed did
 
     @contextmanager
@@ -109,6 +112,7 @@ class Session:
         if self._now_s() - self._answered_s > self._terms.lease_s:
             self._controller = None
         self._beat()
+        self._has_looked = False
         try:
             controller = self._controller or self._anew()
             self._put_back_owed()
@@ -121,8 +125,19 @@ class Session:
             return None
         finally:
             self._guard()
-        self._answered_s = self._now_s()
+        self._answered_s, self._has_looked = self._now_s(), True
         return step
+
+    def name_newcomers(self, new: Sequence[NewRequest]) -> bool:
+        """Whether the bridge now knows these requests, by the last look and what was told of them; else it takes a
+        step. A look that failed, or that is older than a pause, is none to go by."""
+        if self._controller is None or not self._has_looked or not self._live or self._paused or self._desk.paused:
+            return False
+        try:
+            turn = self._controller.name_newcomers(new)
+        except YarnError:
+            return False
+        return turn is not None and turn.verdict is Verdict.POSTED
 
     def put_in_force(self, number: int) -> None:
         """The policy of this number acts from the next step on; 0 is the first."""
