@@ -172,7 +172,8 @@ def test_haste_decides_and_stock_order_returns_after_kill_9(
             def given() -> list[dict[str, Any]]:
                 return [one for one in endpoint.allocations_after(0) if one["app"] != apps[0] and one["priority"] > 0]
 
-            wait_for(lambda: requests_named(endpoint) == 2, STARTS_S)
+            wait_for(lambda: requests_named(endpoint) == 2 or controller.poll() is not None, STARTS_S)
+            assert controller.poll() is None  # or it has said why it ended
             rm.kill(apps[0])
             wait_for(lambda: len({one["node"] for one in given()}) == 2, STARTS_S)
             killed_s = time.monotonic()
