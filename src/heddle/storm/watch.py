@@ -118,7 +118,7 @@ class Watch:
             if place.by is By.PERSON:
                 if _knew_better(sight, part[0], place):
                     self.breaks(f"{process.name} overwrites what a person set: {part} from {place.now} to {value}")
-                elif not sight.is_true.get(part[0], True):
+                elif _saw_before(sight, part[0], place) and not sight.is_true[part[0]]:
                     place.is_seen = False  # it was told otherwise since
             if not same(part[0], value, place.native_as_told):
                 self._must_be_on_disk(process, part, place)
@@ -272,9 +272,13 @@ def _knew_better(sight: Sight, what: str, place: Place) -> bool:
     """
     if what != SIZES and not place.was_ours:
         return False
+    return _saw_before(sight, what, place) and sight.is_true[what] and sight.reads_s[what][-1] > place.since_s
+
+
+def _saw_before(sight: Sight, what: str, place: Place) -> bool:
+    """Whether a process has seen a knob before somebody turned it: one that has not is shown theirs from the first."""
     reads_s = sight.reads_s.get(what, [])
-    saw_before = bisect_left(reads_s, place.since_s) > bisect_left(reads_s, place.began_s)
-    return saw_before and sight.is_true[what] and reads_s[-1] > place.since_s
+    return bisect_left(reads_s, place.since_s) > bisect_left(reads_s, place.began_s)
 
 
 def _path(target: str) -> str:
