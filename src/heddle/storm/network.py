@@ -21,7 +21,7 @@ REFUSALS: Final = (
     (503, "busy"),
     (307, "This is standby RM. The redirect url is: /"),
 )
-Before = Callable[[Process, str, str, str | None], None]
+Before = Callable[[Process, str, str, str | None, float], None]
 Heard = Callable[[Process, str, Answer, bool], None]  # the answer to a read, and whether it is as the RM gave it
 
 
@@ -38,7 +38,7 @@ class Network:
         self._last: dict[tuple[str, str], Answer] = {}
 
     def ask(self, process: Process, timeout_s: float, method: str, target: str, body: str | None) -> Answer:
-        changes, hit = method != "GET", self._hits()
+        changes, hit, asked_s = method != "GET", self._hits(), self._timeline.now_s
         process.sleep(self._random.uniform(0.001, 0.006))
         if Kind.RM_SLOW in hit:
             delay_s = 0.2 + hit[Kind.RM_SLOW].pick % 70 / 10
@@ -54,6 +54,7 @@ class Network:
         if refusing is not None:
             return Answer(*REFUSALS[refusing.pick % len(REFUSALS)])
         if changes:
+            self._before(process, method, target, body, asked_s)
             return self._change(process, timeout_s, method, target, body, hit)
         answer = self._read(process, target, hit)
         if Kind.RM_TIMES_OUT_AFTER in hit:
@@ -89,7 +90,6 @@ class Network:
     def _change(
         self, process: Process, timeout_s: float, method: str, target: str, body: str | None, hit: dict[Kind, Fault]
     ) -> Answer:
-        self._before(process, method, target, body)
         if Kind.RM_HALF in hit and target.split("?")[0].endswith("/scheduler-conf"):
             for leaf, key, value in queue_changes(body or "")[:1]:
                 self._rm.yarn.configure(leaf, key, value, By.US)

@@ -26,6 +26,7 @@ from heddle.yarn.live.applying.standing import PRIORITIES, QUEUES, SIZES, Part, 
 from heddle.yarn.live.applying.turn import Cause, Verdict
 from heddle.yarn.live.connection import Answer
 from heddle.yarn.live.controller import Step
+from heddle.yarn.live.metrics_age import figures_of
 from heddle.yarn.live.things_seen import Size
 
 PUT_BACK_WITHIN_S: Final = 5.0  # beyond the lease, from when the RM answers
@@ -34,9 +35,7 @@ _NODE: Final = re.compile(r"/nodes/(?P<name>[^/]+)/resource")
 _APP: Final = re.compile(r"/apps/(?P<name>[^/]+)/priority")
 _KIND_OF: Final = {"/nodes": SIZES, "/scheduler-conf": QUEUES, "/apps": PRIORITIES}
 
-
-class Broken(Exception):
-    """An invariant does not hold: the storm ends here."""
+Figures = tuple[float, ...]
 
 
 @dataclass
@@ -47,7 +46,7 @@ class Sight:
     is_true: dict[str, bool] = field(default_factory=dict)  # whether the last read was one of these
     nodes_text: str = ""  # what it was last told about nodes
     queues_text: str = ""
-    figures_s: dict[str, tuple[int, float]] = field(default_factory=dict)  # node -> memory in use, and since when
+    figures_s: dict[str, tuple[Figures, float]] = field(default_factory=dict)  # node -> what it measures, since when
 
     def nodes(self) -> dict[str, dict[str, Any]]:
         """Empty: something that cannot be read."""
@@ -80,6 +79,7 @@ class Watch:
         self.out_of_action: set[str] = set()  # processes that were so for longer than the lease, and go on now
         self._in_force: dict[str, tuple[int, float]] = {}  # policy, and since when
         self.policy_changes = 0
+        self._fits_since_s: dict[str, float] = {}
         self.broken: list[str] = []
 
     def breaks(self, what: str) -> None:
@@ -105,12 +105,14 @@ class Watch:
         if path == "/scheduler":
             sight.queues_text = answer.text
 
-    def before(self, process: Process, method: str, target: str, body: str | None) -> None:
-        """A change, just before it comes true."""
+    def before(self, process: Process, method: str, target: str, body: str | None, asked_s: float) -> None:
+        """A change, just before it comes true. `asked_s`: when it was on its way, by the timeline."""
         self.changes += 1
         sight = self._sights.setdefault(process.name, Sight())
         if method == "POST" and json.loads(body or "{}").get("overCommitTimeout") != -1:
             self.breaks(f"{process.name} resizes a node so that containers may be killed: {body}")
+        if self._machine.timeline.now_s - asked_s > self._lease_s:
+            return  # it hung with a request on its way: nobody could hold that back, and it puts everything back next
         for part, value in _asked(target, body or ""):
             place = self._yarn.truth.places.get(part)
             if place is None or same(part[0], place.now, value):
@@ -165,8 +167,8 @@ class Watch:
                 self.breaks(f"{process.name} raises {name} to {size} although {share:.0%} of its memory is in use")
         state = self._yarn.nodes[name]
         stale_s = (limits.stale_ms or 0) / 1000 + 2 * 1.5
-        used_mb, since_s = sight.figures_s.get(name, (0, self.now_s))
-        has_seen = state.frozen is not None and state.frozen.used_memory_mb == used_mb
+        figures, since_s = sight.figures_s.get(name, ((), self.now_s))
+        has_seen = state.frozen is not None and figures_of(state.frozen) == figures
         stands_still = has_seen and self.now_s - max(since_s, state.frozen_at_s) > stale_s
         if stands_still and any(size[r] > max(own[r], held[r]) for r in (MEMORY, VCORES)):
             self.breaks(f"{process.name} makes {name} {size} by figures that stand still")
@@ -186,11 +188,14 @@ class Watch:
 
     @property
     def is_guarded(self) -> bool:
-        """Whether somebody lives who can put things back."""
-        return any(not one.over and not one.dead for one in (*self.controllers, *self.watchdogs))
+        """Whether somebody lives who can put things back, and does not hang."""
+        now_s = self._machine.timeline.now_s
+        guards = (*self.controllers, *self.watchdogs)
+        return any(not one.over and not one.dead and one.hangs_until_s <= now_s for one in guards)
 
     def look(self) -> None:
         """Once a second."""
+        self._note_what_fits()
         if not self.is_guarded:
             self.guarded_since_s = self.now_s
         if self._yarn.killed:
@@ -239,7 +244,16 @@ class Watch:
         state, node = self._yarn.nodes[name], self._yarn.node(name)
         if node is None or not node.resizable:
             return False
-        return not state.may_kill or all(held <= own for held, own in zip(node.allocated, place.native, strict=True))
+        return not state.may_kill or self.now_s - self._fits_since_s.get(name, self.now_s) > PUT_BACK_WITHIN_S
+
+    def _note_what_fits(self) -> None:
+        """Since when what nodes hold fits what is to be put back."""
+        for (what, name, _), place in self._yarn.truth.ours().items():
+            node = self._yarn.node(name) if what == SIZES else None
+            if node is None or any(held > own for held, own in zip(node.allocated, place.native, strict=True)):
+                self._fits_since_s.pop(name, None)
+            else:
+                self._fits_since_s.setdefault(name, self.now_s)
 
     def stepped(self, process: Process) -> None:
         """At the end of every step: what is changed has a watchdog; one that was killed is replaced within a step."""
@@ -253,8 +267,8 @@ class Watch:
         self.out_of_action.discard(process.name)
         figures_s = self._sights[process.name].figures_s
         for name, node in step.snapshot.nodes.items():
-            if name not in figures_s or figures_s[name][0] != node.used_memory_mb:
-                figures_s[name] = node.used_memory_mb, self.now_s
+            if name not in figures_s or figures_s[name][0] != figures_of(node):
+                figures_s[name] = figures_of(node), self.now_s
             if name in self._yarn.nodes and node.state == "DECOMMISSIONING":
                 self._yarn.nodes[name].told = True
         for turn in step.turns:
