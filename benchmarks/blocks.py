@@ -3,7 +3,7 @@
 A trace of 100,000 tasks comes again and again (`heddle traces repeat`) until there are so many, and is run with
 everything on (`heddle simulate --blocks`), recorded, each in a process of its own. Peak resident MB, and time a task.
 With `--every SECONDS`, how far it has come; with `--folder`, workload and record stay there for whoever reads them next
-(`python -m benchmarks.record_reading`).
+(`python -m benchmarks.record_reading`); with `--check`, each run is verified as it goes on.
 """
 
 import argparse
@@ -25,12 +25,13 @@ ONCE = 100_000
 RECORD = "record"
 
 
-def measure(tasks: int, nodes: int, policy: str, folder: Path, every_s: float | None) -> dict[str, Any]:
+def measure(tasks: int, nodes: int, policy: str, folder: Path, every_s: float | None, check: bool) -> dict[str, Any]:
     """In a process of its own, from a file that another one has written."""
     file = folder / "repeated.parquet"
     subprocess.run(_command("write", tasks, nodes, file), cwd=CHECKOUT, check=True)
     began = time.monotonic()
-    with subprocess.Popen(_command("run", nodes, policy, file), cwd=CHECKOUT, stdout=subprocess.PIPE, text=True) as run:
+    command = _command("run", nodes, policy, file, int(check))
+    with subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True) as run:
         while True:
             try:
                 told, _ = run.communicate(timeout=every_s)
@@ -79,7 +80,7 @@ def _write(tasks: int, nodes: int, file: Path) -> None:
     write_repeated(once, max(1, tasks // ONCE), period_of(once), file)
 
 
-def _run(nodes: int, policy: str, file: Path) -> dict[str, Any]:
+def _run(nodes: int, policy: str, file: Path, check: bool) -> dict[str, Any]:
     from heddle.analysis.measures.metrics import run_metrics
     from heddle.model.cluster import YARN
     from heddle.policy.parse import parse_policy
@@ -91,7 +92,7 @@ def _run(nodes: int, policy: str, file: Path) -> dict[str, Any]:
     chosen = parse_policy(policy)
     prepare_engine([chosen], len(cluster.resources))  # a checkout that nobody has run yet compiles: that is no task's
     wall, cpu = time.perf_counter(), time.process_time()
-    run = simulate(ParquetBlocks(file), cluster, chosen, seed=SEED, record=file.with_name(RECORD))
+    run = simulate(ParquetBlocks(file), cluster, chosen, seed=SEED, record=file.with_name(RECORD), check=check)
     simulated_mb = peak_rss_mb()
     metrics = run_metrics(run)
     return {
@@ -112,12 +113,14 @@ def main() -> None:
     options.add_argument("--policy", default=POLICY)
     options.add_argument("--every", type=float, help="seconds between two lines about how far a run has come")
     options.add_argument("--folder", type=Path, help="where workload and record stay; of several runs, the last")
+    options.add_argument("--check", action="store_true", help="verify the run, as `heddle simulate --check` does")
     given = options.parse_args()
-    print(f"{given.policy}, {given.nodes} nodes, recorded", flush=True)
+    checked = " and checked" if given.check else ""
+    print(f"{given.policy}, {given.nodes} nodes, recorded{checked}", flush=True)
     for tasks in given.tasks:
         with nullcontext(given.folder) if given.folder else tempfile.TemporaryDirectory() as folder:
             Path(folder).mkdir(exist_ok=True)
-            found = measure(tasks, given.nodes, given.policy, Path(folder), given.every)
+            found = measure(tasks, given.nodes, given.policy, Path(folder), given.every, given.check)
         cpu_us, wall_us = (1e6 * found[name] / found["tasks"] for name in ("cpu_s", "wall_s"))
         took = f"{cpu_us:.1f} us of CPU a task, {wall_us:.1f} us of time"
         memory = f"{found['peak_rss_mb']:,.0f} MB ({found['simulated_mb']:,.0f} MB before the metrics)"
@@ -129,7 +132,7 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["write", tasks, nodes, file]:
             _write(int(tasks), int(nodes), Path(file))
-        case ["run", nodes, policy, file]:
-            print(json.dumps(_run(int(nodes), policy, Path(file))))
+        case ["run", nodes, policy, file, check]:
+            print(json.dumps(_run(int(nodes), policy, Path(file), check == "1")))
         case _:
             main()

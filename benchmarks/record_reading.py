@@ -1,7 +1,7 @@
 """What those who read a record take: `python -m benchmarks.record_reading RECORD [RECORD ...]`.
 
 Peak resident MB and CPU of each command, in a process of its own. `python -m benchmarks.blocks --folder FOLDER` writes
-records of any length (FOLDER/record).
+records of any length (FOLDER/record); if it is killed, a partial one (FOLDER/record.partial).
 """
 
 import argparse
@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from benchmarks.heddle_run import CHECKOUT
 
@@ -28,9 +29,8 @@ def main() -> None:
     options.add_argument("--only", choices=COMMANDS, nargs="+", default=list(COMMANDS))
     given = options.parse_args()
     for record in given.records:
-        manifest = json.loads((record / "manifest.json").read_text())
         rows = {
-            table: sum(one["rows"] for name, one in manifest["files"].items() if name.startswith(f"{table}-"))
+            table: sum(one["rows"] for name, one in _files(record).items() if name.startswith(f"{table}-"))
             for table in ("jobs", "attempts", "events")
         }
         print(", ".join(f"{count:,} {table}" for table, count in rows.items()), flush=True)
@@ -41,6 +41,16 @@ def main() -> None:
             )
             told = done.stdout if done.returncode == 0 else f"ended with exit code {done.returncode}"
             print(f"  {what:26} {told.strip()}", flush=True)
+
+
+def _files(record: Path) -> dict[str, Any]:
+    """By name; of a partial record, those that its journal lists."""
+    from heddle.record.files import is_partial
+    from heddle.record.journal import read_journal
+
+    if is_partial(record):
+        return read_journal(record).parts
+    return dict(json.loads((record / "manifest.json").read_text())["files"])
 
 
 def _read(record: str, command: str, *options: str) -> None:

@@ -6,13 +6,15 @@ import dataclasses
 import json
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from heddle.analysis.measures.metrics import run_metrics
+from heddle.analysis.soundness.happenings import in_order
 from heddle.cli.main import run as command
-from heddle.model.errors import BadInput, RunRefused
+from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.model.workload import Workload
 from heddle.record import parts
 from heddle.record import run as record_run
@@ -137,9 +139,34 @@ def test_the_command_reads_blocks(tmp_path: Path, capsys: pytest.CaptureFixture[
     blocks = json.loads(capsys.readouterr().out)
     assert blocks["jct_s"] == whole["jct_s"]
     assert content(tmp_path / "blocks") == content(tmp_path / "whole")
+    assert command([*asked[:-1], "--record", str(tmp_path / "checked"), "--blocks", "--check"]) == 0
+    assert "check: all invariants hold" in capsys.readouterr().err
+    assert content(tmp_path / "checked") == content(tmp_path / "whole")
     assert command([*asked, "--blocks"]) == 2
     assert "--record" in capsys.readouterr().err
     assert command(["simulate", "mix", "--blocks", "--record", str(tmp_path / "other")]) == 2
+
+
+def test_a_run_that_breaks_a_rule_is_found_out_and_leaves_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All containers are said to have run on node 0: the same is found whole, whole while recorded, and in blocks."""
+
+    def on_node_0(*given: Any, **options: Any) -> Any:
+        told = in_order(*given, **options)
+        told["node"] = 0
+        return told
+
+    workload, cluster = make_workload(MIX, 1), suggested_cluster(MIX)
+    monkeypatch.setattr("heddle.run_check.in_order", on_node_0)
+    found = []
+    for jobs, record in ((workload, False), (workload, tmp_path / "r"), (BlocksInMemory(workload, 50), tmp_path / "r")):
+        with pytest.raises(CheckFailed) as caught:
+            simulate(jobs, cluster, "fifo", record=record, check=True)
+        found.append(caught.value.found)
+    assert found[0][0].startswith("memory_mb promised twice")
+    assert found[0] == found[1] == found[2]
+    assert not any(tmp_path.iterdir())
 
 
 def repeated_in_memory(workload: Workload, times: int, every_ms: int) -> Workload:

@@ -107,7 +107,7 @@ def test_attempts_stand_in_the_order_of_their_ends() -> None:
 
 
 def test_a_run_that_fails_its_check_leaves_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heddle.run.broken_invariants", lambda *_, **__: ["a rule"])
+    monkeypatch.setattr("heddle.run_check.Watch.broken", lambda *_, **__: ["a rule"])
     with pytest.raises(CheckFailed):
         made(MIX, "fifo", record=tmp_path / "record", check=True)
     assert not any(tmp_path.iterdir())

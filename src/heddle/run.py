@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Final, Literal, get_args
 
 import polars as pl
 
-from heddle.analysis.soundness.happenings import in_order
-from heddle.analysis.soundness.invariants import broken_invariants, sums_left
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
 from heddle.model.resources import MAX_RESOURCES
@@ -29,6 +29,7 @@ from heddle.record.manifest import FORMAT_VERSION
 from heddle.record.run import Run
 from heddle.record.writing import record_folder
 from heddle.run_blocks import AlignedBlocks, BlockStream
+from heddle.run_check import BlocksTogether, BlockWatch, Together, Watch
 from heddle.run_record import tables_of, tables_without_jobs, totals
 from heddle.run_stream import LogStream
 from heddle.sim import codes
@@ -64,15 +65,16 @@ def simulate(
     a folder, and what comes out is the same.
     With `record` every attempt and event is kept, otherwise each task's last attempt. If it is a folder, the record is
     written there while the run goes on; the run that is returned reads attempts and events from it when asked for them.
-    `check` verifies afterwards that the run can be right, from its complete log, which is held in memory for that.
+    `check` verifies that the run can be right: where there is a folder, piece by piece while the run goes on, else from
+    the log that is held in memory. A run that fails leaves no record.
     `told`: what whoever starts the run knows better for the manifest. BadInput: the workload does not fit the cluster,
     or the record cannot be written; RunRefused: this cannot be simulated; CheckFailed: the run broke a rule.
     """
     chosen = parse_policy(policy) if isinstance(policy, str) else policy
     if not isinstance(workload, Workload):
-        if not isinstance(record, Path) or check or executor != "native":
-            raise RunRefused("jobs that come in blocks need a folder for the record, no check, and the native executor")
-        return _simulate_in_blocks(workload, cluster, chosen, seed, record, told or {})
+        if not isinstance(record, Path) or executor != "native":
+            raise RunRefused("jobs that come in blocks need a folder for the record, and the native executor")
+        return _simulate_in_blocks(workload, cluster, chosen, seed, record, check, told or {})
     check_executor([chosen], workload, cluster, executor)
     return simulate_by(_executing(executor), workload, cluster, chosen, seed, record, check, executor, told or {})
 
@@ -107,23 +109,36 @@ def simulate_by(
         return known | _known_after(ended, aligned.has_use, cluster) | took | dict(told_after(jobs))
 
     if isinstance(record, Path):
-        with record_folder(record, known) as folder, LogStream(folder, aligned, cluster) as stream:
-            ended = run(True, keeper=None if check else stream)
-            _verify(ended, aligned, cluster, check)
-            ended.hand_over(stream)
+        with (
+            record_folder(record, known) as folder,
+            LogStream(folder, aligned, cluster) as stream,
+            TemporaryFile(dir=folder.place) as file,
+        ):
+            watch = Watch(aligned, cluster, file) if check else None
+            ended = run(True, keeper=Together(stream, watch) if watch else stream)
+            _verify(ended, watch)
             short = stream.finish(ended)
             manifest = known_after(ended, short["jobs"])
             folder.finish(manifest)
         attempts, events = (stored_table(record, name) for name in ("attempts", "events"))
         return Run(manifest=manifest, attempts=attempts, events=events, **short)
     ended = run(record or check)
-    _verify(ended, aligned, cluster, check)
+    watch = Watch(aligned, cluster, BytesIO()) if check else None
+    if watch:
+        ended.hand_over(watch)
+    _verify(ended, watch)
     found = tables_of(ended, aligned, cluster, record=record)
     return Run(manifest=known_after(ended, found["jobs"]), **found)
 
 
 def _simulate_in_blocks(
-    source: JobBlocks, cluster: Cluster, chosen: Policy, seed: int, record: Path, told: Mapping[str, Any]
+    source: JobBlocks,
+    cluster: Cluster,
+    chosen: Policy,
+    seed: int,
+    record: Path,
+    check: bool,
+    told: Mapping[str, Any],
 ) -> Run:
     began = time.perf_counter()
     check_seed_and_cluster(cluster, seed)
@@ -133,9 +148,14 @@ def _simulate_in_blocks(
     known = _known_before(source.about, source.hash(), cluster, chosen, seed, "native")
     known |= {"compile_s": compile_s} | dict(told)
     known |= {"complete_attempts": True, "use_known": blocks.facts.use_known}
-    with record_folder(record, known) as folder, BlockStream(folder, blocks, about, cluster) as stream:
-        ended = run_blocks(blocks, cluster, chosen, seed, stream)
-        _verify(ended, about, cluster, check=False)
+    with (
+        record_folder(record, known) as folder,
+        BlockStream(folder, blocks, about, cluster) as stream,
+        TemporaryFile(dir=folder.place) as file,
+    ):
+        watch = BlockWatch(blocks, about, cluster, file) if check else None
+        ended = run_blocks(blocks, cluster, chosen, seed, BlocksTogether(stream, watch) if watch else stream)
+        _verify(ended, watch)
         stream.finish()
         took = {"wall_s": time.perf_counter() - began, "peak_rss_mb": peak_rss_mb()}
         manifest = known | _known_after(ended, blocks.facts.use_known, cluster) | took
@@ -145,17 +165,11 @@ def _simulate_in_blocks(
     return Run(manifest=manifest, jobs=jobs, stages=stages, attempts=attempts, events=events, **short)
 
 
-def _verify(ended: Ended, workload: Workload, cluster: Cluster, check: bool) -> None:
-    """CheckFailed, if that is to be looked for and the run broke a rule."""
+def _verify(ended: Ended, watch: Watch | None) -> None:
+    """CheckFailed if somebody watched the run, and it broke a rule."""
     if ended.status not in (codes.FINISHED, codes.STALLED, codes.LIVELOCK):
         raise RuntimeError(f"the engine stopped with status {ended.status}, which is a defect of heddle")
-    if not check:
-        return
-    finished = ended.status == codes.FINISHED
-    told = in_order(ended.logs, ended.attempts, workload)
-    broken = broken_invariants(told, workload, cluster, ended.counts, finished=finished)
-    broken += sums_left(ended.sim.shown) if finished else []
-    if broken:
+    if watch is not None and (broken := watch.broken(ended)):
         raise CheckFailed(broken)
 
 

@@ -44,7 +44,9 @@ class AlignedBlocks:
         """BadInput where the workload does not fit the cluster, RunRefused where it cannot be run in blocks."""
         self._source, self._cluster = source, cluster
         gathered = Gathered()
+        self.first_jobs: list[int] = []  # of each block
         for block in source:
+            self.first_jobs.append(gathered.n_jobs)
             if problems := check_fits(block, cluster):
                 raise BadInput(problems)
             if block.running_on is not None:

@@ -77,7 +77,7 @@ class LogTables:
         for r, name in enumerate(self._workload.resources):
             columns[f"used_{name}_ms"] = known(rows["used_ms"][r], used)
         if self._numbers is not None:
-            columns |= self._numbered(columns["job"], stage=stage, task=task)
+            columns |= self._numbers.in_place_of(columns["job"], stage=stage, task=task)
         columns["allocation"] = rows["allocated_place"]
         columns["ended_at_ms"] = known(rows["ended_at_ms"], over)
         columns["started_at_ms"] = known(rows["started_at_ms"], rows["started_at_ms"] != codes.NEVER)
@@ -107,15 +107,8 @@ class LogTables:
             "value": value,
         }
         if self._numbers is not None:
-            columns |= self._numbered(rows["job"], stage=rows["stage"])
+            columns |= self._numbers.in_place_of(rows["job"], stage=rows["stage"])
         return frame_of(self._events, columns)
-
-    def _numbered(self, job: Column, **rows: Column) -> dict[str, Column]:
-        """Numbers of the whole workload in place of rows; what is below 0 stands for none."""
-        assert self._numbers is not None
-        before = {"stage": self._numbers.stages_before, "task": self._numbers.tasks_before}
-        found = {name: np.where(of >= 0, of + before[name][job], of) for name, of in rows.items()}
-        return found | {"job": np.where(job >= 0, self._numbers.job[job], job)}
 
 
 def frame_of(table: Table, columns: Mapping[str, Any]) -> pl.DataFrame:

@@ -44,6 +44,9 @@ class LogParts:
     def keep_attempts(self, rows: Rows) -> None:
         self.hand_over(self._attempts.add, rows)
 
+    def drained(self, under_way: Callable[[], Rows]) -> None:
+        """Attempts under way are written when they end."""
+
     def read_as(self, log: LogTables) -> None:
         """What is kept from now on means something else."""
         self.hand_over(self._events.read_by, log.events)

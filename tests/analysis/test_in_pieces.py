@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from heddle.analysis.measures import numbers_in_pieces
@@ -26,27 +28,33 @@ from heddle.record import run as record_run
 from heddle.record.files import read_record
 from heddle.record.run import Run
 from heddle.record.stored import StoredTable
+from heddle.record.writing import RecordFolder
 from heddle.run import simulate
 from heddle.traces.catalogue import make_workload, suggested_cluster
 
-RUNS = (  # and how many rows a part of the record has
-    ("mix(jobs=12)", "capacity+usage-feedback+admission-control", 150),
-    ("am-storm", "fifo", 11),  # stalls
-    ("network-dags", "fifo+network-aware", 200),
-    ("phases", "dress", 90),
+RUNS = (  # how many rows a part of the record has, and after how many parts of attempts the run is killed; 0: it is not
+    ("mix(jobs=12)", "capacity+usage-feedback+admission-control", 150, 0),
+    ("am-storm", "fifo", 11, 0),  # stalls
+    ("network-dags", "fifo+network-aware", 200, 0),
+    ("phases", "dress", 90, 0),
+    ("mix(jobs=30)", "fair", 25, 20),
 )
 
 
 class Both:
     """A run in memory, and the same from disk, where everything is cut into pieces and hardly anything is held."""
 
-    def __init__(self, name: str, policy: str, rows: int, folder: Path) -> None:
-        self._rows = rows
+    def __init__(self, name: str, policy: str, rows: int, killed_after: int, folder: Path) -> None:
+        self._rows, self.killed = rows, killed_after > 0
         workload, cluster = make_workload(name, 1), suggested_cluster(name)
-        self.whole = simulate(workload, cluster, policy, seed=1, record=True)
-        with self._small():
+        left = folder.with_name("left")
+        with self._small(), copied_after(killed_after, left):
             simulate(workload, cluster, policy, seed=1, record=folder)
-            self.stored = read_record(folder)
+            self.stored = read_record(left if killed_after else folder)
+        if killed_after:  # tests/test_streaming.py compares its rows with those of a run that was not killed
+            self.whole = Run(manifest=self.stored.manifest, **read_record(left).tables())
+        else:
+            self.whole = simulate(workload, cluster, policy, seed=1, record=True)
 
     def of(self, analysis: Callable[[Run], Any]) -> tuple[Any, Any]:
         """What it says of both. It must not have read a long table of the second one as a whole."""
@@ -67,7 +75,22 @@ class Both:
             yield
 
 
-@pytest.fixture(scope="module", params=RUNS, ids=lambda one: str(one[0]))
+@contextmanager
+def copied_after(parts_of_attempts: int, place: Path) -> Iterator[None]:
+    """What a run that is killed then would leave of its record."""
+    add_part = RecordFolder.add_part
+
+    def add(self: RecordFolder, table: str, frame: pl.DataFrame) -> None:
+        add_part(self, table, frame)
+        if table == "attempts" and len(self.part_files(table)) == parts_of_attempts:
+            shutil.copytree(self.place, place)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RecordFolder, "add_part", add)
+        yield
+
+
+@pytest.fixture(scope="module", params=RUNS, ids=lambda one: f"{one[0]}{', killed' if one[3] else ''}")
 def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Both:
     return Both(*request.param, tmp_path_factory.mktemp("both") / "record")
 
@@ -86,6 +109,14 @@ def same(one: Any, other: Any) -> None:
         assert one == pytest.approx(other, rel=1e-9, abs=1e-9)
     else:
         assert one == other
+
+
+def test_what_a_killed_run_left_is_partial_and_its_jobs_stay_on_disk_too(both: Both) -> None:
+    assert (both.stored.manifest["outcome"] == "partial") == both.killed
+    if both.killed:
+        assert "known up to" in both.stored.manifest["reason"]
+        assert isinstance(vars(both.stored)["jobs"], StoredTable)
+        assert 0 < both.whole.jobs["ended_at_ms"].null_count() < both.whole.jobs.height
 
 
 TOOK = ("wall_s", "simulate_s", "peak_rss_mb", "compile_s", "tasks_per_s")

@@ -92,7 +92,7 @@ def test_stock_yarn_may_have_the_bridge(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_failed_check_exits_with_1(
     tasks: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heddle.run.broken_invariants", lambda *_, **__: ["the clock runs backwards"])
+    monkeypatch.setattr("heddle.run_check.Watch.broken", lambda *_, **__: ["the clock runs backwards"])
     assert run(["simulate", tasks, "--cluster", "1x2048x2", "--check"]) == 1
     assert "check failed: the clock runs backwards" in capsys.readouterr().err
 

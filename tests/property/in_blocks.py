@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,9 @@ class Told:
 
     def keep_attempts(self, rows: npt.NDArray[Any]) -> None:
         self.attempts.append(self._numbered(rows, "stage", "task"))
+
+    def drained(self, under_way: Callable[[], Any]) -> None:
+        pass
 
     def keep_jobs(self, jobs: JobsThen) -> None:
         for number, state, ran in zip(jobs.number, jobs.state, jobs.ran, strict=True):

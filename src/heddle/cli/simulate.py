@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from heddle.model.cluster import Cluster
     from heddle.model.workload import Workload
     from heddle.record.run import Run
+
+_ALL_HOLD: Final = "check: all invariants hold"
 
 
 def simulate(
@@ -95,11 +97,9 @@ def simulate(
     limit_levers(lever_timeout)
     rule = rule_of(choose, executor, candidate, every, horizon)
     if blocks:
-        if rule is not None or report is not None or check or record is None or executor not in (None, "native"):
-            raise BadInput.of(
-                "--blocks", "needs --record; --choose, --report, --check and other executors need all jobs"
-            )
-        return _in_blocks(workload, policy, cluster, seed, record, json)
+        if rule is not None or report is not None or record is None or executor not in (None, "native"):
+            raise BadInput.of("--blocks", "needs --record; --choose, --report and other executors need all jobs")
+        return _in_blocks(workload, policy, cluster, seed, record, check, json)
     named, loaded, on = read_all(
         lambda: None if policy is None else parse_policy(policy),
         lambda: workload_for(workload, seed),
@@ -132,11 +132,13 @@ def simulate(
     else:
         print_tables([_table(metrics), *([] if choices is None else [choices_table(choices)])])
         if check:
-            say("check: all invariants hold")
+            say(_ALL_HOLD)
     return DONE if metrics["outcome"] == "finished" else FAILED
 
 
-def _in_blocks(workload: str, policy: str | None, cluster: str | None, seed: int, record: Path, as_json: bool) -> int:
+def _in_blocks(
+    workload: str, policy: str | None, cluster: str | None, seed: int, record: Path, check: bool, as_json: bool
+) -> int:
     from heddle.analysis.measures.metrics import run_metrics
     from heddle.policy.parse import parse_policy
     from heddle.policy.present import present_policy
@@ -150,13 +152,15 @@ def _in_blocks(workload: str, policy: str | None, cluster: str | None, seed: int
     )
     chosen = named or present_policy(on) or parse_policy("fifo")
     told = {"started_by": ["heddle", *sys.argv[1:]], "compile_s": compile_with_message([chosen], len(on.resources))}
-    run = run_simulation(source, on, chosen, seed=seed, record=record, told=told)
+    run = run_simulation(source, on, chosen, seed=seed, record=record, check=check, told=told)
     say(f"wrote the record {record}")
     metrics = run_metrics(run)
     if as_json:
         print_json(metrics)
     else:
         print_tables([_table(metrics)])
+        if check:
+            say(_ALL_HOLD)
     return DONE if metrics["outcome"] == "finished" else FAILED
 
 

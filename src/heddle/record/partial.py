@@ -2,27 +2,30 @@
 
 Attempts and events are noted when they happen, so that each table is complete up to its last row; the earlier of the
 two instants is how far the run is known. What came of the jobs by then, and the totals, are worked out from them.
+Tables with several parts stay on disk, as those of a whole record do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import polars as pl
 
 from heddle.model.errors import BadInput
-from heddle.model.reasons import JobOutcome, Outcome
-from heddle.model.workload import AM, INNER
-from heddle.record.journal import Left, read_journal
+from heddle.model.reasons import Outcome
+from heddle.model.workload import INNER
+from heddle.record.jobs_so_far import JobsSoFar
+from heddle.record.journal import JOURNAL_FILE, Left, read_journal
 from heddle.record.manifest import FORMAT_VERSION, PARTIAL, manifest_problems
 from heddle.record.parts import part_name, read_part
 from heddle.record.run import Run
 from heddle.record.schema import SUBMITTED, Table, submitted, tables
+from heddle.record.stored import StoredTable
 
 _BEFORE_THE_RUN: Final = (SUBMITTED, "shapes", "stages", "nodes")
-_WORDS: Final = {int(JobOutcome.FINISHED): "finished", int(JobOutcome.FAILED): "failed"}
+_NOTED_AT: Final = {"attempts": "ended_at_ms", "events": "at_ms"}
 
 
 def read_partial(folder: Path) -> Run:
@@ -35,90 +38,110 @@ def read_partial(folder: Path) -> Run:
     if not isinstance(resources, list) or not all(isinstance(name, str) for name in resources):
         raise BadInput.of(str(folder), "its journal does not name the resources of the run")
     known = tables(resources) | {SUBMITTED: submitted()}
-    frames = {name: _whole_parts(folder, known[name], left) for name in (*_BEFORE_THE_RUN, "attempts", "events")}
-    if not (frames["attempts"].height and frames["events"].height):
+    parts = {name: _whole_parts(folder, known[name], left) for name in (*_BEFORE_THE_RUN, *_NOTED_AT)}
+    last_end, last_event = parts["attempts"].last_ms, parts["events"].last_ms
+    if last_end is None or last_event is None:
         what = "the run was ended, or is, before the first parts of both attempts and events: nothing can be told yet"
         raise BadInput.of(str(folder), what)
-    until = _known_until(frames["attempts"], frames["events"])
-    attempts = frames["attempts"].filter(pl.col("ended_at_ms") <= until)
-    events = frames["events"].filter(pl.col("at_ms") <= until)
+    until = min(last_end, last_event) - 1  # of the last instant itself rows may be missing
+    attempts, events = (parts[name].stored(_up_to(until, at_ms)) for name, at_ms in _NOTED_AT.items())
+    shapes = parts["shapes"].stored().whole()
     manifest = left.known | {
         "outcome": PARTIAL,
         "reason": f"the run was ended before it was over, and is known up to {until / 1000:,.3f} s",
         **dict.fromkeys(("wall_s", "simulate_s", "peak_rss_mb")),
-        "totals": _totals(attempts, frames["shapes"], left.known),
+        "totals": _totals(attempts, shapes, left.known),
     }
     if problems := manifest_problems(manifest, str(folder)):
         raise BadInput(problems)
     return Run(
         manifest=manifest,
-        jobs=_jobs(frames[SUBMITTED], attempts, events, known["jobs"]),
-        attempts=attempts,
-        shapes=frames["shapes"],
-        stages=frames["stages"],
-        nodes=frames["nodes"],
-        events=events,
+        jobs=_jobs(parts[SUBMITTED], attempts, events, known["jobs"]).held(),
+        attempts=attempts.held(),
+        shapes=shapes,
+        stages=parts["stages"].stored().held(),
+        nodes=parts["nodes"].stored().whole(),
+        events=events.held(),
     )
 
 
-def _whole_parts(folder: Path, table: Table, left: Left) -> pl.DataFrame:
+class _Parts(NamedTuple):
     """The parts of a table up to the first that is not there as it was written."""
-    frames = [table.empty()]
-    while (name := part_name(table.name, len(frames) - 1)) in left.parts:
+
+    rows: dict[Path, int]  # of each file
+    last_ms: int | None  # when the last of them was noted; None: there are none, or they were known before the run
+
+    def stored(self, read: Callable[[Path], pl.LazyFrame] | None = None) -> StoredTable:
+        return StoredTable(list(self.rows), read)
+
+
+def _whole_parts(folder: Path, table: Table, left: Left) -> _Parts:
+    """Each is looked at, one after another, and none is held."""
+    rows: dict[Path, int] = {}
+    last_ms: int | None = None
+    while (name := part_name(table.name, len(rows))) in left.parts:
         try:
-            frames.append(read_part(folder / name, table, left.parts[name]))
+            part = read_part(folder / name, table, left.parts[name])
         except BadInput:
             if table.name in _BEFORE_THE_RUN:
                 raise
             break
-    return pl.concat(frames)
+        rows[folder / name] = part.height
+        if table.name in _NOTED_AT and part.height:
+            last_ms = part.select(pl.col(_NOTED_AT[table.name]).max()).item()
+    if not rows and table.name in _BEFORE_THE_RUN:
+        raise BadInput.of(str(folder / JOURNAL_FILE), f"lists no file of the table {table.name}")
+    return _Parts(rows, last_ms)
 
 
-def _known_until(attempts: pl.DataFrame, events: pl.DataFrame) -> int:
-    """The instant before the last that both tables tell of: of the last itself rows may be missing."""
-    last_end, last_event = attempts["ended_at_ms"].max(), events["at_ms"].max()
-    assert isinstance(last_end, int)
-    assert isinstance(last_event, int)
-    return min(last_end, last_event) - 1
+def _up_to(until: int, at_ms: str) -> Callable[[Path], pl.LazyFrame]:
+    return lambda file: pl.scan_parquet(file).filter(pl.col(at_ms) <= until)
 
 
-def _jobs(known: pl.DataFrame, attempts: pl.DataFrame, events: pl.DataFrame, table: Table) -> pl.DataFrame:
-    containers = attempts.filter(pl.col("kind") != INNER)
-    began = pl.col("started_at_ms")
-    started = containers.group_by("job").agg(
-        am_started_at_ms=began.filter(pl.col("kind") == AM).min(),
-        started_at_ms=began.filter(pl.col("kind") != AM).min(),
-    )
-    ended = events.filter(pl.col("kind") == "job_ended").select(
-        "job", ended_at_ms="at_ms", outcome=pl.col("value").replace_strict(_WORDS, return_dtype=pl.String)
-    )
-    jobs = known.join(started, on="job", how="left", maintain_order="left")
-    jobs = jobs.join(ended, on="job", how="left", maintain_order="left")
-    return jobs.with_columns(pl.col("outcome").fill_null("unfinished")).select(
-        pl.col(column.name).cast(column.dtype) for column in table.columns
-    )
+def _jobs(submitted: _Parts, attempts: StoredTable, events: StoredTable, table: Table) -> StoredTable:
+    """What was known of them before the run, and beside it what came of them."""
+    came_of = JobsSoFar(sum(submitted.rows.values()))
+    for piece in attempts.pieces():
+        came_of.add_attempts(piece)
+    for piece in events.pieces():
+        came_of.add_events(piece)
+    first, begins = 0, {}
+    for file, count in submitted.rows.items():
+        begins[file] = first
+        first += count
+
+    def read(file: Path) -> pl.LazyFrame:
+        beside = came_of.columns(begins[file], submitted.rows[file])
+        both = pl.concat([pl.scan_parquet(file), beside.lazy()], how="horizontal")
+        return both.select(pl.col(column.name).cast(column.dtype) for column in table.columns)
+
+    return submitted.stored(read)
 
 
-def _totals(attempts: pl.DataFrame, shapes: pl.DataFrame, known: Mapping[str, Any]) -> dict[str, Any]:
+def _totals(attempts: StoredTable, shapes: pl.DataFrame, known: Mapping[str, Any]) -> dict[str, Any]:
     """As the engine sums them up, from the attempts that had ended."""
-    containers = attempts.filter(pl.col("kind") != INNER).join(shapes, on="shape", how="left")
+    resources, is_container = known["resources"], pl.col("kind") != INNER
     span = pl.col("ended_at_ms") - pl.col("allocated_at_ms").clip(0)
-    outcome = attempts["outcome"]
 
-    def ended_as(*which: Outcome) -> int:
-        return int(outcome.is_in([int(one) for one in which]).sum())
+    def ended_as(which: Outcome) -> pl.Expr:
+        return (pl.col("outcome") == int(which)).sum()
 
-    def total(name: str) -> int:
-        return int(attempts[name].sum())
-
-    return {
-        "reserved_ms": [int(containers.select((pl.col(name) * span).sum()).item()) for name in known["resources"]],
-        "used_ms": [total(f"used_{name}_ms") if known.get("use_known") else None for name in known["resources"]],
+    sums = {f"reserved {name}": (pl.col(name) * span).filter(is_container).sum() for name in resources}
+    sums |= {f"used {name}": pl.col(f"used_{name}_ms").sum() for name in resources}
+    sums |= {
         "crashed_tasks": ended_as(Outcome.CRASHED),
         "killed_tasks": ended_as(Outcome.LIMIT_KILLED),
-        "retried_tasks": int((attempts["attempt"] > 0).sum()),
+        "retried_tasks": (pl.col("attempt") > 0).sum(),
         "preempted_tasks": ended_as(Outcome.PREEMPTED),
-        "allocations": containers.height,
+        "allocations": is_container.sum(),
+    }
+    rows = attempts.scan().join(shapes.lazy(), on="shape", how="left")
+    found = rows.select(**sums).collect(engine="streaming").row(0, named=True)
+    reserved, used = ([found.pop(f"{word} {name}") for name in resources] for word in ("reserved", "used"))
+    return {
+        "reserved_ms": reserved,
+        "used_ms": used if known.get("use_known") else [None] * len(resources),
+        **found,
         # What was read locally is in no table, and the others alone would look like all that was read.
         **dict.fromkeys(("moved_bytes", "cross_rack_bytes", "local_bytes", "fetch_ms")),
     }

@@ -6,7 +6,7 @@ neighbouring jobs. Which ones do is looked up once, in the columns that say so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -28,20 +28,24 @@ class Extent(NamedTuple):
 
 
 class StoredTable:
-    """The files of its parts, in order."""
+    """The files of its parts, in order. `read`: what the rows of a file mean, where they are not rows of the table."""
 
-    def __init__(self, files: Sequence[Path]) -> None:
-        self._files = list(files)
+    def __init__(self, files: Sequence[Path], read: Callable[[Path], pl.LazyFrame] | None = None) -> None:
+        self._files, self._read = list(files), read
 
     def whole(self) -> pl.DataFrame:
         return pl.concat(self.pieces())
 
+    def held(self) -> pl.DataFrame | StoredTable:
+        """A table of a single part is short enough to be in memory."""
+        return self if len(self._files) > 1 else self.whole()
+
     def scan(self) -> pl.LazyFrame:
         """For queries that Polars can work out without holding all of it."""
-        return pl.scan_parquet(self._files)
+        return pl.scan_parquet(self._files) if self._read is None else pl.concat(map(self._read, self._files))
 
     def pieces(self) -> Iterator[pl.DataFrame]:
-        return (pl.read_parquet(file) for file in self._files)
+        return map(self._rows, self._files)
 
     def of_jobs(self, first: int, last: int) -> pl.DataFrame:
         """The rows of the jobs from one number to another, both included, in order."""
@@ -56,7 +60,7 @@ class StoredTable:
             if np.searchsorted(sought, one.first) < np.searchsorted(sought, one.last, side="right")
         ]
         which = pl.col("job").is_in(numbers.implode())
-        return pl.concat([pl.read_parquet(file).filter(which) for file in files or self._files[:1]])
+        return pl.concat([self._rows(file).filter(which) for file in files or self._files[:1]])
 
     def events_between(self, first_ms: int, last_ms: int, kinds: Sequence[str]) -> pl.DataFrame:
         """Events of these kinds from one instant to another, both included: most events are sizes of nodes."""
@@ -74,7 +78,7 @@ class StoredTable:
         """Events up to an instant; the latest part comes first, but the rows of each are in order."""
         for file, one in zip(reversed(self._files), reversed(self._times), strict=True):
             if one.first <= last_ms:
-                yield pl.read_parquet(file).filter(pl.col("at_ms") <= last_ms)
+                yield self._rows(file).filter(pl.col("at_ms") <= last_ms)
 
     @cached_property
     def _jobs(self) -> list[Extent]:
@@ -92,14 +96,18 @@ class StoredTable:
     def _extents(self, least: pl.Expr, most: pl.Expr) -> list[Extent]:
         found = []
         for file in self._files:
-            first, last = pl.scan_parquet(file).select(first=least, last=most).collect().row(0)
+            rows = pl.scan_parquet(file) if self._read is None else self._read(file)
+            first, last = rows.select(first=least, last=most).collect().row(0)
             found.append(Extent(_FOREVER, -_FOREVER) if first is None else Extent(first, last))
         return found
 
     def _meeting(self, extents: list[Extent], first: int, last: int, which: pl.Expr) -> Iterator[pl.DataFrame]:
         """The rows of the parts that may have some; at least one frame, which may be empty."""
         files = [file for file, one in zip(self._files, extents, strict=True) if one.meets(first, last)]
-        return (pl.read_parquet(file).filter(which) for file in files or self._files[:1])
+        return (self._rows(file).filter(which) for file in files or self._files[:1])
+
+    def _rows(self, file: Path) -> pl.DataFrame:
+        return pl.read_parquet(file) if self._read is None else self._read(file).collect()
 
 
 BEGAN: Final = pl.min_horizontal("asked_at_ms", "allocated_at_ms")

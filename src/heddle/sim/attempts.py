@@ -1,4 +1,4 @@
-"""The attempts of a run that were under way when it was over; those that ended are in its log."""
+"""The attempts of a run that are under way; those that ended are in its log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_OUTCOME: Final = -1
 
 
 def attempts_held(sim: Sim) -> npt.NDArray[Any]:
-    """The attempts that had not ended when the run was over."""
+    """The attempts that have not ended."""
     slots = np.flatnonzero(sim.slot["phase"] != FREE)
     slot, container = sim.slot[slots], sim.shown.container[slots]
     held = np.zeros(len(slots), dtype_of(Attempt, slot["used_ms"].shape[1]))

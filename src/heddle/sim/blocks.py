@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -28,11 +29,12 @@ class JobsThen(NamedTuple):
     number: npt.NDArray[np.int64]
     state: npt.NDArray[np.int8]
     ran: Rows  # their rows of job_run
+    allocated: npt.NDArray[np.int64]  # what they still count, by resource
 
     @classmethod
     def of(cls, sim: Sim, which: npt.NDArray[np.bool_]) -> JobsThen:
         job = sim.shown.job
-        return cls(job["number"][which], job["state"][which], sim.job_run[which])
+        return cls(job["number"][which], job["state"][which], sim.job_run[which], job["allocated"][which])
 
 
 class BlockKeeper(Protocol):
@@ -41,6 +43,8 @@ class BlockKeeper(Protocol):
     def keep_log(self, rows: Rows) -> None: ...
 
     def keep_attempts(self, rows: Rows) -> None: ...
+
+    def drained(self, under_way: Callable[[], Rows]) -> None: ...
 
     def turn_to(self, window: Window) -> None:
         """From now on rows are those of this window."""

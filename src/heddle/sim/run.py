@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -70,6 +71,10 @@ class Keeper(Protocol):
 
     def keep_attempts(self, rows: Rows) -> None: ...
 
+    def drained(self, under_way: Callable[[], Rows]) -> None:
+        """It has been given all that was noted up to now; `under_way`: the attempts that have not ended."""
+        ...
+
 
 class Kept:
     """In memory, piece by piece."""
@@ -83,6 +88,9 @@ class Kept:
 
     def keep_attempts(self, rows: Rows) -> None:
         self.attempts.append(rows)
+
+    def drained(self, under_way: Callable[[], Rows]) -> None:
+        pass
 
 
 class Run:
@@ -145,6 +153,7 @@ class Run:
             if n := int(sim.control[count][0]):
                 keep(_copied(rows[:n]))
                 sim.control[count] = 0
+        keeper.drained(lambda: attempts_held(sim))
 
     def note(self, turned: Rows) -> None:
         """Adds rows of somebody outside to its log."""

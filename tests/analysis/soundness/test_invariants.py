@@ -1,7 +1,8 @@
-"""Every invariant can fail: a good log is damaged in one place, and the damage is found."""
+"""Every invariant can fail: a good log is damaged in one place, and the damage is found, whole or in pieces."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from heddle.sim import codes
 from heddle.sim.run import run_engine
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.traces.clusters import uniform_cluster
+from log_pieces import broken_in_pieces
 
 Log = npt.NDArray[Any]
 CLUSTER = uniform_cluster(2, 2048, 2)
@@ -33,7 +35,7 @@ COUNTS = (True, True)
 
 
 def workload(*, early: bool = False) -> Workload:
-    return build("w", [JobSpec("a", 0, stages(early=early)), JobSpec("b", 0, stages(early=early), after=("a",))])
+    return build("w", [JobSpec("a", 0, stages(early=early)), JobSpec("b", 1, stages(early=early), after=("a",))])
 
 
 def run(cluster: Cluster = CLUSTER, policy: str = "fifo", *, early: bool = False) -> tuple[Log, Workload]:
@@ -42,6 +44,16 @@ def run(cluster: Cluster = CLUSTER, policy: str = "fifo", *, early: bool = False
     assert ended.status == codes.FINISHED
     assert sums_left(ended.sim.shown) == []
     return in_order(ended.logs, ended.attempts, made), made
+
+
+def broken(
+    log: Log, made: Workload, cluster: Cluster, counts: Sequence[bool] = COUNTS, *, finished: bool = True
+) -> list[str]:
+    """What is found in the whole log; in pieces of it, with jobs one by one, it must be the same."""
+    whole = broken_invariants(log, made, cluster, counts, finished=finished)
+    for rows in (1, 2, 7):
+        assert broken_in_pieces(log, rows, 1, made, cluster, counts, finished=finished) == whole
+    return whole
 
 
 def place(log: Log, kind: int, nth: int = 0, **fields: int) -> int:
@@ -55,24 +67,24 @@ def place(log: Log, kind: int, nth: int = 0, **fields: int) -> int:
 @pytest.mark.parametrize("policy", ["fifo", "capacity", "fifo+usage-feedback"])
 def test_a_good_run_breaks_nothing(policy: str, early: bool) -> None:
     log, made = run(policy=policy, early=early)
-    assert broken_invariants(log, made, CLUSTER, COUNTS, finished=True) == []
+    assert broken(log, made, CLUSTER) == []
 
 
 def test_a_run_with_lost_nodes_breaks_nothing() -> None:
     cluster = replace(CLUSTER, faults=Faults(node_mtbf_s=5, node_repair_s=2))
     log, made = run(cluster)
     assert (log["kind"] == codes.LOG_NODE_LOST).any()
-    assert broken_invariants(log, made, cluster, COUNTS, finished=True) == []
+    assert broken(log, made, cluster) == []
     # The same log in which a node was lost just before it was given away.
     first = place(log, ALLOCATED)
     lost = log[[place(log, codes.LOG_NODE_LOST)]].copy()
     lost["at_ms"], lost["node"] = log["at_ms"][first], log["node"][first]
     damaged = np.concatenate([log[:first], lost, log[first:]])
-    assert any("lost node" in text for text in broken_invariants(damaged, made, cluster, COUNTS, finished=True))
+    assert any("lost node" in text for text in broken(damaged, made, cluster))
 
 
 def found_in(log: Log, made: Workload, cluster: Cluster = CLUSTER) -> str:
-    return "\n".join(broken_invariants(log, made, cluster, COUNTS, finished=True))
+    return "\n".join(broken(log, made, cluster))
 
 
 def test_a_clock_that_runs_backwards_is_found() -> None:
@@ -99,7 +111,7 @@ def test_what_is_not_given_back_is_found() -> None:
 def test_a_task_that_finishes_twice_is_found() -> None:
     log, made = run()
     row = place(log, ENDED)
-    assert "finished 2 times" in found_in(np.insert(log, row, log[row]), made)
+    assert "a task finished more than once" in found_in(np.insert(log, row, log[row]), made)
 
 
 def test_a_task_that_runs_again_after_its_end_is_found() -> None:
@@ -148,20 +160,20 @@ def run_with_network() -> tuple[Log, Workload, Cluster]:
 def test_a_good_run_with_a_network_breaks_nothing() -> None:
     log, made, cluster = run_with_network()
     assert (log["kind"] == FETCHED).sum() == 2
-    assert broken_invariants(log, made, cluster, COUNTS, finished=True) == []
+    assert broken(log, made, cluster) == []
 
 
 def test_data_that_comes_too_fast_is_found() -> None:
     log, made, cluster = run_with_network()
     log["value"][place(log, FETCHED)] *= 3
-    (found,) = broken_invariants(log, made, cluster, COUNTS, finished=True)
+    (found,) = broken(log, made, cluster)
     assert found.startswith("data came faster than its node's link carries it")
 
 
 def test_work_before_the_input_is_there_is_found() -> None:
     log, made, cluster = run_with_network()
     made.tasks["duration_ms"][-1] = 1001
-    (found,) = broken_invariants(log, made, cluster, COUNTS, finished=True)
+    (found,) = broken(log, made, cluster)
     assert found.startswith("a task worked before its input was there")
 
 
@@ -171,8 +183,8 @@ def test_what_a_scheduler_does_not_count_may_be_promised_twice() -> None:
     ended = run_engine(made, CLUSTER, parse_policy("fifo(yarn=true)"), 0, True)
     log = in_order(ended.logs, ended.attempts, made)
     assert ended.counts == [True, False]
-    assert broken_invariants(log, made, CLUSTER, ended.counts, finished=True) == []
-    (found,) = broken_invariants(log, made, CLUSTER, [True, True], finished=True)
+    assert broken(log, made, CLUSTER, ended.counts) == []
+    (found,) = broken(log, made, CLUSTER, [True, True])
     assert found.startswith("vcores_milli promised twice")
 
 

@@ -7,7 +7,7 @@ compares two of them finds the same, and only draws and the record need the numb
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from heddle.model.workload import Workload
 from heddle.sim.memory.facts import Facts
 
 Rows = npt.NDArray[np.int64]
+Column = npt.NDArray[Any]
 
 
 class Numbers(NamedTuple):
@@ -30,6 +31,12 @@ class Numbers(NamedTuple):
     def from_0(cls, n_jobs: int) -> Numbers:
         """All jobs are in memory."""
         return cls(np.arange(n_jobs), np.zeros(n_jobs, np.int32), np.zeros(n_jobs, np.int32))
+
+    def in_place_of(self, job: Column, **rows: Column) -> dict[str, Column]:
+        """Numbers in place of rows: of jobs, and of their stages and tasks (`rows`). Below 0 is none, and stays so."""
+        before = {"stage": self.stages_before, "task": self.tasks_before}
+        found = {name: np.where(of >= 0, of + before[name][job], of) for name, of in rows.items()}
+        return found | {"job": np.where(job >= 0, self.job[job], job)}
 
 
 class Blocks(Protocol):
