@@ -22,14 +22,19 @@ REFUSALS: Final = (
     (307, "This is standby RM. The redirect url is: /"),
 )
 Before = Callable[[Process, str, str, str | None, float], None]
+Late = Callable[[str, str | None, float], None]
 Heard = Callable[[Process, str, Answer, bool], None]  # the answer to a read, and whether it is as the RM gave it
 
 
 class Network:
-    """`before` sees every change before it takes effect, `heard` every answer to a read."""
+    """`before` sees every change as it is asked for, `late` one that takes effect only now, `heard` every answer to a
+    read."""
 
-    def __init__(self, timeline: Timeline, random: Random, rm: RmAnswers, before: Before, heard: Heard) -> None:
+    def __init__(
+        self, timeline: Timeline, random: Random, rm: RmAnswers, before: Before, late: Late, heard: Heard
+    ) -> None:
         self._timeline, self._random, self._rm, self._before, self._heard = timeline, random, rm, before, heard
+        self._late = late
         self.faults: dict[Kind, Fault] = {}  # those that last
         self.is_up = True
         self._acts_at_s = 0.0  # on the last change: one that comes later is never made earlier
@@ -97,7 +102,8 @@ class Network:
         late_s = 0.1 + hit[Kind.RM_LATE].pick % 20 / 10 if Kind.RM_LATE in hit else 0.0
         self._acts_at_s = max(self._acts_at_s, self._timeline.now_s + late_s)
         if self._acts_at_s > self._timeline.now_s:
-            self._timeline.at(self._acts_at_s, lambda: self._act_late(method, target, body))
+            asked_s = self._timeline.now_s
+            self._timeline.at(self._acts_at_s, lambda: self._act_late(method, target, body, asked_s))
             return Answer(200, json.dumps({"resourceInfo": {"memory": 1, "vCores": 1}}))
         answer = self._rm.answer(method, target, body)
         if Kind.RM_TIMES_OUT_AFTER in hit:
@@ -107,8 +113,9 @@ class Network:
             raise IncompleteRead(b"")
         return answer
 
-    def _act_late(self, method: str, target: str, body: str | None) -> None:
+    def _act_late(self, method: str, target: str, body: str | None, asked_s: float) -> None:
         if self.is_up:
+            self._late(target, body, asked_s)
             self._rm.answer(method, target, body)
 
 

@@ -87,7 +87,8 @@ class Storm:
         self.limits = Limits(random.choice((1.5, 2.5)), 0.5, 6000, 0.8, only, keep_largest=True)
         self.watch = Watch(self.yarn, self.machine, FOLDER / "baseline.json", LEASE_S, self.limits, preempts)
         rm = RmAnswers(self.yarn, configured)
-        self.network = Network(self.timeline, Random(f"{seed} net"), rm, self.watch.before, self.watch.heard)
+        watch = self.watch
+        self.network = Network(self.timeline, Random(f"{seed} net"), rm, watch.before, watch.late, watch.heard)
         policy = random.choice(POLICIES)
         others = (*(other for other in POLICIES if other != policy), STOCK) if chooses else ()
         self._policies = [policy, *others]

@@ -130,6 +130,13 @@ class Watch:
                 if part[0] == SIZES:
                     self._must_be_allowed(process, part[1], value, place, sight)
 
+    def late(self, target: str, body: str | None, asked_s: float) -> None:
+        """A change that was asked for then takes effect now: what a person has set since, it could not spare."""
+        for part, _ in _asked(target, body or ""):
+            place = self._yarn.truth.places.get(part)
+            if place is not None and place.by is By.PERSON and BEGAN_S + place.since_s >= asked_s:
+                place.is_seen = False
+
     def _must_be_on_disk(self, process: Process, part: Part, place: Place) -> None:
         what, name, setting = part
         try:
