@@ -523,9 +523,12 @@ def test_what_a_person_sets_while_guards_ask_is_not_overwritten() -> None:
         knobs.stands = Standing(queues={leaf: theirs})
         return turns
 
-    ownership = Ownership()
-    ownership.find(knobs.stands)
-    applier = Applier(knobs, ownership, guards=(guard_that_takes_its_time,))
-    (turn,) = applier.apply(Standing(queues={leaf: ours}), Seen())
-    assert (turn.cause, turn.verdict) == (Cause.STRANGE, Verdict.LEFT_ALONE)
-    assert knobs.stands.queues == {leaf: theirs}
+    for found in (knobs.stands, Standing()):  # also where nobody knows yet how it was
+        ownership = Ownership()
+        ownership.find(found)
+        knobs.stands = Standing(queues={leaf: {AM_SHARE: None}})
+        applier = Applier(knobs, ownership, guards=(guard_that_takes_its_time,))
+        (turn,) = applier.apply(Standing(queues={leaf: ours}), Seen())
+        assert (turn.cause, turn.verdict) == (Cause.STRANGE, Verdict.LEFT_ALONE)
+        assert knobs.stands.queues == {leaf: theirs}
+        assert not ownership.found.queues or ownership.found.queues == {leaf: {AM_SHARE: None}}

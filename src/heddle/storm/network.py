@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from enum import Enum, auto
 from http.client import IncompleteRead
 from random import Random
 from typing import Any, Final
@@ -21,9 +22,19 @@ REFUSALS: Final = (
     (503, "busy"),
     (307, "This is standby RM. The redirect url is: /"),
 )
+
+
+class Told(Enum):
+    """What an answer is worth."""
+
+    TRUE = auto()
+    STALE = auto()
+    ALTERED = auto()
+
+
 Before = Callable[[Process, str, str, str | None, float], None]
 Late = Callable[[str, str | None, float], None]
-Heard = Callable[[Process, str, Answer, bool], None]  # the answer to a read, and whether it is as the RM gave it
+Heard = Callable[[Process, str, Answer, Told], None]  # the answer to a read
 
 
 class Network:
@@ -78,7 +89,7 @@ class Network:
     def _read(self, process: Process, target: str, hit: dict[Kind, Fault]) -> Answer:
         fresh = self._rm.answer("GET", target, None)
         asked = process.name, target
-        answer = self._last.get(asked, fresh) if Kind.RM_STALE in hit else fresh
+        answer = given = self._last.get(asked, fresh) if Kind.RM_STALE in hit else fresh
         if Kind.RM_STALE not in self.faults or asked not in self._last:
             self._last[asked] = fresh
         if Kind.RM_CUTS_OFF in hit:
@@ -89,7 +100,8 @@ class Network:
             answer = answer._replace(text=garbled(answer.text, self._random))
         elif Kind.RM_REORDERS in hit:
             answer = answer._replace(text=reordered(answer.text, self._random))
-        self._heard(process, target, answer, answer is fresh)
+        told = Told.TRUE if answer is fresh else Told.STALE if answer is given else Told.ALTERED
+        self._heard(process, target, answer, told)
         return answer
 
     def _change(

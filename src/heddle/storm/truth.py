@@ -53,10 +53,10 @@ class Truth:
         place = self.places[part]
         if by is By.US:
             if place.by is By.PERSON and same(part[0], value, place.now):
-                by = By.PERSON
-            elif place.by is By.PERSON and not place.is_seen:
+                return  # what they set is what we ask for
+            if place.by is By.PERSON and not place.is_seen:
                 place = replace(place, native=place.native_as_told, unseen=(*place.unseen, place.now))
-            if any(same(part[0], value, right) for right in (place.native, *place.unseen)) and by is By.US:
+            if any(same(part[0], value, right) for right in (place.native, *place.unseen)):
                 by = By.YARN
             self.places[part] = replace(place, now=value, by=by, since_s=now_s, was_ours=True)
         else:

@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.storm.answers import ROOT, queue_changes
 from heddle.storm.machine import Machine
+from heddle.storm.network import Told
 from heddle.storm.timeline import BEGAN_S, Process
 from heddle.storm.truth import By, Place
 from heddle.storm.yarn import SimulatedYarn
@@ -43,7 +44,7 @@ class Sight:
     """What a process was last told."""
 
     reads_s: dict[str, list[float]] = field(default_factory=dict)  # kind of knob -> when it read them as they are
-    is_true: dict[str, bool] = field(default_factory=dict)  # whether the last read was one of these
+    told: dict[str, Told] = field(default_factory=dict)  # what the last read was worth
     nodes_text: str = ""  # what it was last told about nodes
     queues_text: str = ""
     figures_s: dict[str, tuple[Figures, float]] = field(default_factory=dict)  # node -> what it measures, since when
@@ -91,12 +92,12 @@ class Watch:
 
     # What processes are told and ask for.
 
-    def heard(self, process: Process, target: str, answer: Answer, as_given: bool) -> None:
+    def heard(self, process: Process, target: str, answer: Answer, told: Told) -> None:
         sight = self._sights.setdefault(process.name, Sight())
         path = _path(target)
         if kind := _KIND_OF.get(path):
-            sight.is_true[kind] = as_given
-            if as_given:
+            sight.told[kind] = told
+            if told is Told.TRUE:
                 sight.reads_s.setdefault(kind, []).append(self.now_s)
                 if process in (*self.controllers, *self.watchdogs):
                     self._yarn.truth.show(kind)
@@ -120,8 +121,8 @@ class Watch:
             if place.by is By.PERSON:
                 if _knew_better(sight, part[0], place):
                     self.breaks(f"{process.name} overwrites what a person set: {part} from {place.now} to {value}")
-                elif _saw_before(sight, part[0], place) and not sight.is_true[part[0]]:
-                    place.is_seen = False  # it was told otherwise since
+                elif _was_told_otherwise(sight, part[0], place):
+                    place.is_seen = False
             if not same(part[0], value, place.native_as_told):
                 self._must_be_on_disk(process, part, place)
                 if process.name in self.out_of_action:
@@ -293,7 +294,14 @@ def _knew_better(sight: Sight, what: str, place: Place) -> bool:
     """
     if what != SIZES and not place.was_ours:
         return False
-    return _saw_before(sight, what, place) and sight.is_true[what] and sight.reads_s[what][-1] > place.since_s
+    is_true = sight.told.get(what) is Told.TRUE
+    return _saw_before(sight, what, place) and is_true and sight.reads_s[what][-1] > place.since_s
+
+
+def _was_told_otherwise(sight: Sight, what: str, place: Place) -> bool:
+    """Whether the last answer may have hidden what a person did: a stale one only from who had asked before."""
+    told = sight.told.get(what)
+    return told is Told.ALTERED or (told is Told.STALE and _saw_before(sight, what, place))
 
 
 def _saw_before(sight: Sight, what: str, place: Place) -> bool:

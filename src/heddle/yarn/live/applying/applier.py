@@ -115,13 +115,18 @@ class Applier:
         return _done(turn, Verdict.SHADOW) if shadow else turn
 
     def _seen_again(self, turns: list[Turn]) -> list[Turn]:
-        """Guards ask the ResourceManager, too, and that takes a while: settings that somebody has changed meanwhile
-        wait."""
+        """Guards ask the ResourceManager, too, and that takes a while: settings that are no longer as we saw them
+        wait for the next step."""
         changing = {turn.name: turn.wanted for turn in turns if turn.verdict is None and turn.what == QUEUES}
         if not changing:
             return turns
-        strange = self.ownership.strange(self._knobs.read(Standing(queues=changing)))
-        return [turn.left_alone(Cause.STRANGE) if (turn.what, turn.name) in strange else turn for turn in turns]
+        now = self._knobs.read(Standing(queues=changing)).queues
+        return [
+            turn.left_alone(Cause.STRANGE)
+            if turn.what == QUEUES and turn.name in changing and not same(QUEUES, now[turn.name], turn.before)
+            else turn
+            for turn in turns
+        ]
 
     def _is_to_be_confirmed(self, turn: Turn) -> bool:
         """Whatever a lever wants is looked at again at the next step; what is handed back is not, once it is back."""
