@@ -80,7 +80,7 @@ class Watch:
         self.out_of_action: set[str] = set()  # processes that were so for longer than the lease, and go on now
         self._in_force: dict[str, tuple[int, float]] = {}  # policy, and since when
         self.policy_changes = 0
-        self._fits_since_s: dict[str, float] = {}
+        self._empty_since_s: dict[str, float] = {}
         self.broken: list[str] = []
 
     def breaks(self, what: str) -> None:
@@ -203,7 +203,7 @@ class Watch:
 
     def look(self) -> None:
         """Once a second."""
-        self._note_what_fits()
+        self._note_what_is_empty()
         if not self.is_guarded:
             self.guarded_since_s = self.now_s
         if self._yarn.killed:
@@ -219,7 +219,7 @@ class Watch:
         for (what, name, setting), place in self._yarn.truth.ours().items():
             if what == SIZES and self._yarn.nodes[name].registered_s > of_s:
                 continue
-            if what != SIZES or self._can_be_put_back(name, place):
+            if what != SIZES or self._can_be_put_back(name):
                 self.breaks(f"{why}{what} {name} {setting} is still {place.now} and was {place.native}")
 
     def must_be_handed_back(self) -> None:
@@ -247,21 +247,21 @@ class Watch:
         if all(one.over or one.dead for one in others):
             self.must_be_as_found(f"{process.name} has ended and nobody is on guard; ")
 
-    def _can_be_put_back(self, name: str, place: Place) -> bool:
-        """A node that is there; but on one that was decommissioned once, a smaller size may kill what does not fit."""
+    def _can_be_put_back(self, name: str) -> bool:
+        """A node that is there; but on one that was decommissioned once, a smaller size may kill what it holds."""
         state, node = self._yarn.nodes[name], self._yarn.node(name)
         if node is None or not node.resizable:
             return False
-        return not state.may_kill or self.now_s - self._fits_since_s.get(name, self.now_s) > PUT_BACK_WITHIN_S
+        return not state.may_kill or self.now_s - self._empty_since_s.get(name, self.now_s) > PUT_BACK_WITHIN_S
 
-    def _note_what_fits(self) -> None:
-        """Since when what nodes hold fits what is to be put back."""
-        for (what, name, _), place in self._yarn.truth.ours().items():
-            node = self._yarn.node(name) if what == SIZES else None
-            if node is None or any(held > own for held, own in zip(node.allocated, place.native, strict=True)):
-                self._fits_since_s.pop(name, None)
+    def _note_what_is_empty(self) -> None:
+        """Since when nodes hold nothing."""
+        for name in self._yarn.nodes:
+            node = self._yarn.node(name)
+            if node is None or any(node.allocated):
+                self._empty_since_s.pop(name, None)
             else:
-                self._fits_since_s.setdefault(name, self.now_s)
+                self._empty_since_s.setdefault(name, self.now_s)
 
     def stepped(self, process: Process) -> None:
         """At the end of every step: what is changed has a watchdog; one that was killed is replaced within a step."""

@@ -91,16 +91,11 @@ def _as_seen(done: list[PutBack]) -> Standing:
 
 
 def _would_kill(knobs: Knobs, kill_below: frozenset[str], found: Standing) -> Standing:
-    """Of nodes on which YARN kills what does not fit, those that hold more than they had: they must wait."""
+    """Of nodes on which YARN kills what does not fit, those that hold anything: they must wait. What fits now may not
+    fit any more when our change arrives; on an empty node there is room for what comes in between."""
     wary = kill_below & found.sizes.keys()
     held = knobs.held(wary) if wary else {}
-    return Standing(
-        {
-            name: found.sizes[name]
-            for name in sorted(wary)
-            if name not in held or any(has > own for has, own in zip(held[name], found.sizes[name], strict=True))
-        }
-    )
+    return Standing({name: found.sizes[name] for name in sorted(wary) if name not in held or any(held[name])})
 
 
 def put_back(
