@@ -150,8 +150,9 @@ class Watch:
             self.breaks(f"{process.name} changes {part}, and on disk it was {value}, not {place.native}")
 
     def _must_be_allowed(self, process: Process, name: str, size: Size, place: Place, sight: Sight) -> None:
-        limits, own = self._limits, self._yarn.nodes[name].own
-        own = max(own[MEMORY], place.native[MEMORY]), max(own[VCORES], place.native[VCORES])
+        # Whichever it found: a NodeManager that starts anew tells its own size again, and a person's is forgotten.
+        limits, sizes = self._limits, (self._yarn.nodes[name].own, place.native, *place.was_native, *place.unseen)
+        own = max(one[MEMORY] for one in sizes), max(one[VCORES] for one in sizes)
         if limits.only is not None and name not in limits.only:
             self.breaks(f"{process.name} resizes {name}, which it was not to touch")
         row = sight.nodes().get(name)
