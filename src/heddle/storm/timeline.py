@@ -97,7 +97,7 @@ class Timeline:
 
     def hang(self, process: Process, seconds: float) -> None:
         """As SIGSTOP, and SIGCONT so much later."""
-        process.hangs_until_s = self.now_s + seconds
+        process.hangs_until_s = max(process.hangs_until_s, self.now_s + seconds)
         if not process.over and not process.dead:
             self.wake(process, max(process.wakes_at_s, process.hangs_until_s))
 
