@@ -18,6 +18,7 @@ from heddle.yarn.live.steering.bridging import TABLES_PER_S
 from heddle.yarn.live.steering.desk import Desk
 from heddle.yarn.live.steering.session import Session
 from heddle.yarn.live.things_seen import AppSeen, Ask
+from yarn_live.conftest import Clock
 from yarn_live.fake_rm import FakeRm
 from yarn_steering.watching import wait_for
 
@@ -151,36 +152,20 @@ def test_what_was_missed_or_cannot_be_read_takes_a_look() -> None:
         assert not listening.wait(0.05)
 
 
-class Clock:
-    """Goes on as somebody waits."""
-
-    def __init__(self) -> None:
-        self.now_s = 100.0
-
-    def monotonic(self) -> float:
-        return self.now_s
-
-    def time(self) -> float:
-        return self.now_s
-
-    def sleep(self, seconds: float) -> None:
-        self.now_s += seconds
-
-
 class Coming(Listening):
     """A request every so often."""
 
-    def __init__(self, clock: Clock, every_s: float) -> None:
-        self._clock, self._every_s, self._next_s = clock, every_s, clock.now_s + every_s
+    def __init__(self, clock: Clock, every_ms: int) -> None:
+        self._clock, self._every_ms, self._next_ms = clock, every_ms, clock.now_ms + every_ms
 
     def wait(self, timeout_s: float) -> bool:
-        until_s = self._clock.now_s + max(0.0, timeout_s)
-        self._clock.now_s = max(self._clock.now_s, min(until_s, self._next_s))
-        return self._clock.now_s >= self._next_s
+        until_ms = self._clock.now_ms + max(0, round(1000 * timeout_s))
+        self._clock.now_ms = max(self._clock.now_ms, min(until_ms, self._next_ms))
+        return self._clock.now_ms >= self._next_ms
 
     def take(self) -> list[NewRequest] | None:
-        while self._next_s <= self._clock.now_s:
-            self._next_s += self._every_s
+        while self._next_ms <= self._clock.now_ms:
+            self._next_ms += self._every_ms
         return [NewRequest(APP, 5, -1, SMALL, 1)]
 
 
@@ -188,31 +173,32 @@ class Naming(Session):
     """Notes when it was asked to name anything."""
 
     def __init__(self, clock: Clock, most: int = 1000) -> None:
-        self._times, self._of, self._most = list[float](), clock, most
+        self.at_ms, self._of, self._most = list[int](), clock, most
 
     def name_newcomers(self, new: Any) -> bool:
-        self._times.append(self._of.now_s)
-        return len(self._times) <= self._most
+        self.at_ms.append(self._of.now_ms)
+        return len(self.at_ms) <= self._most
 
 
 def test_tables_between_steps_come_at_once_and_never_too_many() -> None:
     clock = Clock()
     naming = Naming(clock)
-    between = BetweenSteps(naming, Coming(clock, 0.3), clock)
+    between = BetweenSteps(naming, Coming(clock, 300), clock)
     between.wait(1.0)
-    assert naming._times == pytest.approx([100.3, 100.6, 100.9])
+    assert naming.at_ms == [300, 600, 900]
     assert (between.take_tables(), between.take_tables()) == (3, 0)
-    assert clock.now_s == pytest.approx(101.0)
+    assert clock.now_ms == 1000
     clock = Clock()
     naming = Naming(clock)
-    BetweenSteps(naming, Coming(clock, 0.001), clock).wait(5.0)
-    for first, last in zip(naming._times, naming._times[TABLES_PER_S:], strict=False):
-        assert last - first >= 1.0 - 1e-9
+    BetweenSteps(naming, Coming(clock, 1), clock).wait(5.0)
+    assert len(naming.at_ms) > TABLES_PER_S
+    for first, last in zip(naming.at_ms, naming.at_ms[TABLES_PER_S:], strict=False):
+        assert last - first >= 1000
 
 
 def test_what_cannot_be_named_takes_a_step_now() -> None:
     clock = Clock()
-    between = BetweenSteps(Naming(clock, most=1), Coming(clock, 0.1), clock)
+    between = BetweenSteps(Naming(clock, most=1), Coming(clock, 100), clock)
     between.wait(1.0)
-    assert clock.now_s == pytest.approx(100.2)
+    assert clock.now_ms == 200
     assert between.take_tables() == 1

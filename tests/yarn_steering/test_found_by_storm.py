@@ -450,15 +450,14 @@ def test_a_knob_that_has_left_a_strange_place_is_ours_again() -> None:
     assert ownership.found.sizes == {node: before}
 
 
-class KnobsThatShow:
-    """One node. The first looks at it are shown these sizes, the last of which is its true one."""
+class FakeKnobs:
+    """They stand where they are put, at once."""
 
-    def __init__(self, node: str, shown: list[Size]) -> None:
-        self._node, self._shown, self.stands = node, shown, shown[-1]
+    def __init__(self, stands: Standing) -> None:
+        self.stands = stands
 
     def read(self, names: Standing) -> Standing:
-        size = self._shown.pop(0) if self._shown else self.stands
-        return Standing({self._node: size} if names.sizes else {})
+        return self.stands.only(names.knobs())
 
     def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
         return changes_at_once(what, values)
@@ -467,7 +466,18 @@ class KnobsThatShow:
         return {}
 
     def set(self, change: Standing) -> None:
-        self.stands = change.sizes[self._node]
+        self.stands = change | self.stands
+
+
+class KnobsThatShow(FakeKnobs):
+    """The first looks are shown these, the last of which is true."""
+
+    def __init__(self, shown: list[Standing]) -> None:
+        super().__init__(shown[-1])
+        self._shown = shown
+
+    def read(self, names: Standing) -> Standing:
+        return self._shown.pop(0).only(names.knobs()) if self._shown else super().read(names)
 
 
 def test_most_looks_decide_whose_a_knob_is_when_it_is_put_back(world: FakeWorld) -> None:
@@ -480,9 +490,9 @@ def test_most_looks_decide_whose_a_knob_is_when_it_is_put_back(world: FakeWorld)
         ownership = Ownership()
         ownership.find(Standing({node: before}))
         ownership.asking(Turn(SIZES, node, before, ours))
-        knobs = KnobsThatShow(node, [*shown])
+        knobs = KnobsThatShow([Standing({node: size}) for size in shown])
         put_ours_back(knobs, ownership, world.as_process("restore").clock)
-        assert knobs.stands == left
+        assert knobs.stands == Standing({node: left})
 
 
 def test_what_a_person_sets_while_other_things_are_put_back_is_left_alone(world: FakeWorld) -> None:
@@ -493,36 +503,28 @@ def test_what_a_person_sets_while_other_things_are_put_back_is_left_alone(world:
     ownership.find(Standing({node: own}, {leaf: {AM_SHARE: None}}))
     ownership.asking(Turn(SIZES, node, own, ours))
     ownership.asking(Turn(QUEUES, leaf, {AM_SHARE: None}, ours_in_queue))
-    knobs = KnobsOfBoth(Standing({node: ours}, {leaf: ours_in_queue}), Standing(queues={leaf: theirs}))
+    knobs = ChangedMeanwhile(Standing({node: ours}, {leaf: ours_in_queue}), Standing(queues={leaf: theirs}))
     done, left = put_ours_back(knobs, ownership, world.as_process("restore").clock)
     assert knobs.stands == Standing({node: own}, {leaf: theirs})
     assert left.queues == {leaf: {AM_SHARE: None}}  # theirs from now on, and said so
     assert all(one.proven for one in done)
 
 
-class KnobsOfBoth:
-    """A node and a queue. As soon as one is changed, somebody else changes something, once."""
+class ChangedMeanwhile(FakeKnobs):
+    """As soon as one is changed, somebody else changes something, once."""
 
     def __init__(self, stands: Standing, then: Standing) -> None:
-        self.stands, self._then = stands, then
-
-    def read(self, names: Standing) -> Standing:
-        return self.stands.only(names.knobs())
-
-    def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
-        return changes_at_once(what, values)
-
-    def held(self, nodes: Iterable[str]) -> Mapping[str, Size]:
-        return {}
+        super().__init__(stands)
+        self._then = then
 
     def set(self, change: Standing) -> None:
-        self.stands = self._then | (change | self.stands)
+        super().set(self._then | change)
         self._then = Standing()
 
 
 def test_what_a_person_sets_while_guards_ask_is_not_overwritten() -> None:
     leaf, ours, theirs = "root.batch", {AM_SHARE: "0.04"}, {AM_SHARE: "0.6"}
-    knobs = KnobsOfBoth(Standing(queues={leaf: {AM_SHARE: None}}), Standing())
+    knobs = FakeKnobs(Standing(queues={leaf: {AM_SHARE: None}}))
 
     def guard_that_takes_its_time(turns: Turns, seen: Seen) -> Turns:
         knobs.stands = Standing(queues={leaf: theirs})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -83,11 +83,7 @@ def _put_found_back(knobs: Knobs, ownership: Ownership, clock: Clock, found: Sta
 
 def _as_seen(done: list[PutBack]) -> Standing:
     """Where these stand, as far as they are there and not as they were found."""
-    seen: dict[str, dict[str, Any]] = {what: {} for what in _IN_TURN}
-    for one in done:
-        if not one.proven and not one.away:
-            seen[one.what][one.name] = one.now
-    return Standing(**seen)
+    return _standing((one.what, one.name, one.now) for one in done if not one.proven and not one.away)
 
 
 def _would_kill(knobs: Knobs, kill_below: frozenset[str], found: Standing) -> Standing:
@@ -134,11 +130,15 @@ def in_words(done: list[PutBack]) -> str:
 
 def still_owed(done: list[PutBack]) -> Standing:
     """What is not back yet."""
-    left: dict[str, dict[str, Any]] = {what: {} for what in _IN_TURN}
-    for one in done:
-        if not one.proven:
-            left[one.what][one.name] = one.wanted
-    return Standing(**left)
+    return _standing((one.what, one.name, one.wanted) for one in done if not one.proven)
+
+
+def _standing(knobs: Iterable[tuple[str, str, Any]]) -> Standing:
+    """Of each knob what it is, its name, and its value."""
+    values: dict[str, dict[str, Any]] = {what: {} for what in _IN_TURN}
+    for what, name, value in knobs:
+        values[what][name] = value
+    return Standing(**values)
 
 
 def _with_proof(
