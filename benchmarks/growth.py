@@ -1,7 +1,8 @@
 """What makes a run with everything on larger, one thing at a time, and how much its time may grow with it.
 
 All rows have AMs, heartbeats, reports and contention, and the policy that uses most of the engine; the engine alone is
-timed. Load is 80%, so that a larger cluster has more to do in the same time; only the row of waiting requests has 150%.
+timed. Load is 80%, so that a larger cluster has more to do in the same time; the rows of what waits have 150%. DRESS,
+which looks at jobs once a second, has a row of its own: plain tasks, since nothing else makes as many jobs wait.
 """
 
 import math
@@ -62,7 +63,8 @@ class Growing:
 
     @property
     def name(self) -> str:
-        return f"growth of time with {self.what}, {self.sizes[0]:,} to {self.sizes[-1]:,}, everything on"
+        on = ", everything on" if self.wanted(self.sizes[0]).everything else ""
+        return f"growth of time with {self.what}, {self.sizes[0]:,} to {self.sizes[-1]:,}{on}"
 
     def exponent(self) -> float:
         times = []
@@ -91,5 +93,11 @@ def all_growing(spans: Spans) -> list[Growing]:
         Growing("users", spans.users, 0.4, lambda size: wanted(users=size)),
         # A third of what arrives at 150% waits when the last has arrived; each task is a request of its own.
         Growing("waiting requests", spans.waiting, 0.4, lambda size: wanted(3 * size, load=1.5, job_tasks=1)),
+        Growing(
+            "jobs waiting under DRESS",
+            spans.waiting,
+            0.4,
+            lambda size: wanted(3 * size, load=1.5, policy="dress", everything=False),
+        ),
         Growing("applications", spans.applications, 0.4, lambda size: wanted(job_tasks=spans.base // size)),
     ]

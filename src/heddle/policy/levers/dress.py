@@ -18,7 +18,18 @@ from heddle.model.resources import ONE
 from heddle.model.view import EVENT_ALLOCATED, EVENT_ARRIVED, EVENT_FINISHED, EVENT_STOPPED, EVENT_TICK
 from heddle.model.workload import AM
 from heddle.policy.lever import Parameter, Partition, State
-from heddle.policy.levers.dress_demand import ASKED, DEMAND, MOST_JOBS, demand_of_pool, drop_ended
+from heddle.policy.levers.dress_demand import (
+    ASKED,
+    CHAINS,
+    DEMAND,
+    JOBS_THERE,
+    MOST_JOBS,
+    SUMS,
+    begins,
+    comes,
+    demand_of_pool,
+    recount,
+)
 from heddle.policy.levers.dress_phases import (
     MOST_SEEN,
     PHASES,
@@ -105,7 +116,7 @@ def promised(view):
 def adjusted(view, state, params):
     """Alg. 3: delta for the next round."""
     asked = params.demand == ASKED
-    drop_ended(view, state)
+    recount(view, state)
     held = needed_share(view, view.pool["allocated"], SMALL)
     free = max(0, ONE - held - needed_share(view, view.pool["allocated"], LARGE))
     delta = max(held, min(held + free, state.table["delta"][0]))
@@ -127,12 +138,9 @@ def observe(view, state, params, kind, node, stage, container, value):
         return 1 if changed else 0
     job = view.stage_spec["job"][stage]
     if kind == EVENT_ARRIVED:
-        if state.table["last_job"][0] > 0:
-            state.job["next_job"][state.table["last_job"][0] - 1] = job + 1
-        else:
-            state.table["first_job"][0] = job + 1
-        state.table["last_job"][0] = job + 1
+        comes(view, state, job)
         return 0
+    begins(view, state, job)
     if view.stage_spec["kind"][stage] == AM:
         return 0
     amount = dominant_share(view, view.shape["demand"], view.stage_spec["shape"][stage])
@@ -181,13 +189,12 @@ DRESS_POOLS = Partition(
             "alg3", "mended", "Alg. 3 as it is meant, or with the slips as printed", choices=("mended", "literal")
         ),
     ),
-    # Jobs that are there are chained in order of arrival, those that release in any order (number + 1).
     state=State(
-        job=(PHASES, "next_job", "next_releasing", "is_releasing"),
+        job=(PHASES, JOBS_THERE, "next_releasing", "is_releasing"),
         container="phase",
-        table=("delta", "first_job", "last_job", "first_releasing"),
+        table=("delta", SUMS, "first_releasing"),
         lists=("of_large", "of_small"),  # what waiting jobs of the pool ask for
-        chains=(Chain("first_job", "next_job", last="last_job"), Chain("first_releasing", "next_releasing")),
+        chains=(*CHAINS, Chain("first_releasing", "next_releasing")),  # those that release in any order
     ),
     listens=(EVENT_ARRIVED, EVENT_ALLOCATED, EVENT_FINISHED, EVENT_STOPPED, EVENT_TICK),
     every_ms=ROUND_MS,
