@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import accasim_fifo, growth, heapq_fifo, plain_heapq, simpy_fifo
+from benchmarks.bounds_cost import measure as measure_bounds
 from benchmarks.bridge_latency import LOADS, PUT_APPS, measure_long_poll, measure_put
 from benchmarks.bridge_latency import measure as measure_bridge
 from benchmarks.flows import HOSTS, measure_flows
@@ -80,6 +81,7 @@ class Sizes:
     growth: growth.Spans
     largest: int  # tasks of the second row of memory; 0: leave it out
     loads: tuple[float, ...]  # at which policies are compared with FIFO
+    compared: int  # tasks of each run of a comparison with bounds
     flows: int
     cold: bool
     bridge: tuple[Load, ...]  # under which a ResourceManager is measured
@@ -94,6 +96,7 @@ FULL = Sizes(
     growth=growth.FULL,
     largest=10_000_000,
     loads=(0.8, 1.5),
+    compared=300_000,
     flows=100_000,
     cold=True,
     bridge=LOADS,
@@ -107,6 +110,7 @@ QUICK = Sizes(
     growth=growth.QUICK,
     largest=0,
     loads=(1.5,),
+    compared=30_000,
     flows=10_000,
     cold=False,
     bridge=(),
@@ -255,6 +259,12 @@ def _policies(sizes: Sizes, folder: Path) -> Iterator[Row]:
                 yield _at_most(what, took.cpu_s / fifo.cpu_s, target)
 
 
+def _bounds(sizes: Sizes, folder: Path) -> Iterator[Row]:
+    cost = measure_bounds(sizes.compared, sizes.repeat)
+    what = f"compare with bounds, 4 policies x 2 seeds x {sizes.compared:,} tasks / its runs alone"
+    yield _at_most(what, cost.ratio, 1.3)
+
+
 def _knobs(sizes: Sizes, folder: Path) -> Iterator[Row]:
     for policy in BY_KNOBS:
         cost = measure_knobs(policy, sizes.repeat)
@@ -377,5 +387,6 @@ def _wall_s(code: str, environment: Any) -> float:
 
 
 PARTS = (
-    _against_rivals, _everything_on, _policies, _knobs, _storm, _bridge, _network, _memory, _imports, _growth, _start,
+    _against_rivals, _everything_on, _policies, _bounds, _knobs, _storm, _bridge, _network, _memory, _imports, _growth,
+    _start,
 )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from heddle.analysis.measures.edges import NO_EDGES, Edges
-from heddle.analysis.measures.levels import Floats, Levels, horizon_ms
+from heddle.analysis.measures.levels import Floats, Levels, horizon_ms, placed
 from heddle.analysis.measures.metrics import completion_s, wait_s
 from heddle.analysis.measures.numbers_in_pieces import NumbersInPieces
 from heddle.model.resources import MEMORY, display_name
@@ -62,20 +62,22 @@ def run_curves(run: Run, edges: Edges = NO_EDGES) -> Curves:
     running, pending, held = Levels(edges_ms), Levels(edges_ms), Levels(edges_ms, len(queue_names))
     reserved, used = Levels(edges_ms, len(run.resources)), Levels(edges_ms, len(run.resources))
     for part in run.pieces("attempts"):
-        ended = part["ended_at_ms"].fill_null(end_ms).to_numpy()  # still there when the run stalled
-        started = part["started_at_ms"].fill_null(pl.Series(ended)).to_numpy()  # never ran: an empty interval
-        allocated, asked = part["allocated_at_ms"].to_numpy(), part["asked_at_ms"].to_numpy()
+        ended_ms = part["ended_at_ms"].fill_null(end_ms).to_numpy()  # still there when the run stalled
+        started_ms = part["started_at_ms"].fill_null(pl.Series(ended_ms)).to_numpy()  # never ran: an empty interval
+        ended, started = placed(edges_ms, ended_ms), placed(edges_ms, started_ms)
+        asked, allocated = (placed(edges_ms, part[f"{name}_at_ms"].to_numpy()) for name in ("asked", "allocated"))
         container = (part["kind"] != INNER).to_numpy().astype(np.float64)
         running.add(started, ended, container)
         pending.add(asked, started, container)
-        memory = container * shapes[part["shape"].to_numpy(), MEMORY]
-        held.add(allocated, ended, memory, queue_of[part["job"].to_numpy()])
-        for r, name in enumerate(run.resources):
-            reserved.add(allocated, ended, container * shapes[part["shape"].to_numpy(), r], r)
-            if run.manifest["use_known"]:
-                total = part[f"used_{name}_ms"].fill_null(0).to_numpy()
-                begun = np.maximum(started, 0)  # use before the run is not counted
-                used.add(begun, ended, total / np.maximum(1, ended - begun), r)
+        amounts = shapes[part["shape"].to_numpy()] * container[:, np.newaxis]
+        held.add(allocated, ended, amounts[:, MEMORY], queue_of[part["job"].to_numpy()])
+        for r in range(len(run.resources)):
+            reserved.add(allocated, ended, amounts[:, r], r)
+        if run.manifest["use_known"]:
+            begun_ms = np.maximum(started_ms, 0)  # use before the run is not counted
+            begun, ran_ms = placed(edges_ms, begun_ms), np.maximum(1, ended_ms - begun_ms)
+            for r, name in enumerate(run.resources):
+                used.add(begun, ended, part[f"used_{name}_ms"].fill_null(0).to_numpy() / ran_ms, r)
 
     reserved_means, used_means = reserved.means(), used.means()
     levels = {

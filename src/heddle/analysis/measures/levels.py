@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -10,6 +12,17 @@ from heddle.record.run import Run
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+
+class Placed(NamedTuple):
+    """Instants among the edges of bins: looked up once, for all levels that change then."""
+
+    bin: Ints
+    since_ms: Floats  # the first edge: keeps sums small and precise
+
+
+def placed(edges_ms: Floats, instants_ms: Ints) -> Placed:
+    return Placed(np.searchsorted(edges_ms, instants_ms), instants_ms - edges_ms[0])
 
 
 class Levels:
@@ -22,13 +35,13 @@ class Levels:
         self._amount = np.zeros((rows, self._width))
         self._moment = np.zeros((rows, self._width))
 
-    def add(self, start_ms: Ints, end_ms: Ints, amount: Floats, row: Ints | int = 0) -> None:
+    def add(self, start: Placed, end: Placed, amount: Floats, row: Ints | int = 0) -> None:
         """Intervals with what each of them adds, to one row or each to its own."""
-        for instants, signed in ((start_ms, amount), (end_ms, -amount)):
-            place = np.searchsorted(self._edges, instants) + self._width * np.asarray(row, np.int64)
-            since = (instants - self._edges[0]) * signed  # from the first edge: keeps the sums small and precise
-            self._amount += np.bincount(place, signed, self._amount.size).reshape(self._amount.shape)
-            self._moment += np.bincount(place, since, self._moment.size).reshape(self._moment.shape)
+        first = self._width * np.asarray(row, np.int64)
+        for instants, sign in ((start, 1), (end, -1)):
+            place = instants.bin + first
+            for sums, weights in ((self._amount, amount), (self._moment, amount * instants.since_ms)):
+                sums += sign * np.bincount(place, weights, sums.size).reshape(sums.shape)
 
     def means(self) -> Floats:
         """[row, bin]: exact means."""

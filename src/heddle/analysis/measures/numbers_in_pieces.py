@@ -47,9 +47,6 @@ class NumbersInPieces:
 
     def quantiles(self, at: Sequence[float] | Floats) -> Floats:
         """Exact, as numpy's: the q-th of n numbers lies at place (n - 1) * q of the sorted ones. There must be one."""
-        if self._sums.held is not None:
-            found: Floats = np.quantile(self._sums.held, at)
-            return found
         place = (len(self) - 1) * np.asarray(at, np.float64)
         below = np.floor(place).astype(np.int64)
         above = np.minimum(below + 1, len(self) - 1)
@@ -63,6 +60,8 @@ class NumbersInPieces:
     def _at_places(self, places: Ints) -> Values:
         """What stands at these places of all in order."""
         sums = self._sums
+        if sums.held is not None:
+            return sums.held[places]
         cells = _Cells.one(sums.least_key, sums.most_key, sums.count)
         while cells.to_be_held > MOST_HELD:
             cells = cells.cut(map(_key, self.read()), places)
@@ -84,13 +83,13 @@ class NumbersInPieces:
             are_fractions = piece.dtype.kind == "f"
             keys = _key(piece)
             least, most = min(least, int(keys.min())), max(most, int(keys.max()))
-        together = None if count > MOST_HELD else np.concatenate(held) if len(held) > 1 else held[0] if held else None
-        return _Sums(together, count, total, squares, are_fractions, least, most)
+        in_order = np.sort(np.concatenate(held)) if held else None
+        return _Sums(in_order, count, total, squares, are_fractions, least, most)
 
 
 @dataclass(frozen=True)
 class _Sums:
-    held: Values | None  # all of them, unless they are too many
+    held: Values | None  # all of them in order, unless they are too many
     count: int
     total: float
     squares: float

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from heddle.analysis.measures.levels import Floats, Levels
+from heddle.analysis.measures.levels import Floats, Levels, placed
 from heddle.analysis.measures.steps import Ints
 
 
@@ -16,6 +16,7 @@ class LedgerLines:
     def __init__(self, names: Iterable[str], n_resources: int, edges_ms: Floats | None = None) -> None:
         self._row = {name: row for row, name in enumerate(names)}
         self.sums = {name: np.zeros(n_resources, np.int64) for name in self._row}
+        self._edges_ms = edges_ms
         self._levels = [] if edges_ms is None else [Levels(edges_ms, len(self._row)) for _ in range(n_resources)]
 
     def add(self, name: str, resource: int, begin_ms: Ints, end_ms: Ints, areas: Ints) -> None:
@@ -25,9 +26,10 @@ class LedgerLines:
 
     def draw(self, name: str, resource: int, begin_ms: Ints, end_ms: Ints, areas: Ints | Floats) -> None:
         """Where areas lie in time, without counting them: for what is counted otherwise."""
-        if self._levels:
-            rate = areas / np.maximum(1, end_ms - begin_ms)
-            self._levels[resource].add(begin_ms, np.maximum(end_ms, begin_ms + 1), rate, self._row[name])
+        if self._edges_ms is not None:
+            end_ms = np.maximum(end_ms, begin_ms + 1)
+            begin, end = placed(self._edges_ms, begin_ms), placed(self._edges_ms, end_ms)
+            self._levels[resource].add(begin, end, areas / (end_ms - begin_ms), self._row[name])
 
     def over_time(self, resource: int) -> dict[str, Floats]:
         """For each line its mean amount in each bin."""

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from heddle.analysis.measures.levels import Floats, Ints, Levels, horizon_ms
+from heddle.analysis.measures.levels import Floats, Ints, Levels, horizon_ms, placed
 from heddle.model.workload import INNER
 from heddle.record.run import Run
 
@@ -37,15 +37,15 @@ def node_map(run: Run) -> NodeMap:
     reserved = [Levels(edges, len(labels)) for _ in run.resources]
     used = [Levels(edges, len(labels)) for _ in run.resources]
     for part in run.pieces("attempts"):
-        ended = part["ended_at_ms"].fill_null(end).to_numpy()
-        started = np.maximum(part["started_at_ms"].fill_null(pl.Series(ended)).to_numpy(), begin)
+        ended_ms = part["ended_at_ms"].fill_null(end).to_numpy()
+        started_ms = np.maximum(part["started_at_ms"].fill_null(pl.Series(ended_ms)).to_numpy(), begin)
+        allocated_ms, ran_ms = part["allocated_at_ms"].to_numpy(), np.maximum(1, ended_ms - started_ms)
+        allocated, started, ended = (placed(edges, instants) for instants in (allocated_ms, started_ms, ended_ms))
         row = row_of[part["node"].to_numpy()]
         container = (part["kind"] != INNER).to_numpy().astype(np.float64)
         for r, name in enumerate(run.resources):
-            amount = container * shapes[part["shape"].to_numpy(), r]
-            reserved[r].add(part["allocated_at_ms"].to_numpy(), ended, amount, row)
-            total = part[f"used_{name}_ms"].fill_null(0).to_numpy()
-            used[r].add(started, ended, total / np.maximum(1, ended - started), row)
+            reserved[r].add(allocated, ended, container * shapes[part["shape"].to_numpy(), r], row)
+            used[r].add(started, ended, part[f"used_{name}_ms"].fill_null(0).to_numpy() / ran_ms, row)
     capacity = {
         name: np.maximum(1, np.bincount(row_of, nodes[f"capacity_{name}"].to_numpy(), len(labels)))[:, None]
         for name in run.resources
