@@ -123,21 +123,26 @@ def _storm(against: str, runs: int, state: Path | None, processes: int) -> Tally
     if state is not None and state.exists():
         tally = Tally(**json.loads(state.read_text()))
         assert tally.against == against, f"{state} is of runs against {tally.against}"
+    pool = ProcessPoolExecutor(processes)
     while tally.runs < runs:
         first = tally.next_number
         pieces = [range(at, at + AT_ONCE) for at in range(first, first + 4 * processes * AT_ONCE, AT_ONCE)]
-        with ProcessPoolExecutor(processes) as pool:
-            works = [pool.submit(some_runs, against, piece) for piece in pieces]
-            for piece, work in zip(pieces, works, strict=True):
-                try:
-                    tally.add(work.result())
-                except BrokenProcessPool:
-                    _one_by_one(tally, against, piece)
-            if state is not None:
-                beside = state.with_suffix(".partial")
-                beside.write_text(json.dumps(asdict(tally), indent=1))
-                beside.replace(state)
-            print(tally.text(), file=sys.stderr, flush=True)
+        works = [pool.submit(some_runs, against, piece) for piece in pieces]
+        broken = False
+        for piece, work in zip(pieces, works, strict=True):
+            try:
+                tally.add(work.result())
+            except BrokenProcessPool:
+                _one_by_one(tally, against, piece)
+                broken = True
+        if broken:
+            pool = ProcessPoolExecutor(processes)
+        if state is not None:
+            beside = state.with_suffix(".partial")
+            beside.write_text(json.dumps(asdict(tally), indent=1))
+            beside.replace(state)
+        print(tally.text(), file=sys.stderr, flush=True)
+    pool.shutdown()
     return tally
 
 

@@ -10,6 +10,7 @@ import builtins
 import dis
 import inspect
 from collections.abc import Callable, Iterator
+from functools import cache
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -69,14 +70,15 @@ def _of_hooks(lever: Lever) -> Iterator[str]:
             yield f"{name} is {hook!r}, not a function"
             continue
         wanted = (*FIRST, *HOOKS[lever.question][name])
-        given = tuple(one.lstrip("_") for one in inspect.signature(hook).parameters)
-        if given != wanted and not _takes_anything(hook):
+        parameters = _parameters(hook)
+        given = tuple(one.name.lstrip("_") for one in parameters)
+        if given != wanted and [one.kind for one in parameters] != [inspect.Parameter.VAR_POSITIONAL]:
             yield f"{name} gets ({', '.join(wanted)}), in this order; the function has ({', '.join(given)})"
 
 
-def _takes_anything(hook: Callable[..., Any]) -> bool:
-    kinds = [one.kind for one in inspect.signature(hook).parameters.values()]
-    return kinds == [inspect.Parameter.VAR_POSITIONAL]
+@cache  # a policy with other values of its parameters has the same hooks
+def _parameters(hook: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
+    return tuple(inspect.signature(hook).parameters.values())
 
 
 def _of_events(lever: Lever) -> Iterator[str]:

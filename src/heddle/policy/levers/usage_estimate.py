@@ -32,7 +32,17 @@ def prepare(setup: Setup) -> dict[str, Any]:
         dampings = [damping * 2 ** (step / 2) for step in range(-STEPS_BELOW, 1)]
         while dampings[-1] < 1:
             dampings.append(min(1.0, damping * 2 ** ((len(dampings) - STEPS_BELOW) / 2)))
-    return {"powers": [round(WHOLE * (1.0 - a) ** (k * per_report)) for a in dampings for k in range(MAX_AGE)]}
+    return {"powers": [power for a in dampings for power in _powers(1.0 - a, per_report)]}
+
+
+def _powers(base: float, per_report: float) -> list[int]:
+    """By age. Once one has faded to nothing, so have all that follow."""
+    powers = []
+    for age in range(MAX_AGE):
+        powers.append(round(WHOLE * base ** (age * per_report)))
+        if powers[-1] == 0:
+            break
+    return powers + [0] * (MAX_AGE - len(powers))
 
 
 @callable_too
