@@ -386,6 +386,22 @@ GUARDS: Final = (
         (f"{FAKE}/test_found_by_storm.py::{DECOMMISSIONED}",),
     ),
     Guard(
+        "applications missing from an answer: looking", "take_snapshot", f"{LIVE}/polling.py",
+        "still = read_app(answer, client.address) if answer else None", "still = None",
+        (f"{FAKE}/test_applications_end.py::test_an_application_that_the_list_leaves_out_has_not_ended",),
+    ),
+    Guard(
+        "applications missing from an answer: putting back", "RmKnobs._apps", f"{APPLYING}/rm_knobs.py",
+        "sorted(names - apps.keys() - self._ended)", "()",
+        (f"{FAKE}/test_applications_end.py::test_an_application_that_the_list_leaves_out_gets_its_priority_back",),
+    ),
+    Guard(
+        "applications without number come and go", "Ownership.forget_ended", f"{APPLYING}/ownership.py",
+        "        if not gone:\n            return\n        self.found = self.found.without(gone)", "        return",
+        (f"{FAKE}/test_applications_end.py::"
+         "test_what_is_kept_does_not_grow_with_applications_that_have_ended",),
+    ),
+    Guard(
         "bridge: a table that is cut off", "TableReader.read", f"{JAVA}/TableReader.java",
         'if (last < 1 || !lines[last].isEmpty() || !lines[last - 1].equals("end " + (last - 1))) {', "if (last < 1) {",
         (f"{CORE}::test_a_table_is_whole_or_refused", f"{BRIDGED}::{ONLY_SIGNED}"),

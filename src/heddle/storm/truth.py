@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from math import inf
+from typing import Any, Final
 
+from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS
 from heddle.yarn.live.applying.standing import Part, same
+
+BELIEVED_S: Final = FOREIGN_LOOKS * 1.0  # so long something must stand before steering, a look a second, believes it
 
 
 class By(StrEnum):
@@ -30,6 +34,7 @@ class Place:
     # What a person set and we overwrote before we could see it: YARN has no compare-and-set. What was there before
     # counts then; theirs may stand in the end, too.
     unseen: tuple[Any, ...] = ()
+    reset_s: float = -inf  # when YARN itself last put it there: a NodeManager that registers anew has its own size
 
     @property
     def native_as_told(self) -> Any:
@@ -56,13 +61,16 @@ class Truth:
                 return  # what they set is what we ask for
             if place.by is By.PERSON and not place.is_seen:
                 place = replace(place, native=place.native_as_told, unseen=(*place.unseen, place.now))
+            if now_s - place.reset_s < BELIEVED_S and place.was_native:
+                place = replace(place, unseen=(*place.unseen, place.was_native[-1]))  # nobody can have believed it
             if any(same(part[0], value, right) for right in (place.native, *place.unseen)):
                 by = By.YARN
             self.places[part] = replace(place, now=value, by=by, since_s=now_s, was_ours=True)
         else:
             was_native = (*place.was_native, place.native)
             place = replace(place, now=value, native=value, by=by, since_s=now_s, was_native=was_native)
-            self.places[part] = replace(place, is_seen=by is not By.PERSON)
+            reset_s = now_s if by is By.YARN else -inf
+            self.places[part] = replace(place, is_seen=by is not By.PERSON, reset_s=reset_s)
 
     def show(self, what: str) -> None:
         """One of our programs sees where these knobs stand."""

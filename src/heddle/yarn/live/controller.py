@@ -201,6 +201,7 @@ class Controller:
         own, shown = self._own_sizes(), shown_by(snapshot)
         ownership = self._applier.ownership
         ownership.find(Standing(sizes=own))
+        ownership.forget_ended(snapshot.ended)
         ownership.kill_below |= {name for name, node in snapshot.nodes.items() if node.state == "DECOMMISSIONING"}
         seen = Seen(
             limits=self.settings.limits,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.names import Names, Passing
-from heddle.yarn.live.rm_answers import read_apps, read_containers, read_nodes, read_queues
+from heddle.yarn.live.rm_answers import read_app, read_apps, read_containers, read_nodes, read_queues
 from heddle.yarn.live.snapshot import Snapshot
 from heddle.yarn.live.things_seen import ContainerSeen
 
@@ -19,17 +19,20 @@ def take_snapshot(client: RmClient, at_ms: int, before: Snapshot | None = None) 
     nodes = read_nodes(client.nodes(), client.address)
     apps = read_apps(client.apps(), client.address)
     queues = read_queues(client.scheduler(), client.address)
+    ended = {}
+    for number in before.columns.apps["app"].tolist() if before else ():
+        if (app_id := names.apps.name(number)) not in apps:
+            answer = client.app(app_id)  # one that the RM has forgotten counts as a success
+            still = read_app(answer, client.address) if answer else None
+            if still is None:
+                ended[app_id] = answer is None or answer["app"].get("finalStatus") == "SUCCEEDED"
+            else:
+                apps[app_id] = still  # the list left it out
     containers: dict[str, ContainerSeen] = {}
     for app in apps.values():
         answer = client.containers(app.id, app.attempt) if app.attempt else None
         if answer is not None:
             containers.update(read_containers(answer, app, client.address))
-    ended = {}
-    for number in before.columns.apps["app"].tolist() if before else ():
-        app_id = names.apps.name(number)
-        if app_id not in apps:
-            answer = client.app(app_id)  # one that the RM has forgotten counts as a success
-            ended[app_id] = answer is None or (answer.get("app") or {}).get("finalStatus") == "SUCCEEDED"
     snapshot = Snapshot.of(names, at_ms, nodes, apps, containers, queues, ended)
     if isinstance(names.containers, Passing):
         names.containers.end_look()

@@ -19,6 +19,7 @@ from heddle.yarn.live.wire import YarnError
 ANY_NODE: Final = "*"
 MOST: Final = 2**52  # megabytes, cores, milliseconds, and what they add up to over a job
 NO_ALLOCATION_ID: Final = -1  # what YARN has where an application gave none
+ENDED_STATES: Final = ("FINISHED", "FAILED", "KILLED")
 CONTAINER_ID: Final = re.compile(r"container_(?:e\d+_)?(?P<cluster>\d+)_(?P<app>\d+)_(?P<attempt>\d+)_(?P<number>\d+)")
 
 
@@ -32,6 +33,13 @@ def read_apps(answer: dict[str, Any], where: str) -> dict[str, AppSeen]:
     with Reading(f"{where}: apps"):
         found = (_app(row) for row in rows_under(answer, "apps", "app"))
         return {app.id: app for app in found}
+
+
+def read_app(answer: dict[str, Any], where: str) -> AppSeen | None:
+    """One application that was asked for by its id; None: it has ended."""
+    with Reading(f"{where}: app"):
+        row = answer["app"]
+        return None if text(row["state"]) in ENDED_STATES else _app(row)
 
 
 def read_containers(answer: dict[str, Any], app: AppSeen, where: str) -> dict[str, ContainerSeen]:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.rm_answers import (
+    ENDED_STATES,
     Reading,
     read_apps,
     read_container_starts,
@@ -31,7 +32,7 @@ from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.node_containers import NodeContainers
 from heddle.yarn.observe.seen import AppLife, ContainerLife, Seen
 
-ENDED_STATES: Final = "FINISHED,FAILED,KILLED"
+ENDED: Final = ",".join(ENDED_STATES)
 UNWANTED: Final = "resourceRequests,timeouts,resourceInfo"  # of applications that have ended
 NOTE_POLLS_MS: Final = 1000
 OVERLAP_MS: Final = 60_000  # applications that ended this long before the last poll are asked for again
@@ -70,7 +71,7 @@ class Observer:
         live, lives, shown_ms = read_apps(answer, where), _lives(answer, where), _shown_ms(answer, where)
         now_ms = shown_ms or self._clock_ms()
         since_ms = max(self.seen.began_ms, self._shown_ms) - OVERLAP_MS
-        answer = self._client.apps(states=ENDED_STATES, finishedTimeBegin=str(since_ms), deSelects=UNWANTED)
+        answer = self._client.apps(states=ENDED, finishedTimeBegin=str(since_ms), deSelects=UNWANTED)
         over = read_apps(answer, where)
         ended = {name: life for name, life in _lives(answer, where).items() if self._is_of_this(life)}
         lingering = {life.app for life in self._open.values()} & over.keys()

@@ -13,7 +13,7 @@ from typing import Any, Final
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.rm_answers import Reading, rows_under, text, whole
 from heddle.yarn.observe.history import MAPREDUCE, ROOT
-from heddle.yarn.observe.observer import ENDED_STATES, UNWANTED
+from heddle.yarn.observe.observer import ENDED, UNWANTED
 
 IN_AN_ANSWER: Final = 1000
 SHORTEST_MS: Final = 1000  # a window that is not cut any further: what ends in one second is not asked for twice
@@ -46,7 +46,7 @@ def finished(client: RmClient, since_ms: int, until_ms: int, most: int) -> list[
 
     def ask(begin_ms: int, end_ms: int) -> list[Outline]:
         answer = client.apps(
-            ENDED_STATES, finishedTimeBegin=str(begin_ms), finishedTimeEnd=str(end_ms), limit=str(IN_AN_ANSWER),
+            ENDED, finishedTimeBegin=str(begin_ms), finishedTimeEnd=str(end_ms), limit=str(IN_AN_ANSWER),
             deSelects=UNWANTED,
         )  # fmt: skip
         with Reading(f"{client.address}: apps"):

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from heddle.model.errors import RunRefused
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.rm_answers import ENDED_STATES
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.testbed.local.cluster import LocalCluster
 from heddle.yarn.testbed.mixture import ProgramJob, RealJob, SparkJob
@@ -28,7 +29,6 @@ from heddle.yarn.testbed.replay.submit import Submitter
 
 POLL_S: Final = 0.5
 PATIENCE_S: Final = 120.0  # with a ResourceManager that does not answer
-ENDED: Final = ("FINISHED", "FAILED", "KILLED")
 GAVE_UP: Final = "GAVE_UP"
 NOT_STARTED: Final = "NOT_STARTED"
 NEVER_RAN: Final = (NOT_STARTED, "FORGOTTEN", GAVE_UP)
@@ -195,7 +195,7 @@ class _Running:
         app = answer["app"]
         run.submitted_at_ms = int(app["startedTime"])
         run.started_at_ms = int(app.get("launchTime") or 0) or None
-        if app["state"] not in ENDED:
+        if app["state"] not in ENDED_STATES:
             run.outcome = app["state"]
             return
         run.finished_at_ms = int(app["finishedTime"])

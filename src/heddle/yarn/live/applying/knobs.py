@@ -13,7 +13,8 @@ class Knobs(Protocol):
     """Putting back is setting what was found, and proving it by reading: putting_back.py does that for any of them."""
 
     def read(self, names: Standing) -> Standing:
-        """Where the knobs of these names stand now, whatever `names` says; those that are not there are left out."""
+        """Where the knobs of these names stand now, whatever `names` says; those that are not there are left out:
+        of applications only what has ended, or what nobody knows any more."""
 
     def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
         """Changes of one kind of knob, as they can be made at once."""

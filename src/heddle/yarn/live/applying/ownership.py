@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from heddle.yarn.live.applying.standing import Knob, Part, Standing, same
+from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, Knob, Part, Standing, same
 from heddle.yarn.live.applying.turn import Turn
 
 FOREIGN_LOOKS: Final = 3  # so often a knob must be seen in a strange place before we believe it, or that it has left it
@@ -104,6 +104,18 @@ class Ownership:
         Where somebody else chose it, that counts as asked for."""
         asked = self.asked.get(part)
         return not asked or same(part[0], value, asked[-1])
+
+    def forget_ended(self, apps: Iterable[str]) -> None:
+        """Applications that have ended need nothing put back, and no id comes twice."""
+        gone = {(what, app) for app in apps for what in (LEAVES, PRIORITIES) if app in self.found.of(what)}
+        if not gone:
+            return
+        self.found = self.found.without(gone)
+        self.asked = {part: places for part, places in self.asked.items() if part[:2] not in gone}
+        for knobs in (self.turned, self.anywhere, self._theirs):
+            knobs -= gone
+        for knob in gone & self._looks.keys():
+            self._forget(knob)
 
     def look(self, now: Standing) -> Standing:
         """Sees where knobs stand. Gives those that turn out to be somebody else's, as they were found."""

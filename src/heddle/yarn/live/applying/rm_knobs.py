@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, Final
 
 from heddle.model.resources import MEMORY, MILLI, VCORES
@@ -11,9 +11,9 @@ from heddle.policy.policy import Policy
 from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, SIZES, Standing, changes_at_once
 from heddle.yarn.live.applying.wanted import HIGHEST_PRIORITY, has_opinion, pool_leaves
 from heddle.yarn.live.client import RmClient
-from heddle.yarn.live.rm_answers import read_apps, read_nodes
+from heddle.yarn.live.rm_answers import read_app, read_apps, read_nodes
 from heddle.yarn.live.snapshot import Snapshot
-from heddle.yarn.live.things_seen import QueueSeen, Size
+from heddle.yarn.live.things_seen import AppSeen, QueueSeen, Size
 from heddle.yarn.live.wire import YarnError
 
 PREFIX: Final = "yarn.scheduler.capacity"
@@ -24,15 +24,16 @@ _FAIR_PREEMPTION: Final = "yarn.scheduler.fair.preemption"
 
 
 class RmKnobs:
-    """Every read asks the ResourceManager anew."""
+    """Every read asks the ResourceManager anew, but for applications that have ended: they stay so."""
 
     def __init__(self, client: RmClient) -> None:
         self._client = client
+        self._ended: set[str] = set()
 
     def read(self, names: Standing) -> Standing:
         client = self._client
         nodes = read_nodes(client.nodes(), client.address) if names.sizes else {}
-        apps = read_apps(client.apps(), client.address) if names.leaves or names.priorities else {}
+        apps = self._apps({*names.leaves, *names.priorities})
         settings = client.scheduler_settings() if names.queues else {}
         return Standing(
             sizes={name: nodes[name].total for name in names.sizes if name in nodes and nodes[name].resizable},
@@ -43,6 +44,20 @@ class RmKnobs:
             priorities={name: apps[name].priority for name in names.priorities if name in apps},
             leaves={name: apps[name].queue for name in names.leaves if name in apps},
         )
+
+    def _apps(self, names: Set[str]) -> dict[str, AppSeen]:
+        """Those of these that have not ended. One that the list leaves out is asked for by its id."""
+        if not names:
+            return {}
+        client = self._client
+        apps = read_apps(client.apps(), client.address)
+        for name in sorted(names - apps.keys() - self._ended):
+            answer = client.app(name)
+            if app := read_app(answer, client.address) if answer else None:
+                apps[name] = app
+            else:
+                self._ended.add(name)
+        return apps
 
     def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
         return changes_at_once(what, values)
