@@ -2,16 +2,20 @@
 
 A run waits instead of computing, so that engines are measured and not how busy the machine is. Workers of Dask and
 Spark are warm: each has computed something before; `local` starts its processes with the runs. `--tiny 10000` then
-shows whether the driver grows with the number of runs.
+shows whether the driver grows with the number of runs. `--on spark:yarn` runs on the YARN of HADOOP_CONF_DIR; without
+it, on one that is started for it.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
+from benchmarks.spark_on_yarn import local_yarn
 from heddle.experiments.engines import Connected, Engine, engine_named
 
 _PAGE_MB = 4096 / 2**20
@@ -41,23 +45,30 @@ def main() -> None:
     parser.add_argument("--tiny", type=int, default=0, help="also so many runs that take no time")
     parser.add_argument("--on", action="append", help="may be repeated [default: local:2, dask:2, spark:local[2]]")
     given = parser.parse_args()
-    first: float | None = None
+    first_s: float | None = None
     for name in given.on or ("local:2", "dask:2", "spark:local[2]"):
-        began = time.perf_counter()
-        engine = engine_named(name)
-        started_s = time.perf_counter() - began
-        try:
-            list(engine.run(time.sleep, Repeated(0.05, 12)))
-            took_s = _seconds(engine, Repeated(given.run_s, given.runs))
-            first = first or took_s
-            ideal_s = given.runs * given.run_s / 2
-            what = f"{given.runs} runs of {given.run_s:g} s: {took_s:.1f} s, {took_s / first:.2f}x the first engine"
-            print(f"{name:16} start {started_s:4.1f} s; {what}, {took_s / ideal_s:.2f}x two workers without any cost")
-            if given.tiny:
-                print(f"{'':16} {_growth(engine, given.tiny)}")
-        finally:
-            if isinstance(engine, Connected):
-                engine.close()
+        with local_yarn() if name == "spark:yarn" and "HADOOP_CONF_DIR" not in os.environ else nullcontext():
+            took_s = _measured(name, given.runs, given.run_s, given.tiny, first_s)
+        first_s = first_s or took_s
+
+
+def _measured(name: str, runs: int, run_s: float, tiny: int, first_s: float | None) -> float:
+    """Prints what the engine takes, beside what the first one took; the seconds for the runs."""
+    began = time.perf_counter()
+    engine = engine_named(name)
+    started_s = time.perf_counter() - began
+    try:
+        list(engine.run(time.sleep, Repeated(0.05, 12)))
+        took_s = _seconds(engine, Repeated(run_s, runs))
+        what = f"{runs} runs of {run_s:g} s: {took_s:.1f} s, {took_s / (first_s or took_s):.2f}x the first engine"
+        ideal_s = runs * run_s / 2
+        print(f"{name:16} start {started_s:4.1f} s; {what}, {took_s / ideal_s:.2f}x two workers without any cost")
+        if tiny:
+            print(f"{'':16} {_growth(engine, tiny)}")
+        return took_s
+    finally:
+        if isinstance(engine, Connected):
+            engine.close()
 
 
 def _seconds(engine: Engine, configurations: Sequence[float]) -> float:

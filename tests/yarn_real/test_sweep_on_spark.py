@@ -11,35 +11,19 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from benchmarks.spark_on_yarn import spark_environment
 from polars.testing import assert_frame_equal
 
 from heddle.cli.main import run
-from heddle.model.code_folders import cache_folder
 from heddle.yarn.testbed.local.cluster import LocalCluster
-from heddle.yarn.testbed.local.java import JVM_FLAGS, find_java
 from yarn_real.conftest import absent
-
-# An executor of 512 + 640 MB beside each application master of 512 + 384 MB fits a node of 2,048 MB. Both nodes are on
-# this machine, so that their Python is ours; elsewhere it is an archive (docs/scale.md).
-SPARK = {
-    "spark.executor.instances": "2",
-    "spark.executor.cores": "1",
-    "spark.executor.memory": "512m",
-    "spark.executor.memoryOverhead": "640m",
-    "spark.yarn.am.memory": "512m",
-    "spark.ui.enabled": "false",
-    "spark.driver.memory": "512m",
-    "spark.scheduler.minRegisteredResourcesRatio": "1.0",
-    "spark.executor.extraJavaOptions": " ".join(JVM_FLAGS),
-}
 
 
 def test_a_sweep_with_an_executor_killed_is_that_of_one_process(
     cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if (found := find_spec("pyspark")) is None or found.origin is None:
+    if find_spec("pyspark") is None:
         absent("pyspark is not installed: pip install 'heddle[spark]'")
-        return
     monkeypatch.chdir(tmp_path)
     Path("sweep.yaml").write_text(
         "workloads: ['burst(jobs=12)']\npolicies: [fifo, fair]\nclusters: [1x65536x24]\nloads: [1, 2, 3]\nseeds: 8\n"
@@ -48,20 +32,7 @@ def test_a_sweep_with_an_executor_killed_is_that_of_one_process(
 
     conf = tmp_path / "conf"
     conf.mkdir()
-    own = SPARK | {
-        "spark.yarn.jars": f"local:{Path(found.origin).parent}/jars/*",
-        "spark.yarn.stagingDir": tmp_path.as_uri(),
-        "spark.executorEnv.SPARK_LOCAL_IP": "127.0.0.1",
-        "spark.executorEnv.NUMBA_CACHE_DIR": str(cache_folder()),  # a container's home is not ours
-    }
-    (conf / "spark-defaults.conf").write_text("".join(f"{key} {value}\n" for key, value in own.items()))
-    environment = os.environ | {
-        "SPARK_CONF_DIR": str(conf),
-        "HADOOP_CONF_DIR": str(cluster.conf),
-        "JAVA_HOME": str(find_java().parent.parent),
-        "PYSPARK_PYTHON": sys.executable,
-        "SPARK_LOCAL_IP": "127.0.0.1",
-    }
+    environment = os.environ | spark_environment(cluster, conf)
     command = [sys.executable, "-c", "from heddle.cli.main import main; main()", "sweep", "run", "sweep.yaml"]
     with subprocess.Popen(
         [*command, "-o", "spark", "--on", "spark:yarn"], env=environment, stderr=subprocess.PIPE, text=True
