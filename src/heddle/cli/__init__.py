@@ -2,5 +2,5 @@
 
 import os
 
-# Before numpy is imported: heddle multiplies no matrices, and a short command would spend a fifth of its CPU on threads.
+# Before numpy is imported: heddle multiplies no matrices, and threads would take a fifth of the CPU of a short command.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
