@@ -205,6 +205,11 @@ def test_the_knapsack_is_of_what_is_free() -> None:
     assert planned(((2048, 2000), 9), ((3072, 3000), 9), busy=(3072, 3000)) == [1, 1]
 
 
+def test_a_node_that_holds_more_than_it_may_promise_gets_no_plan() -> None:
+    # As a live one does that was shrunk. (Run 2799 of the engine storm: the process ended.)
+    assert planned(((1024, 1000), 4), busy=(9216, 4000)) == [0]
+
+
 def test_greedy_would_take_the_largest_first() -> None:
     # One of 5 GB and 5 vcores leaves room for one of 3; two of 4 are as good; the fewest of the first class win ties.
     assert planned(((3072, 3000), 9), ((4096, 4000), 9), ((5120, 5000), 9)) == [0, 2, 0]

@@ -7,11 +7,13 @@ after the first map's allocation. The maps need 1600 of it: the reduce is asked 
 
 from __future__ import annotations
 
-from heddle.model.cluster import Cluster, Node, Timing
+from dataclasses import replace
+
+from heddle.model.cluster import Cluster, Level, Node, Timing
 from heddle.model.draw import STREAM_NODE_HEARTBEAT, STREAM_USAGE_REPORT, draw
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 
-from .trace import EXACT, Observation, Policy
+from .trace import EXACT, Observation, Outcome, Policy
 from .worked_example import SEED, Example, Span
 
 REDUCE = 2  # the number of the task
@@ -56,7 +58,19 @@ def nor_is_the_heartbeat_of_a_node_that_is_gone() -> Example:
     return _example(1000 + large, cluster, SEEN_BY_NOBODY)
 
 
+def a_report_that_makes_room_is_an_instant_with_a_node_gone() -> Example:
+    # The load of others on the node ends at 5000, and the first report after that makes room for the task. What is
+    # promised is added up at such instants, since a node has gone. The second job: something else is still to come.
+    loaded = replace(_node("loaded", 1000), background=(Level(0, (500, 0)), Level(5000, (0, 0))))
+    report_ms = 5000 + int(draw(SEED, STREAM_USAGE_REPORT, 0)) % 1000
+    jobs = [JobSpec(str(at_ms), at_ms, [StageSpec("s", (800, 0), [TaskSpec(1000)])]) for at_ms in (2000, 20_000)]
+    spans: dict[int, list[Span]] = {0: [(report_ms, report_ms + 1000, Outcome.FINISHED)]}
+    cluster = Cluster((loaded, _node("gone", 100, leaves_at_ms=1)))
+    return Example(build("instants", jobs), cluster, Policy(sizing=("n-sigma", {})), spans, 21_000)
+
+
 EXAMPLES = [
+    a_report_that_makes_room_is_an_instant_with_a_node_gone,
     a_report_that_is_seen_is_an_instant,
     a_report_that_nobody_sees_is_none,
     nor_is_the_heartbeat_of_a_node_that_is_gone,

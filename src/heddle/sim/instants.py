@@ -95,10 +95,11 @@ def next_instant(sim, until_ms):
                 reported = next_report_that_matters(sim, min(other, until_ms + 1, control["look_at_ms"][0]))
             else:  # perhaps nothing will ever come: the clock must see every report to find that out
                 reported = max(now + 1, control["next_report_ms"][0])
+                control["idle"][0] = ONLY_REPORTS
             # Of an instant that looks share with reports it is these that make it take place.
             if reported < other or (reported < at and control["next_report_ms"][0] <= looks):
                 at = reported
-                idle = ONLY_REPORTS if setting["shares_out"][0] else idle
+                idle = control["idle"][0] if setting["shares_out"][0] else idle
     if control["waiting"][0] > 0:  # else nobody is called for, and no lever hears of time
         polled = FOREVER
         if setting["preemption_every_ms"][0] > 0:

@@ -106,8 +106,8 @@ def in_units(view, state, shape, r):
 def room_in_units(view, state, node, r):
     if view.clock["counts"][0, r] == 0:
         return 0
-    free = view.node["total"][node, r] - view.node["allocated"][node, r]
-    return min(free, view.node["allowance"][node, r]) // state.table["unit"][0, r]
+    free = view.node["total"][node, r] - view.node["allocated"][node, r]  # less than nothing after a node was shrunk
+    return max(0, min(free, view.node["allowance"][node, r])) // state.table["unit"][0, r]
 
 
 @callable_too

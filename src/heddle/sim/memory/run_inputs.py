@@ -273,6 +273,11 @@ class RunInputs:
         return nodes.background(self.cluster, self.n_resources)
 
     @property
+    def has_use(self) -> bool:
+        """Whether it matters what containers use; to a node that others fill it does even if nothing is known of it."""
+        return self.facts.has_use or len(self.background.level) > 0 or self.sizing.depends_on != "nothing"
+
+    @property
     def first_nodes_of_tree(self) -> npt.NDArray[np.int64]:
         return nodes.first_nodes_of_tree(self.cluster.n_nodes)
 

@@ -44,7 +44,7 @@ class Setting(Row):
     has_job_dag: Int64 = of_run(lambda run: run.facts.has_job_dag)
     has_executors: Int64 = of_run(lambda run: run.facts.has_executors)
     has_preferences: Int64 = of_run(lambda run: run.workload.prefers is not None)
-    has_use: Int64 = of_run(lambda run: run.facts.has_use or run.sizing.depends_on != "nothing")
+    has_use: Int64 = of_run(lambda run: run.has_use)
     has_empty: Int64 = of_run(lambda run: run.facts.has_empty)
     has_early: Int64 = of_run(lambda run: run.early.there)
     ramp_up_limit_permille: Int64 = of_run(lambda run: run.cluster.map_reduce.ramp_up_limit_permille)

@@ -7,7 +7,7 @@ is a dozen for each task, and nearly all of them change nothing but what sizing 
 from __future__ import annotations
 
 from heddle.model.compiled import inlined
-from heddle.sim.codes import NEXT, OFFERS
+from heddle.sim.codes import NEXT, OFFERS, ONLY_REPORTS
 from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.busy_queues import next_busy
 from heddle.sim.scheduling.reports import catch_up_reports
@@ -67,8 +67,12 @@ def _makes_room(sim, wants):
 
 @unit
 def next_report_that_matters(sim, before):
-    """The next time at which reports must be looked at, with those of that time taken or not; at most `before`."""
+    """The next time at which reports must be looked at, with those of that time taken or not; at most `before`.
+
+    `idle` is ONLY_REPORTS, unless one of that time has been seen already.
+    """
     control, clock = sim.control, sim.shown.clock
+    control["idle"][0] = ONLY_REPORTS
     at = max(clock["now_ms"][0] + 1, control["next_report_ms"][0])
     if at >= before:
         return before
@@ -85,6 +89,7 @@ def next_report_that_matters(sim, before):
         if control["news"][0] or _makes_room(sim, wants):
             break
         close_pass(sim)
+        control["idle"][0] = ONLY_REPORTS
         at = max(at + 1, control["next_report_ms"][0])
     control["phase"][0] = NEXT
     return min(at, before)
