@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from zipfile import ZipFile
 
 import polars as pl
 import pytest
@@ -124,3 +127,16 @@ def test_rows_are_those_of_one_process(engine: SparkEngine, tmp_path: Path, monk
     tables = [pl.DataFrame([row for _, row in sorted(one.run(run_row, runs))]) for one in (LocalProcesses(1), engine)]
     assert tables[0].height == 4
     assert_frame_equal(*(table.drop("simulate_s") for table in tables), check_exact=True)
+
+
+def test_zip_files_are_forgotten_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = tmp_path / "packed.zip"
+    with ZipFile(packed, "w") as archive:
+        archive.writestr("first_in_zip.py", "")
+        archive.writestr("second_in_zip.py", "")
+    monkeypatch.syspath_prepend(str(packed))
+    import_module("first_in_zip")
+    assert str(packed) in sys.path_importer_cache
+    spark_engine._forget_zips()
+    assert str(packed) not in sys.path_importer_cache
+    import_module("second_in_zip")

@@ -17,6 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
+from zipimport import zipimporter
 
 from py4j.protocol import Py4JError
 from pyspark import Broadcast, SparkConf, SparkContext, SparkFiles
@@ -178,6 +179,15 @@ def _on_executor(key: str, brought: Broadcast[Luggage], packed: Iterable[Packed]
         unpack(brought.value, Path(SparkFiles.getRootDirectory()), socket.gethostname())
     for number, one in packed:
         yield number, run_packed(key, one)
+    _forget_zips()
+
+
+def _forget_zips() -> None:
+    """Before each task Spark has Python read the directories of the zip files anew that it has imported from: of
+    PySpark's own, that takes longer than a short run. What is forgotten is read when something is imported from it."""
+    for path, finder in list(sys.path_importer_cache.items()):
+        if isinstance(finder, zipimporter):
+            del sys.path_importer_cache[path]
 
 
 def _is_stopped(context: SparkContext) -> bool:
