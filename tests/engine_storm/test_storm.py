@@ -20,6 +20,11 @@ def test_a_short_storm(against: str, runs: int) -> None:
     assert tally.runs > 0.8 * runs
 
 
+@pytest.mark.parametrize("number", [1888, 2799, 3834, 4581, 6179, 6969, 6970])
+def test_what_once_differed_from_the_reference(number: int) -> None:
+    assert some_runs("reference", range(number, number + 1)).failures == {}
+
+
 def test_the_same_number_is_the_same_run() -> None:
     one, other = (storm_run(7, knows_reference=False) for _ in range(2))
     assert one is not None

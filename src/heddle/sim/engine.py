@@ -213,13 +213,13 @@ def advance(sim, until_ms):
 
 @compiled
 def prepare_run(sim):
-    """Time 0: the placement index, first background levels, first faults, what nodes may promise, containers that are
+    """Time 0: first background levels, what nodes may promise, the placement index, first faults, containers that are
     there already."""
     for n in range(sim.shown.node.shape[0]):
+        begin_background(sim, n)
         if sim.setting["sizing_changes"][0]:
             resize(sim, n)
         node_changed(sim, n)
-        begin_background(sim, n)
         if sim.node_run["decommission_at_ms"][n] >= 0:
             timer_push(sim, sim.node_run["decommission_at_ms"][n], TIMER_DECOMMISSION, n)
         if sim.setting["node_mtbf_ms"][0] > 0:

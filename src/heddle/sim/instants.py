@@ -10,6 +10,7 @@ from heddle.sim.containers.ends import comes_back
 from heddle.sim.containers.listeners import tell_listeners
 from heddle.sim.cycles import next_multiple
 from heddle.sim.scheduling.heartbeats import next_heartbeat
+from heddle.sim.scheduling.newcomers import hear_of_newcomers
 from heddle.sim.scheduling.skipping import next_report_that_matters
 from heddle.sim.timeline import timer_pop
 
@@ -58,6 +59,7 @@ def next_instant(sim, until_ms):
     control, setting = sim.control, sim.setting
     now = sim.shown.clock["now_ms"][0]
     at = FOREVER
+    hear_of_newcomers(sim)
     if setting["has_early"][0]:
         tell_listeners(sim)
     while control["n_timers"][0] > 0 and _is_void(sim):

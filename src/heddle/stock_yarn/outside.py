@@ -166,7 +166,7 @@ class OutsidePolicy:
         self._take_effect(now, engine, handle)
         in_turn = now % self._poll_ms == 0 and not self._fails(now // self._poll_ms)
         if in_turn or self._hears_at(control) <= now:
-            self._looked_at_ms, control["hears_at_ms"] = now, FOREVER
+            self._looked_at_ms, control["hears_at_ms"], control["began_to_wait"] = now, FOREVER, 0
             engine.report(handle)
             wanted, table = self._decide(self._sight.snapshot(handle), engine, handle)
             self._due.append((now + self._observation.lag_ms, wanted, table))

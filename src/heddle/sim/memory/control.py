@@ -76,6 +76,7 @@ class Control(Row):
     keys_changed: Int64  # a lever says that its keys may be wrong
     look_at_ms: Int64 = FOREVER  # when somebody outside looks next; FOREVER: nobody does
     # Somebody outside who names requests (scheduling/newcomers.py).
+    began_to_wait: Int64  # stages that did in this instant
     hears_in_ms: Int64  # so long after a request began to wait; 0: never
     hears_at_ms: Int64 = FOREVER  # of the first that began to wait since the last look
     hold_ms: Int64  # so long a request waits to be named; 0: none does

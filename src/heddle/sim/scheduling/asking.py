@@ -12,7 +12,7 @@ from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.busy_queues import next_busy
 from heddle.sim.scheduling.events import look_again
 from heddle.sim.scheduling.lone import leave_line, stand_in_line
-from heddle.sim.scheduling.newcomers import begin_to_wait
+from heddle.sim.scheduling.newcomers import begin_to_wait, never_asked
 from heddle.sim.scheduling.requests import bucket_of, insert, rekey, rekey_bucket, remove
 from heddle.sim.scheduling.reservations import free_nodes_of, starvation_may_show
 from heddle.sim.timeline import timer_push
@@ -174,6 +174,7 @@ def withdraw(sim, job):
     for stage in range(first, first + view.job_spec["n_stages"][job]):
         if stage_run["bucket"][stage] >= 0 or sim.control["lone_stage"][0] == stage:
             leave_line(sim, stage)
+        never_asked(sim, stage)
         count_waiting(sim, job, stage, -view.stage["waiting"][stage])
         view.stage["waiting"][stage] = 0
         stage_run["to_ask"][stage] = 0
