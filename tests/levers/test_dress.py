@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from heddle.model.resources import ONE
-from heddle.model.view import EVENT_FINISHED, EVENT_TICK
+from heddle.model.resources import ONE, VCORES
+from heddle.model.view import EVENT_FINISHED, EVENT_TICK, JOB_FAILED, JOB_FINISHED
 from heddle.policy.lever import Question, State
 from heddle.policy.levers import dress_phases as phases
 from heddle.policy.levers.partition import LARGE, SMALL
@@ -170,6 +170,28 @@ def delta_after_a_round(made: HandMade) -> float:
     return 128 * int(made.state.table["delta"][0]) / ONE
 
 
+def test_what_no_event_tells_of_jobs_that_wait() -> None:
+    """A live cluster tells the pool of a job after it has come, and nobody tells that a waiting one was killed."""
+    made = HandMade("dress", Question.PARTITION, [job("a", 3), job("b", 5), job("c", 7)], nodes(8, 160, 2))
+
+    def wanted_after_a_round() -> list[int]:
+        """Containers that large and small jobs still want."""
+        made.tell(EVENT_TICK)
+        return [int(made.state.table["wanted"][0, VCORES, pool]) // 125 for pool in (LARGE, SMALL)]
+
+    for number in range(3):
+        made.arrive(number)
+    assert wanted_after_a_round() == [3 + 5 + 7, 0]
+    made.view.job["pool"][1:] = SMALL
+    assert wanted_after_a_round() == [3, 5 + 7]
+    made.allocate(made.stage(0, 0), 0)
+    assert wanted_after_a_round() == [2, 5 + 7]
+    made.view.job["state"][1] = JOB_FAILED
+    assert wanted_after_a_round() == [2, 7]
+    made.view.job["state"][0] = JOB_FINISHED
+    assert wanted_after_a_round() == [0, 7]
+
+
 def test_a_job_is_small_if_it_asks_for_theta_of_the_containers() -> None:
     assert [pools(n).ask("pool", 0) for n in (12, 13)] == [SMALL, LARGE]  # theta = 12.8
     made = HandMade("dress(basis=available)", Question.PARTITION, [job("a", 7), job("b", 6)], nodes(8, 160, 2))
@@ -227,7 +249,7 @@ def test_predicted_release_is_counted() -> None:
         made.tell(EVENT_FINISHED, i // 16, made.stage(0, 0), i)
     made.view.pool["allocated"][LARGE] = (1280, 16_000)  # what it released another has got
     for wanted, delta in ((10, 10), (20, 20), (21, 21), (22, 128 / 6)):
-        made.view.stage_spec["n_tasks"][made.stage(1, 0)] = wanted
+        made.view.stage_spec["n_tasks"][made.stage(1, 0)] = made.view.job["waiting"][1] = wanted
         made.state.table["delta"][0] = 0
         made.at(20_000)
         assert delta_after_a_round(made) == pytest.approx(delta, abs=1e-3)

@@ -2,9 +2,9 @@
 
 A job is small if it asks for at most theta of the containers that there are. Each pool may hold its share: delta of the
 cluster for small jobs, 1 - delta for large ones. Once a second Alg. 3 (dress_share.py) moves delta by what the jobs of
-each pool still want (dress_demand.py), what is free in it and what its running jobs will release within the next
-second (dress_phases.py). All of it in dominant shares, units of ONE. delta starts from what small jobs really hold, and
-stays between 0 and 1.
+each pool still want (dress_demand.py, dress_jobs.py), what is free in it and what its running jobs will release within
+the next second (dress_phases.py). All of it in dominant shares, units of ONE. delta starts from what small jobs really
+hold, and stays between 0 and 1.
 """
 
 from __future__ import annotations
@@ -18,18 +18,8 @@ from heddle.model.resources import ONE
 from heddle.model.view import EVENT_ALLOCATED, EVENT_ARRIVED, EVENT_FINISHED, EVENT_STOPPED, EVENT_TICK
 from heddle.model.workload import AM
 from heddle.policy.lever import Parameter, Partition, State
-from heddle.policy.levers.dress_demand import (
-    ASKED,
-    CHAINS,
-    DEMAND,
-    JOBS_THERE,
-    MOST_JOBS,
-    SUMS,
-    begins,
-    comes,
-    demand_of_pool,
-    recount,
-)
+from heddle.policy.levers.dress_demand import ASKED, DEMAND, MOST_JOBS, demand_of_pool
+from heddle.policy.levers.dress_jobs import CHAINS, JOBS_THERE, SUMS, begins, comes, recount
 from heddle.policy.levers.dress_phases import (
     MOST_SEEN,
     PHASES,
