@@ -8,6 +8,7 @@ from heddle.model.view import EVENT_ALLOCATED, JOB_ARRIVED, JOB_FINISHED
 from heddle.policy.lever import State, per_resource
 from heddle.policy.levers.admission_reserve import am_demand
 from heddle.policy.levers.admission_room import learn_sizes, others_are_as_large
+from heddle.policy.levers.chains import put_first, take_out
 from heddle.policy.state import Chain
 
 COLLECTED = State(
@@ -36,13 +37,7 @@ def first_waiting(view, state):
 @callable_too
 def leaves(view, state, job):
     """The job has ended: it is taken out of the chain, and the largest tasks are those of the others."""
-    after, before = state.job["next"][job], state.job["previous"][job]
-    if before > 0:
-        state.job["next"][before - 1] = after
-    else:
-        state.table["newest"][0] = after
-    if after > 0:
-        state.job["previous"][after - 1] = before
+    take_out(state.job["next"], state.job["previous"], state.table["newest"], job)
     state.table["n_lost"][0] -= state.job["lost"][job]
     state.job["runs"][job] = state.job["lost"][job] = 0
     if others_are_as_large(view, state, job):
@@ -72,11 +67,8 @@ def am_comes(view, state, job):
     state.table["n_lost"][0] -= state.job["lost"][job]
     state.job["lost"][job] = 0
     if state.job["runs"][job] == 0:
-        newest = state.table["newest"][0]
-        state.job["runs"][job], state.job["previous"][job], state.job["next"][job] = 1, 0, newest
-        if newest > 0:
-            state.job["previous"][newest - 1] = job + 1
-        state.table["newest"][0] = job + 1
+        state.job["runs"][job] = 1
+        put_first(state.job["next"], state.job["previous"], state.table["newest"], job)
         learn_sizes(view, state, job)
     first = first_waiting(view, state)
     state.table["first"][0] = first if first >= 0 else state.table["last"][0] + 1

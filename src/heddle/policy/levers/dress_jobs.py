@@ -10,6 +10,7 @@ from __future__ import annotations
 from heddle.model.compilable import callable_too
 from heddle.model.view import JOB_FINISHED
 from heddle.policy.lever import Column, per_resource
+from heddle.policy.levers.chains import put_last, take_out_of
 from heddle.policy.levers.dress_demand import still_wanted, to_come
 from heddle.policy.state import Chain
 
@@ -53,20 +54,8 @@ def count_no_more(view, state, job):
 def comes(view, state, job):
     """The job is the last of both chains."""
     table, jobs = state.table, state.job
-    last = table["last_job"][0]
-    jobs["next_job"][job], jobs["previous_job"][job] = 0, last
-    if last > 0:
-        jobs["next_job"][last - 1] = job + 1
-    else:
-        table["first_job"][0] = job + 1
-    table["last_job"][0] = job + 1
-    last = table["last_unbegun"][0]
-    jobs["next_unbegun"][job], jobs["previous_unbegun"][job] = 0, last
-    if last > 0:
-        jobs["next_unbegun"][last - 1] = job + 1
-    else:
-        table["first_unbegun"][0] = job + 1
-    table["last_unbegun"][0] = job + 1
+    put_last(jobs["next_job"], jobs["previous_job"], table["first_job"], table["last_job"], job)
+    put_last(jobs["next_unbegun"], jobs["previous_unbegun"], table["first_unbegun"], table["last_unbegun"], job)
     jobs["is_unbegun"][job] = 1
     table["came_since"][0] += 1
     count_unbegun(view, state, job)
@@ -78,15 +67,7 @@ def waits_no_more(view, state, job):
     table, jobs = state.table, state.job
     jobs["is_unbegun"][job] = 0
     count_no_more(view, state, job)
-    before, after = jobs["previous_unbegun"][job], jobs["next_unbegun"][job]
-    if before > 0:
-        jobs["next_unbegun"][before - 1] = after
-    else:
-        table["first_unbegun"][0] = after
-    if after > 0:
-        jobs["previous_unbegun"][after - 1] = before
-    else:
-        table["last_unbegun"][0] = before
+    take_out_of(jobs["next_unbegun"], jobs["previous_unbegun"], table["first_unbegun"], table["last_unbegun"], job)
 
 
 @callable_too
@@ -101,15 +82,8 @@ def begins(view, state, job):
 @callable_too
 def goes(state, job):
     """It has ended, and leaves the chain of all."""
-    before, after = state.job["previous_job"][job], state.job["next_job"][job]
-    if before > 0:
-        state.job["next_job"][before - 1] = after
-    else:
-        state.table["first_job"][0] = after
-    if after > 0:
-        state.job["previous_job"][after - 1] = before
-    else:
-        state.table["last_job"][0] = before
+    table, jobs = state.table, state.job
+    take_out_of(jobs["next_job"], jobs["previous_job"], table["first_job"], table["last_job"], job)
 
 
 @callable_too
