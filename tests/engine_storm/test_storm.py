@@ -20,7 +20,7 @@ def test_a_short_storm(against: str, runs: int) -> None:
     assert tally.runs > 0.8 * runs
 
 
-@pytest.mark.parametrize("number", [1888, 2799, 3834, 4581, 6179, 6969, 6970])
+@pytest.mark.parametrize("number", [1888, 2799, 3834, 4581, 6179, 6969, 6970, 9801, 10736, 13347])
 def test_what_once_differed_from_the_reference(number: int) -> None:
     assert some_runs("reference", range(number, number + 1)).failures == {}
 

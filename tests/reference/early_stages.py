@@ -22,8 +22,9 @@ class EarlyStages:
         """All looks that are due now; whether one of them did anything."""
         now, acted = self.world.now, False
         for job in self.world.jobs:
-            if any(at <= now for at in job.look_at):
+            if any(at <= now for at in job.look_at | job.alarms):
                 job.look_at = {at for at in job.look_at if at > now}
+                job.alarms = set()
                 acted |= self._look(job)
         return acted
 
@@ -93,7 +94,7 @@ class Look:
         if last is not None:
             times.append(last + self.world.cluster.timing.node_heartbeat_ms + 1)
         job = self.stage.job
-        job.look_at.update(self.world.next_am(job, at) for at in times if at > self.world.now)
+        job.alarms.update(self.world.next_am(job, at) for at in times if at > self.world.now)
 
     def _hanging(self, asked: list[Stage]) -> list[Stage]:
         """The requests of maps for whose sake the stage gives way; none: it does not."""

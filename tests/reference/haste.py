@@ -107,7 +107,7 @@ class Haste(Ordering):
 
     def before_comparing(self, world: World, node: Node, free: Vector) -> None:
         those = [s for s in world.stages if s.kind in (TASKS, EXECUTORS) and s.waiting()]
-        those = [s for s in those if s.label in ("", node.spec.label)]
+        those = [s for s in those if world.may_go_to(s, node)]
         those = [s for s in those if all(s.shape[r] <= free[r] for r in world.counting)]
         self.least = min((self.urgency(world, stage) for stage in those), default=0)
         if not self.initial:

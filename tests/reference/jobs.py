@@ -365,6 +365,7 @@ class Lives:
         for task in job.tasks():
             task.asked, task.ask_at, task.back_at = False, None, None
         job.look_at.clear()
+        job.alarms.clear()
         for stage in job.stages:
             self.world.drop_reservations(stage)
 

@@ -155,7 +155,7 @@ class Simulator:
         return min(times, default=None)
 
     def _next_look(self) -> int | None:
-        return min((at for job in self.world.jobs for at in job.look_at), default=None)
+        return min((at for job in self.world.jobs for at in job.look_at | job.alarms), default=None)
 
     def _next_tick(self, at: int) -> int | None:
         """The next round of preemption or, of a node that is alive, heartbeat, at or after an instant."""

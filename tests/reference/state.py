@@ -116,7 +116,8 @@ class Job:
     admitted: bool = False
     begun: bool = False  # its AM is ready, or it has none and has arrived
     began_before: bool = False  # now, or before its AM was lost
-    look_at: set[int] = field(default_factory=set)  # when its AM looks at its early stages
+    look_at: set[int] = field(default_factory=set)  # when its AM looks at its early stages, since something changed
+    alarms: set[int] = field(default_factory=set)  # and when because maps will have waited long enough
     last_node: Node | None = None  # of the container that it was given last
     pool: int = 0
     outcome: JobOutcome = JobOutcome.UNFINISHED

@@ -15,6 +15,10 @@ from heddle.storm.storm import JOURNAL, Storm
 from heddle.yarn.live.applying import guards
 from heddle.yarn.live.applying.applier import Applier
 from heddle.yarn.live.applying.handing_over import HandingOver
+from heddle.yarn.live.applying.table_knob import BridgeKnob
+from heddle.yarn.live.bridge.endpoint import BridgeEndpoint
+from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.steering.session import Session
 
 
 def test_without_faults_it_steers_and_puts_everything_back() -> None:
@@ -108,3 +112,71 @@ def test_what_is_not_handed_back_is_noticed(monkeypatch: pytest.MonkeyPatch, see
 def test_the_command_tells_of_changes_of_policy(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["yarn", "storm", "--seeds", "3", "--first", "100", "--choose", "--json"]) == 0
     assert valid("yarn storm", json.loads(capsys.readouterr().out))["policy_changes"] > 3
+
+
+def bridged(policy: str) -> int:
+    """The first seed whose ResourceManager has the bridge, which has a use for it with this policy."""
+    return next(seed for seed in range(99) if (storm := Storm(seed, ())).bridge and storm.policy.startswith(policy))
+
+
+@pytest.mark.parametrize("policy", ["haste", "smallest-first"])
+def test_tables_go_to_the_bridge_and_none_is_left(policy: str) -> None:
+    storm = Storm(bridged(policy), ())
+    outcome = storm.run()
+    assert outcome.broken == ()
+    assert storm.bridge is not None
+    assert storm.bridge.accepted > 140
+    assert storm.bridge.current is None
+
+
+@pytest.mark.parametrize("kind", [Kind.RM_FAILS_OVER, Kind.BRIDGE_FORGETS, Kind.BRIDGE_OFF, Kind.BRIDGE_HEARS_AGAIN])
+def test_tables_go_on_after(kind: Kind) -> None:
+    storm = Storm(bridged("haste"), (Fault(kind, 40.0, 5.0, 77_003),))
+    outcome = storm.run()
+    assert outcome.broken == ()
+    assert storm.bridge is not None
+    assert storm.bridge.accepted > 120
+
+
+def another_address(self: RmClient, address: str, *given: object, **named: object) -> None:
+    """A client that knows the first ResourceManager alone."""
+    known(self, address.split(",")[0], *given, **named)
+
+
+known = RmClient.__init__
+AT_40_S = (Fault(Kind.RM_FAILS_OVER, 40.0, 5.0, 0),)
+PAUSED = (Fault(Kind.CONTROLLER_PAUSED, 40.0, 30.0, 0),)
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "instead", "faults", "told"),
+    [
+        (BridgeKnob, "for_steps", lambda e, leaves, *_: BridgeKnob(e, leaves, 99_000, 0), (), "longer than its lease"),
+        (Session, "_drop_table", lambda self: None, (), "left its table behind"),
+        (Session, "_heed_pause", lambda self, controller: None, PAUSED, "though it was paused"),
+        (BridgeEndpoint, "_next_version", lambda self: 7, (), "which has no table"),
+        (RmClient, "__init__", another_address, AT_40_S, "nobody steers"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_tables_or_failover_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, where: type, name: str, instead: object, faults: tuple[Fault, ...], told: str
+) -> None:
+    seed = next(s for s in range(99) if (one := Storm(s, ())).bridge and one.policy[0] == "h" and "," in one.rm)
+    monkeypatch.setattr(where, name, instead)
+    assert told in Storm(seed, faults).run().broken[0]
+
+
+def test_what_was_sent_before_is_not_heard_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its version; and by its signature, which names the ResourceManager that it was meant for."""
+    storm = Storm(bridged("haste"), ())
+    storm.run()
+    bridge = storm.bridge
+    assert bridge is not None
+    bridge.hear_again(5)
+    bridge.start_anew()
+    bridge.hear_again(5)
+    assert bridge.heard_twice == []
+    bridge._starts -= 1
+    monkeypatch.setattr("heddle.storm.bridge.CLOCKS_DIFFER_MS", 1_000_000)
+    bridge.hear_again(5)
+    assert len(bridge.heard_twice) == 1

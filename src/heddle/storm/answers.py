@@ -10,15 +10,19 @@ from xml.etree import ElementTree
 
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.stock_yarn.sight import app_id, app_number, node_id
+from heddle.storm.bridge import SimulatedBridge
+from heddle.storm.machine import Asked
 from heddle.storm.truth import By
-from heddle.storm.yarn import LEAF_NAMES, PREFIX, SimulatedYarn
+from heddle.storm.yarn import EPOCH_MS, LEAF_NAMES, PREFIX, SimulatedYarn
 from heddle.yarn.live.applying.standing import AM_SHARE
+from heddle.yarn.live.bridge.endpoint import PATH as BRIDGE
+from heddle.yarn.live.bridge.leaves import ORDERING
 from heddle.yarn.live.columns import Rows
 from heddle.yarn.live.connection import Answer
+from heddle.yarn.live.rm_answers import NO_ALLOCATION_ID
 from heddle.yarn.live.things_seen import AppSeen, NodeSeen, Size
 
 ROOT: Final = "/ws/v1/cluster"
-EPOCH_MS: Final = 1_700_000_000_000  # of the simulation's 0
 _OF_APP: Final = re.compile(r"/apps/(?P<app>[^/]+)(?P<rest>/.*)?")
 _RESIZE: Final = re.compile(r"/nodes/(?P<node>[^/]+)/resource")
 
@@ -26,15 +30,17 @@ _RESIZE: Final = re.compile(r"/nodes/(?P<node>[^/]+)/resource")
 class RmAnswers:
     """One ResourceManager. It remembers nothing: every answer is made of the YARN as it is."""
 
-    def __init__(self, yarn: SimulatedYarn, configured: dict[str, str]) -> None:
-        self.yarn, self._configured = yarn, configured
+    def __init__(self, yarn: SimulatedYarn, configured: dict[str, str], bridge: SimulatedBridge | None) -> None:
+        self.yarn, self._configured, self._bridge = yarn, configured, bridge
 
-    def answer(self, method: str, target: str, body: str | None) -> Answer:
-        parts = urlsplit(target)
-        path, query = unquote(parts.path).removeprefix(ROOT), parse_qs(parts.query)
-        if method == "GET":
+    def answer(self, asked: Asked) -> Answer:
+        parts = urlsplit(asked.target)
+        path, query, body = unquote(parts.path).removeprefix(ROOT), parse_qs(parts.query), asked.body or ""
+        if path.startswith(BRIDGE):
+            return self._bridge.answer(asked, path.removeprefix(BRIDGE), query) if self._bridge else _no(path)
+        if asked.method == "GET":
             return self._get(path, query)
-        return self._resize(path, json.loads(body or "{}")) if method == "POST" else self._put(path, body or "")
+        return self._resize(path, json.loads(body or "{}")) if asked.method == "POST" else self._put(path, body)
 
     def _get(self, path: str, query: dict[str, list[str]]) -> Answer:
         if path == "/conf":
@@ -98,6 +104,7 @@ class RmAnswers:
                 "resourceName": "*",
                 "capability": _resource(ask.size),
                 "numContainers": ask.containers,
+                "allocationRequestId": NO_ALLOCATION_ID,
             }
             for ask in app.asks
         ]
@@ -146,6 +153,7 @@ class RmAnswers:
                 "absoluteMaxCapacity": 100.0,
                 "resourcesUsed": _resource(self.yarn.held_by_queue(leaf)),
                 "configuredMaxAMResourceLimit": float(self.yarn.settings.get(f"{PREFIX}.{leaf}.{AM_SHARE}", 0.1)),
+                "orderingPolicyInfo": ORDERING if self._bridge and leaf in self._bridge.leaves else "fifo",
             }
             for leaf in LEAF_NAMES
         ]

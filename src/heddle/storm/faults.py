@@ -24,6 +24,7 @@ class Kind(StrEnum):
     RM_HALF = "rm-applies-half"  # of a change of several things, and then says 500
     RM_LATE = "rm-acts-late"  # after it has answered
     RM_RESTARTS = "rm-restarts"
+    RM_FAILS_OVER = "rm-fails-over"  # to a standby, which learns of its nodes one by one
     NODE_LOST = "node-lost"
     NODE_HANGS = "node-hangs"
     NODE_RESIZED = "node-resized-by-a-person"
@@ -42,6 +43,9 @@ class Kind(StrEnum):
     BOTH_KILLED = "both-killed"
     SECOND_CONTROLLER = "second-controller"
     OBSERVER_KILLED = "observer-killed"
+    BRIDGE_FORGETS = "bridge-forgets"  # its table
+    BRIDGE_OFF = "bridge-turns-itself-off"
+    BRIDGE_HEARS_AGAIN = "bridge-hears-again"  # tables and withdrawals that it was sent before
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class Fault:
 
 
 FAULTS_FROM_S: Final = 5.0
+OF_BRIDGE: Final = frozenset(kind for kind in Kind if kind.startswith("bridge-"))
 
 
 def draw_faults(random: Random, until_s: float, kinds: Sequence[Kind] = tuple(Kind)) -> tuple[Fault, ...]:

@@ -15,7 +15,8 @@ from heddle.yarn.live.applying.standing import AM_SHARE, QUEUES
 if TYPE_CHECKING:
     from heddle.storm.storm import Storm
 
-_OF_RM: Final = frozenset(kind for kind in Kind if kind.startswith("rm-") and kind is not Kind.RM_RESTARTS)
+_STARTS_ANEW: Final = (Kind.RM_RESTARTS, Kind.RM_FAILS_OVER)
+_OF_RM: Final = frozenset(kind for kind in Kind if kind.startswith("rm-") and kind not in _STARTS_ANEW)
 
 
 class Happening:
@@ -23,6 +24,7 @@ class Happening:
         self._storm, self._yarn, self._machine = storm, storm.yarn, storm.machine
         self._begins: dict[Kind, Callable[[Fault], None]] = {
             Kind.RM_RESTARTS: self._rm_restarts,
+            Kind.RM_FAILS_OVER: self._rm_fails_over,
             Kind.NODE_LOST: self._node_lost,
             Kind.NODE_HANGS: self._node_hangs,
             Kind.NODE_RESIZED: self._node_resized,
@@ -41,6 +43,9 @@ class Happening:
             Kind.BOTH_KILLED: self._both_killed,
             Kind.SECOND_CONTROLLER: self._second_controller,
             Kind.OBSERVER_KILLED: self._observer_killed,
+            Kind.BRIDGE_FORGETS: self._bridge_forgets,
+            Kind.BRIDGE_OFF: self._bridge_off,
+            Kind.BRIDGE_HEARS_AGAIN: self._bridge_hears_again,
         }
         self._begins |= dict.fromkeys(_OF_RM, self._of_rm)
 
@@ -72,12 +77,22 @@ class Happening:
             self._storm.watch.answers_since_s = self._storm.watch.now_s
 
     def _rm_restarts(self, fault: Fault) -> None:
-        """Its nodes come back one by one, as they were made or with their own sizes; settings may be as at first."""
+        self._starts_anew(fault, lambda: None)
+
+    def _rm_fails_over(self, fault: Fault) -> None:
+        """Where there is one alone, it is another one at the same address."""
+        self._starts_anew(fault, self._storm.network.fail_over)
+
+    def _starts_anew(self, fault: Fault, change: Callable[[], None]) -> None:
+        """Nodes come back one by one, as they were made or with their own sizes; settings may be as at first."""
         network, yarn = self._storm.network, self._yarn
         network.is_up = False
 
         def up() -> None:
             network.is_up = True
+            change()
+            if self._storm.bridge is not None:
+                self._storm.bridge.start_anew()
             if fault.pick % 2:
                 for (what, name, setting), place in list(yarn.truth.places.items()):
                     if what == QUEUES and place.by is By.US:
@@ -200,3 +215,23 @@ class Happening:
     def _observer_killed(self, fault: Fault) -> None:
         if self._storm.observer is not None:
             self._kill([self._storm.observer], fault)
+
+    # The bridge, where there is one.
+
+    def _bridge_forgets(self, fault: Fault) -> None:
+        if self._storm.bridge is not None:
+            self._storm.bridge.forget()
+
+    def _bridge_off(self, fault: Fault) -> None:
+        """Until a person turns it on again."""
+        bridge = self._storm.bridge
+        if bridge is not None:
+            bridge.off = "it was slow"
+            self._then(fault, lambda: setattr(bridge, "off", ""))
+
+    def _bridge_hears_again(self, fault: Fault) -> None:
+        """Now and, if that is later, when the fault is over: then it may be another ResourceManager's."""
+        bridge = self._storm.bridge
+        if bridge is not None:
+            bridge.hear_again(fault.pick)
+            self._then(fault, lambda: bridge.hear_again(fault.pick // 1000))

@@ -9,13 +9,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 from heddle.model.errors import RunRefused
 from heddle.storm.timeline import BEGAN_S, Process, Timeline
 from heddle.yarn.live.connection import Answer
 from heddle.yarn.live.world import World
 
-Ask = Callable[[Process, float, str, str, str | None], Answer]  # process, timeout_s, method, target, body
+
+class Asked(NamedTuple):
+    """A request, as it is on its way."""
+
+    address: str
+    method: str
+    target: str
+    body: str | None
+    headers: dict[str, str]
+
+
+Ask = Callable[[Process, float, Asked], Answer]  # the float: seconds to wait for an answer
 Start = Callable[[Sequence[str]], None]
 
 
@@ -37,7 +49,7 @@ class Machine:
     def as_process(self, process: Process) -> World:
         return World(
             _Clock(self, process),
-            lambda address, timeout_s: _Network(self, process, timeout_s),
+            lambda address, timeout_s: _Network(self, process, address, timeout_s),
             _Disk(self, process),
             _Processes(self, process),
         )
@@ -77,14 +89,15 @@ class _Clock:
 class _Network:
     kept = False
 
-    def __init__(self, machine: Machine, process: Process, timeout_s: float) -> None:
-        self._machine, self._process, self._timeout_s = machine, process, timeout_s
+    def __init__(self, machine: Machine, process: Process, address: str, timeout_s: float) -> None:
+        self._machine, self._process, self._address, self._timeout_s = machine, process, address, timeout_s
 
     def ask(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> Answer:
         answers: list[Answer] = []
 
         def ask() -> None:
-            answers.append(self._machine.ask(self._process, self._timeout_s, method, target, body))
+            asked = Asked(self._address, method, target, body, headers)
+            answers.append(self._machine.ask(self._process, self._timeout_s, asked))
 
         self._machine.effect(self._process, ask)
         self._process.must_live()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from http.client import IncompleteRead
 from random import Random
@@ -11,16 +12,18 @@ from typing import Any, Final
 
 from heddle.storm.answers import RmAnswers, queue_changes
 from heddle.storm.faults import Fault, Kind
+from heddle.storm.machine import Asked
 from heddle.storm.timeline import Process, Timeline
 from heddle.storm.truth import By
 from heddle.yarn.live.connection import Answer
 
+STANDBY: Final = Answer(307, "This is standby RM. The redirect url is: /")
 REFUSALS: Final = (
-    (401, "who are you"),
-    (403, "not you"),
-    (500, "java.lang.NullPointerException"),
-    (503, "busy"),
-    (307, "This is standby RM. The redirect url is: /"),
+    Answer(401, "who are you"),
+    Answer(403, "not you"),
+    Answer(500, "java.lang.NullPointerException"),
+    Answer(503, "busy"),
+    STANDBY,
 )
 
 
@@ -32,18 +35,26 @@ class Told(Enum):
     ALTERED = auto()
 
 
-Before = Callable[[Process, str, str, str | None, float], None]
-Late = Callable[[str, str | None, float], None]
+Before = Callable[[Process, Asked, float], None]
+Late = Callable[[Asked, float], None]
 Heard = Callable[[Process, str, Answer, Told], None]  # the answer to a read
 
 
 class Network:
-    """`before` sees every change as it is asked for, `late` one that takes effect only now, `heard` every answer to a
-    read."""
+    """`addresses`: of the ResourceManagers, of which the first is active at first. `before` sees every change as it is
+    asked for, `late` one that takes effect only now, `heard` every answer to a read."""
 
     def __init__(
-        self, timeline: Timeline, random: Random, rm: RmAnswers, before: Before, late: Late, heard: Heard
+        self,
+        timeline: Timeline,
+        random: Random,
+        rm: RmAnswers,
+        addresses: Sequence[str],
+        before: Before,
+        late: Late,
+        heard: Heard,
     ) -> None:
+        self._addresses = deque(addresses)
         self._timeline, self._random, self._rm, self._before, self._heard = timeline, random, rm, before, heard
         self._late = late
         self.faults: dict[Kind, Fault] = {}  # those that last
@@ -53,9 +64,15 @@ class Network:
         # has nothing that could tell it otherwise.
         self._last: dict[tuple[str, str], Answer] = {}
 
-    def ask(self, process: Process, timeout_s: float, method: str, target: str, body: str | None) -> Answer:
-        changes, hit, asked_s = method != "GET", self._hits(), self._timeline.now_s
+    def fail_over(self) -> None:
+        """The next one is active from now on."""
+        self._addresses.rotate(-1)
+
+    def ask(self, process: Process, timeout_s: float, asked: Asked) -> Answer:
+        changes, hit, asked_s = asked.method != "GET", self._hits(), self._timeline.now_s
         process.sleep(self._random.uniform(0.001, 0.006))
+        if asked.address != self._addresses[0]:
+            return STANDBY
         if Kind.RM_SLOW in hit:
             delay_s = 0.2 + hit[Kind.RM_SLOW].pick % 70 / 10
             process.sleep(min(delay_s, timeout_s))
@@ -68,11 +85,11 @@ class Network:
             raise TimeoutError("timed out")
         refusing = hit.get(Kind.RM_REFUSES) or (hit.get(Kind.RM_REFUSES_CHANGES) if changes else None)
         if refusing is not None:
-            return Answer(*REFUSALS[refusing.pick % len(REFUSALS)])
+            return REFUSALS[refusing.pick % len(REFUSALS)]
         if changes:
-            self._before(process, method, target, body, asked_s)
-            return self._change(process, timeout_s, method, target, body, hit)
-        answer = self._read(process, target, hit)
+            self._before(process, asked, asked_s)
+            return self._change(process, timeout_s, asked, hit)
+        answer = self._read(process, asked, hit)
         if Kind.RM_TIMES_OUT_AFTER in hit:
             process.sleep(timeout_s)
             raise TimeoutError("timed out")
@@ -86,12 +103,12 @@ class Network:
             if self._random.random() < (1.0, 0.5, 0.2)[fault.pick // 1000 % 3]
         }
 
-    def _read(self, process: Process, target: str, hit: dict[Kind, Fault]) -> Answer:
-        fresh = self._rm.answer("GET", target, None)
-        asked = process.name, target
-        answer = given = self._last.get(asked, fresh) if Kind.RM_STALE in hit else fresh
-        if Kind.RM_STALE not in self.faults or asked not in self._last:
-            self._last[asked] = fresh
+    def _read(self, process: Process, asked: Asked, hit: dict[Kind, Fault]) -> Answer:
+        fresh = self._rm.answer(asked)
+        read = process.name, asked.target
+        answer = given = self._last.get(read, fresh) if Kind.RM_STALE in hit else fresh
+        if Kind.RM_STALE not in self.faults or read not in self._last:
+            self._last[read] = fresh
         if Kind.RM_CUTS_OFF in hit:
             if hit[Kind.RM_CUTS_OFF].pick % 2:
                 raise IncompleteRead(answer.text[:10].encode())
@@ -101,23 +118,21 @@ class Network:
         elif Kind.RM_REORDERS in hit:
             answer = answer._replace(text=reordered(answer.text, self._random))
         told = Told.TRUE if answer is fresh else Told.STALE if answer is given else Told.ALTERED
-        self._heard(process, target, answer, told)
+        self._heard(process, asked.target, answer, told)
         return answer
 
-    def _change(
-        self, process: Process, timeout_s: float, method: str, target: str, body: str | None, hit: dict[Kind, Fault]
-    ) -> Answer:
-        if Kind.RM_HALF in hit and target.split("?")[0].endswith("/scheduler-conf"):
-            for leaf, key, value in queue_changes(body or "")[:1]:
+    def _change(self, process: Process, timeout_s: float, asked: Asked, hit: dict[Kind, Fault]) -> Answer:
+        if Kind.RM_HALF in hit and asked.target.split("?")[0].endswith("/scheduler-conf"):
+            for leaf, key, value in queue_changes(asked.body or "")[:1]:
                 self._rm.yarn.configure(leaf, key, value, By.US)
             return Answer(500, "half of it")
         late_s = 0.1 + hit[Kind.RM_LATE].pick % 20 / 10 if Kind.RM_LATE in hit else 0.0
         self._acts_at_s = max(self._acts_at_s, self._timeline.now_s + late_s)
         if self._acts_at_s > self._timeline.now_s:
             asked_s = self._timeline.now_s
-            self._timeline.at(self._acts_at_s, lambda: self._act_late(method, target, body, asked_s))
+            self._timeline.at(self._acts_at_s, lambda: self._act_late(asked, asked_s))
             return Answer(200, json.dumps({"resourceInfo": {"memory": 1, "vCores": 1}}))
-        answer = self._rm.answer(method, target, body)
+        answer = self._rm.answer(asked)
         if Kind.RM_TIMES_OUT_AFTER in hit:
             process.sleep(timeout_s)
             raise TimeoutError("timed out")
@@ -125,10 +140,10 @@ class Network:
             raise IncompleteRead(b"")
         return answer
 
-    def _act_late(self, method: str, target: str, body: str | None, asked_s: float) -> None:
+    def _act_late(self, asked: Asked, asked_s: float) -> None:
         if self.is_up:
-            self._late(target, body, asked_s)
-            self._rm.answer(method, target, body)
+            self._late(asked, asked_s)
+            self._rm.answer(asked)
 
 
 def garbled(text: str, random: Random) -> str:
@@ -139,8 +154,8 @@ def garbled(text: str, random: Random) -> str:
     if how == 1:
         return json.dumps([json.loads(text)])
     answer = json.loads(text)
-    rows = list(_rows(answer))
-    if rows:
+    rows = list(_rows(answer)) or [answer]
+    if rows[0]:
         row = random.choice(rows)
         key = random.choice(sorted(row))
         if how == 2:

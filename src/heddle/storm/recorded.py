@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from heddle.stock_yarn.sight import app_id
-from heddle.storm.answers import EPOCH_MS
-from heddle.storm.yarn import SimulatedYarn
+from heddle.storm.yarn import EPOCH_MS, SimulatedYarn
 
 
 def wrongly_recorded(yarn: SimulatedYarn, entries: Iterable[dict[str, Any]], until_ms: int) -> Iterator[str]:

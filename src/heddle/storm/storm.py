@@ -12,33 +12,42 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from heddle.model.errors import HeddleError
+from heddle.model.errors import HeddleError, RunRefused
 from heddle.policy.parse import parse_policy
+from heddle.policy.policy import Policy
 from heddle.storm.answers import RmAnswers
+from heddle.storm.bridge import SECRET, SimulatedBridge
 from heddle.storm.drawn_choices import RULE, STOCK, DrawnChoices
-from heddle.storm.faults import Fault, draw_faults
+from heddle.storm.faults import OF_BRIDGE, Fault, Kind, draw_faults
 from heddle.storm.happening import Happening
-from heddle.storm.machine import Machine
+from heddle.storm.listening import AskedNow
+from heddle.storm.machine import Asked, Machine
 from heddle.storm.network import Network
 from heddle.storm.recorded import wrongly_recorded
+from heddle.storm.tables_watched import TablesWatched
 from heddle.storm.timeline import BEGAN_S, Process, Timeline
 from heddle.storm.watch import Watch
-from heddle.storm.yarn import SimulatedYarn
+from heddle.storm.yarn import LEAF_NAMES, SimulatedYarn
 from heddle.twin.choosing import Choosing
 from heddle.twin.live_choice import LiveChoice
 from heddle.twin.rollouts import Candidate
 from heddle.yarn.live.applying.seen import Limits
+from heddle.yarn.live.applying.table_knob import BridgeKnob
+from heddle.yarn.live.applying.wanted import without_knob
+from heddle.yarn.live.bridge.endpoint import BridgeEndpoint
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.connection import Answer
 from heddle.yarn.live.controller import Settings
 from heddle.yarn.live.steering import watchdog
+from heddle.yarn.live.steering.between_steps import BetweenSteps
+from heddle.yarn.live.steering.bridging import leaves_to_decide
 from heddle.yarn.live.steering.desk import Desk
 from heddle.yarn.live.steering.session import Say, Session, Terms, restore
 from heddle.yarn.live.world import Clock
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.observer import Observer
 
-RM: Final = "http://rm.example:8088"
+ADDRESSES: Final = ("http://rm1.example:8088", "http://rm2.example:8088")
 FOLDER: Final = Path("/desk")
 JOURNAL: Final = Path("/journal.jsonl")
 LEASE_S: Final = 10.0
@@ -51,6 +60,8 @@ POLICIES: Final = (
     "admission-control+usage-feedback(damping=1)",
     "smallest-first+usage-feedback(damping=1)+max-running(jobs=3)",
 )
+BY_BRIDGE: Final = "haste+usage-feedback(damping=1)+admission-control"  # no knob of stock YARN orders so
+EVERY_S: Final = 1.0
 
 
 @dataclass(frozen=True)
@@ -73,8 +84,12 @@ class Storm:
     def __init__(self, seed: int, faults: tuple[Fault, ...] | None = None, chooses: bool = False) -> None:
         """`chooses`: the policy in force changes now and then."""
         self.seed, self.chooses = seed, chooses
-        self.faults = draw_faults(Random(f"{seed} faults"), FAULTS_UNTIL_S) if faults is None else faults
         random = Random(f"{seed} world")
+        has_bridge = random.random() < 0.4 and not chooses  # what is chosen between are ways to turn knobs
+        kinds = tuple(kind for kind in Kind if has_bridge or kind not in OF_BRIDGE)
+        self.faults = draw_faults(Random(f"{seed} faults"), FAULTS_UNTIL_S, kinds) if faults is None else faults
+        addresses = ADDRESSES[: random.choice((1, 2))]
+        self.rm = ",".join(addresses)
         self.timeline = Timeline()
         self._lasts_s = FAULTS_UNTIL_S + STEERS_AGAIN_WITHIN_S + ENDS_WITHIN_S
         preempts = random.random() < 0.3
@@ -86,12 +101,18 @@ class Storm:
         only = frozenset(list(self.yarn.nodes)[1:]) if random.random() < 0.2 else None
         self.limits = Limits(random.choice((1.5, 2.5)), 0.5, 6000, 0.8, only, keep_largest=True)
         self.watch = Watch(self.yarn, self.machine, FOLDER / "baseline.json", LEASE_S, self.limits, preempts)
-        rm = RmAnswers(self.yarn, configured)
-        watch = self.watch
-        self.network = Network(self.timeline, Random(f"{seed} net"), rm, watch.before, watch.late, watch.heard)
-        policy = random.choice(POLICIES)
+        bridged = frozenset(LEAF_NAMES if random.random() < 0.7 else LEAF_NAMES[:1])
+        self.bridge = SimulatedBridge(self.yarn, bridged, self.now_ms) if has_bridge else None
+        self._tables = (
+            TablesWatched(self.bridge, self.watch, self.machine, LEASE_S, self.limits) if self.bridge else None
+        )
+        rm, random_net = RmAnswers(self.yarn, configured, self.bridge), Random(f"{seed} net")
+        self.network = Network(
+            self.timeline, random_net, rm, addresses, self._before, self.watch.late, self.watch.heard
+        )
+        policy = random.choice((*POLICIES, BY_BRIDGE) if has_bridge else POLICIES)
         others = (*(other for other in POLICIES if other != policy), STOCK) if chooses else ()
-        self._policies = [policy, *others]
+        self.policy, self._policies = policy, [policy, *others]
         self._operator = Random(f"{seed} operator")
         self.said: list[str] = []
         self.told_to_end: set[str] = set()
@@ -103,8 +124,15 @@ class Storm:
     def now_ms(self) -> int:
         return round(1000 * (self.timeline.now_s - BEGAN_S))
 
-    def _ask(self, process: Process, timeout_s: float, method: str, target: str, body: str | None) -> Answer:
-        return self.network.ask(process, timeout_s, method, target, body)
+    def _ask(self, process: Process, timeout_s: float, asked: Asked) -> Answer:
+        if self._tables is not None:
+            self._tables.asks(process, asked)
+        return self.network.ask(process, timeout_s, asked)
+
+    def _before(self, process: Process, asked: Asked, asked_s: float) -> None:
+        self.watch.before(process, asked, asked_s)
+        if self._tables is not None:
+            self._tables.before(process, asked)
 
     def run(self) -> Outcome:
         with redirect_stdout(io.StringIO()):  # the watchdog's log
@@ -139,6 +167,8 @@ class Storm:
         if self.network.faults or not self.network.is_up:
             self.watch.answers_since_s = self.watch.now_s
         self.watch.look()
+        if self._tables is not None:
+            self._tables.look()
         self.timeline.at(self.timeline.now_s + 1, self._every_second)
 
     def _until(self, at_s: float) -> None:
@@ -148,6 +178,8 @@ class Storm:
     def _must_steer(self) -> None:
         if not self.watch.broken and self.watch.now_s - self._answered_s > 5:
             self.watch.breaks(f"{STEERS_AGAIN_WITHIN_S:g} s after the last fault nobody steers")
+        if not self.watch.broken and self._tables is not None:
+            self._tables.must_be_renewed()
         if not self.watch.broken and self.chooses:  # by then YARN alone is in force
             self.watch.must_be_handed_back()
 
@@ -155,6 +187,8 @@ class Storm:
         if self.watch.broken:
             return
         self.watch.must_be_as_found()
+        if self._tables is not None:
+            self._tables.must_be_gone()
         journal = (
             json.loads(line) for line in self.machine.files[JOURNAL].splitlines(keepends=True) if line[-1:] == b"\n"
         )
@@ -180,9 +214,12 @@ class Storm:
             for state in self.yarn.nodes.values():
                 state.told = False
         try:
-            with RmClient(RM, timeout_s=4.0, connect=world.connect) as client:
+            with RmClient(self.rm, timeout_s=4.0, connect=world.connect) as client:
                 policy, *others = (parse_policy(name) for name in self._policies)
-                session = Session(client, policy, settings, desk, terms, self._say(process), others=others)
+                endpoint = BridgeEndpoint(client, SECRET, world.clock.time)
+                bridge = self._knob(process, client, endpoint, policy)
+                session = Session(client, policy, settings, desk, terms, self._say(process), bridge, others)
+                between = BetweenSteps(session, AskedNow(endpoint, world.clock), world.clock) if bridge else None
                 choice = self._choice(process, world.clock) if self.chooses else None
                 with session.at_work():
                     answered_s = world.clock.monotonic()
@@ -202,7 +239,10 @@ class Storm:
                         if step is not None:
                             self._answered_s, answered_s = self.watch.now_s, world.clock.monotonic()
                             self.watch.step(process, step)
-                        world.clock.sleep(max(0.0, began_s + 1 - world.clock.monotonic()))
+                        left_s = max(0.0, began_s + EVERY_S - world.clock.monotonic())
+                        world.clock.sleep(left_s) if between is None else between.wait(left_s)
+                if self._tables is not None:
+                    self._tables.ends(process)
         except HeddleError as refused:
             self._say(process)(f"ended: {refused}")
         except Exception:
@@ -210,6 +250,16 @@ class Storm:
         finally:
             if not self.is_over:
                 self._start_again_later()
+
+    def _knob(self, process: Process, client: RmClient, endpoint: BridgeEndpoint, policy: Policy) -> BridgeKnob | None:
+        """As `heddle yarn steer` has it."""
+        leaves = leaves_to_decide(client, endpoint, policy, True, self._say(process)) if self.bridge else frozenset()
+        if missing := without_knob(policy, bool(leaves)):
+            raise RunRefused(f"cannot be acted on: {missing}")
+        if self._tables is None or not leaves:
+            return None
+        self._tables.by_table.add(process.name)
+        return BridgeKnob.for_steps(endpoint, leaves, EVERY_S, LEASE_S)
 
     def _choice(self, process: Process, clock: Clock) -> LiveChoice:
         """As `heddle yarn steer --choose` has it, but for who looks ahead."""
@@ -234,7 +284,7 @@ class Storm:
     def _restore(self, process: Process) -> None:
         world = self.machine.as_process(process)
         try:
-            with RmClient(RM, timeout_s=4.0, connect=world.connect) as client:
+            with RmClient(self.rm, timeout_s=4.0, connect=world.connect) as client:
                 restore(client, Desk(FOLDER, world), from_nodes=False)
         except HeddleError as refused:
             self._say(process)(f"ended: {refused}")
@@ -264,7 +314,7 @@ class Storm:
     def _observe(self, process: Process) -> None:
         world = self.machine.as_process(process)
         try:
-            with RmClient(RM, timeout_s=4.0, connect=world.connect) as client:
+            with RmClient(self.rm, timeout_s=4.0, connect=world.connect) as client:
                 journal = Journal(JOURNAL, self._say(process), world.files)
                 observer = Observer(client, journal, lambda: round(1000 * world.clock.time()))
                 while True:

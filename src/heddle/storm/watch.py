@@ -17,13 +17,13 @@ from urllib.parse import unquote, urlsplit
 
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.storm.answers import ROOT, queue_changes
-from heddle.storm.machine import Machine
+from heddle.storm.machine import Asked, Machine
 from heddle.storm.network import Told
 from heddle.storm.timeline import BEGAN_S, Process
 from heddle.storm.truth import By, Place
 from heddle.storm.yarn import SimulatedYarn
 from heddle.yarn.live.applying.seen import Limits
-from heddle.yarn.live.applying.standing import PRIORITIES, QUEUES, SIZES, Part, same
+from heddle.yarn.live.applying.standing import PRIORITIES, QUEUES, SIZES, TABLE, Part, same
 from heddle.yarn.live.applying.turn import Cause, Verdict
 from heddle.yarn.live.connection import Answer
 from heddle.yarn.live.controller import Step
@@ -106,15 +106,15 @@ class Watch:
         if path == "/scheduler":
             sight.queues_text = answer.text
 
-    def before(self, process: Process, method: str, target: str, body: str | None, asked_s: float) -> None:
+    def before(self, process: Process, asked: Asked, asked_s: float) -> None:
         """A change, just before it comes true. `asked_s`: when it was on its way, by the timeline."""
         self.changes += 1
         sight = self._sights.setdefault(process.name, Sight())
-        if method == "POST" and json.loads(body or "{}").get("overCommitTimeout") != -1:
-            self.breaks(f"{process.name} resizes a node so that containers may be killed: {body}")
+        if _NODE.fullmatch(_path(asked.target)) and json.loads(asked.body or "{}").get("overCommitTimeout") != -1:
+            self.breaks(f"{process.name} resizes a node so that containers may be killed: {asked.body}")
         if self._machine.timeline.now_s - asked_s > self._lease_s:
             return  # it hung with a request on its way: nobody could hold that back, and it puts everything back next
-        for part, value in _asked(target, body or ""):
+        for part, value in _turned(asked):
             place = self._yarn.truth.places.get(part)
             if place is None or same(part[0], place.now, value):
                 continue
@@ -125,15 +125,19 @@ class Watch:
                     place.is_seen = False
             if not same(part[0], value, place.native_as_told):
                 self._must_be_on_disk(process, part, place)
-                if process.name in self.out_of_action:
-                    self.out_of_action.remove(process.name)
-                    self.must_be_as_found(f"{process.name} was out of action and goes on; ", self.stepped_s)
+                self.must_have_begun_anew(process)
                 if part[0] == SIZES:
                     self._must_be_allowed(process, part[1], value, place, sight)
 
-    def late(self, target: str, body: str | None, asked_s: float) -> None:
+    def must_have_begun_anew(self, process: Process) -> None:
+        """It changes something. If it was out of action for longer than the lease, everything was put back first."""
+        if process.name in self.out_of_action:
+            self.out_of_action.remove(process.name)
+            self.must_be_as_found(f"{process.name} was out of action and goes on; ", self.stepped_s)
+
+    def late(self, asked: Asked, asked_s: float) -> None:
         """A change that was asked for then takes effect now: what a person has set since, it could not spare."""
-        for part, _ in _asked(target, body or ""):
+        for part, _ in _turned(asked):
             place = self._yarn.truth.places.get(part)
             if place is not None and place.by is By.PERSON and BEGAN_S + place.since_s >= asked_s:
                 place.is_seen = False
@@ -283,7 +287,7 @@ class Watch:
         for turn in step.turns:
             if turn.verdict is None or (turn.verdict is Verdict.FAILED) != bool(turn.problem):
                 self.breaks(f"a decision without an end: {turn}")
-            changed = not same(turn.what, turn.before, turn.wanted)
+            changed = turn.what == TABLE or not same(turn.what, turn.before, turn.wanted)  # a table renews its lease
             if turn.verdict is Verdict.POSTED and not changed and turn.cause is not Cause.HANDOVER:
                 self.breaks(f"a change of nothing: {turn}")
 
@@ -315,9 +319,9 @@ def _path(target: str) -> str:
     return unquote(urlsplit(target).path).removeprefix(ROOT)
 
 
-def _asked(target: str, body: str) -> Iterator[tuple[Part, Any]]:
+def _turned(asked: Asked) -> Iterator[tuple[Part, Any]]:
     """The knobs that a request turns."""
-    path = _path(target)
+    path, body = _path(asked.target), asked.body or ""
     if path == "/scheduler-conf":
         for leaf, key, value in queue_changes(body):
             yield (QUEUES, leaf, key), value or None

@@ -30,6 +30,7 @@ from heddle.yarn.live.things_seen import NodeSeen, Size
 
 LEAF_NAMES: Final = ("root.default", "root.batch")
 PREFIX: Final = "yarn.scheduler.capacity"
+EPOCH_MS: Final = 1_700_000_000_000  # of the simulation's 0
 TICK_MS: Final = 100  # reports about the cluster are at most this old
 NEVER_S: Final = 100_000_000  # so that nodes are lost when the storm says so, and not by the engine's own chance
 

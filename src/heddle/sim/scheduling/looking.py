@@ -137,7 +137,7 @@ def _alarm(sim, stage):
 
 @inlined
 def _set_alarm(sim, job):
-    """The AM looks when maps will have waited long enough."""
+    """The AM looks when maps will have waited long enough; what it had set before is forgotten."""
     first_ms = FOREVER
     for i in range(sim.looks["n_stages"][job]):
         stage = early_stage(sim, job, i)
@@ -146,8 +146,8 @@ def _set_alarm(sim, job):
     if first_ms < FOREVER:
         first_ms = next_am(sim, job, first_ms)
         if first_ms != sim.looks["alarm_ms"][job]:
-            sim.looks["alarm_ms"][job] = first_ms
             timer_push(sim, first_ms, TIMER_LOOK, job)
+    sim.looks["alarm_ms"][job] = first_ms
 
 
 @inlined

@@ -35,6 +35,7 @@ class Listening:
         self._lock = threading.Lock()
         self._new: list[NewRequest] = []
         self._missed = False
+        self._last = 0  # the number of the last request that it has heard of
 
     def wait(self, timeout_s: float) -> bool:
         """Whether a request came before the time was over."""
@@ -57,15 +58,20 @@ class Listening:
             self._over.set()
 
     def _listen(self) -> None:
-        number = 0
         while not self._over.is_set():
-            try:
-                number = self._hear(self._endpoint.requests_after(number, POLL_S))
-            except (YarnError, KeyError, TypeError, ValueError):  # another ResourceManager counts from 0
-                number = 0
+            if not self.hear(POLL_S):
                 self._over.wait(RETRY_S)
 
-    def _hear(self, heard: dict[str, Any]) -> int:
+    def hear(self, wait_s: float) -> bool:
+        """One question, which is answered as soon as a request comes. Whether it was answered."""
+        try:
+            self._last = self._take_in(self._endpoint.requests_after(self._last, wait_s))
+        except (YarnError, KeyError, TypeError, ValueError):
+            self._last = 0  # another ResourceManager counts from there
+            return False
+        return True
+
+    def _take_in(self, heard: dict[str, Any]) -> int:
         """The number of the last."""
         new = [_new(row) for row in heard["requests"]]
         with self._lock:
