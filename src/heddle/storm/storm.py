@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -43,6 +44,7 @@ from heddle.yarn.live.steering.between_steps import BetweenSteps
 from heddle.yarn.live.steering.bridging import leaves_to_decide
 from heddle.yarn.live.steering.desk import Desk
 from heddle.yarn.live.steering.session import Say, Session, Terms, restore
+from heddle.yarn.live.wire import YarnError
 from heddle.yarn.live.world import Clock
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.observer import Observer
@@ -54,6 +56,8 @@ LEASE_S: Final = 10.0
 FAULTS_UNTIL_S: Final = 90.0
 STEERS_AGAIN_WITHIN_S: Final = 60.0  # when the last fault is over
 ENDS_WITHIN_S: Final = 20.0
+OK: Final = 200
+NOT_FOUND: Final = 404
 RESTORED_WITHIN_S: Final = 5.0
 SEEN_WITHIN_S: Final = 30.0  # what has ended is in the journal
 POLICIES: Final = (
@@ -127,7 +131,14 @@ class Storm:
     def _ask(self, process: Process, timeout_s: float, asked: Asked) -> Answer:
         if self._tables is not None:
             self._tables.asks(process, asked)
-        return self.network.ask(process, timeout_s, asked)
+        try:
+            answer = self.network.ask(process, timeout_s, asked)
+        except (OSError, HTTPException):
+            self.watch.hindered.add(process.name)
+            raise
+        if asked.method == "GET" and answer.status not in (OK, NOT_FOUND):
+            self.watch.hindered.add(process.name)
+        return answer
 
     def _before(self, process: Process, asked: Asked, asked_s: float) -> None:
         self.watch.before(process, asked, asked_s)
@@ -208,7 +219,7 @@ class Storm:
     def _steer(self, process: Process) -> None:
         world = self.machine.as_process(process)
         settings = Settings(shadow=False, limits=self.limits)
-        desk, terms = Desk(FOLDER, world), Terms(LEASE_S, accept_sizes=True)
+        desk, terms, at_work = Desk(FOLDER, world), Terms(LEASE_S, accept_sizes=True), False
         if not desk.has_baseline:  # what an earlier controller knew went with what it had to put back
             self.yarn.truth.forget_ours()
             for state in self.yarn.nodes.values():
@@ -222,16 +233,16 @@ class Storm:
                 between = BetweenSteps(session, AskedNow(endpoint, world.clock), world.clock) if bridge else None
                 choice = self._choice(process, world.clock) if self.chooses else None
                 with session.at_work():
-                    answered_s = world.clock.monotonic()
+                    answered_s, at_work = world.clock.monotonic(), True
                     while process.name not in self.told_to_end:
                         began_s = world.clock.monotonic()
                         if began_s - answered_s > LEASE_S:
                             self.watch.out_of_action.add(process.name)
                             answered_s = began_s
-                        self.watch.stepped_s = self.watch.now_s
+                        self.watch.step_begins(process)
                         step = session.step()
                         self.steps += 1
-                        self.watch.stepped(process)
+                        self.watch.stepped(process, step is not None)
                         if choice is not None:
                             told = choice.after(step, session.found, session.paused)
                             self.watch.in_force(process, told.in_force, RULE.rest_ms / 1000)
@@ -245,6 +256,8 @@ class Storm:
                     self._tables.ends(process)
         except HeddleError as refused:
             self._say(process)(f"ended: {refused}")
+            if at_work and isinstance(refused, YarnError):
+                self.watch.breaks(f"{process.name} ends by what a ResourceManager answers, or does not: {refused}")
         except Exception:
             self.watch.breaks(f"{process.name} fails: {traceback.format_exc(limit=-4)}")
         finally:
@@ -331,4 +344,11 @@ class Storm:
             self.timeline.at(self.timeline.now_s + 2, self.start_observer)
 
     def _say(self, process: Process) -> Say:
-        return lambda text: self.said.append(f"{self.watch.now_s:.3f} {process.name}: {text}")
+        def say(text: str) -> None:
+            self.said.append(f"{self.watch.now_s:.3f} {process.name}: {text}")
+            if text.startswith("inactive for longer than the lease"):
+                self.watch.begins_anew(process)
+            if text.startswith("changed by someone else"):
+                self.watch.gives_up(process, text.partition(": ")[2].split(", "))
+
+        return say

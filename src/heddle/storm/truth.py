@@ -34,6 +34,7 @@ class Place:
     # What a person set and we overwrote before we could see it: YARN has no compare-and-set. What was there before
     # counts then; theirs may stand in the end, too.
     unseen: tuple[Any, ...] = ()
+    is_touched: bool = False  # by a person, ever
     reset_s: float = -inf  # when YARN itself last put it there: a NodeManager that registers anew has its own size
 
     @property
@@ -70,7 +71,8 @@ class Truth:
             was_native = (*place.was_native, place.native)
             place = replace(place, now=value, native=value, by=by, since_s=now_s, was_native=was_native)
             reset_s = now_s if by is By.YARN else -inf
-            self.places[part] = replace(place, is_seen=by is not By.PERSON, reset_s=reset_s)
+            is_touched = place.is_touched or by is By.PERSON
+            self.places[part] = replace(place, is_seen=by is not By.PERSON, is_touched=is_touched, reset_s=reset_s)
 
     def show(self, what: str) -> None:
         """One of our programs sees where these knobs stand."""

@@ -31,6 +31,7 @@ from heddle.yarn.live.metrics_age import figures_of
 from heddle.yarn.live.things_seen import Size
 
 PUT_BACK_WITHIN_S: Final = 5.0  # beyond the lease, from when the RM answers
+STEADY_LEASES: Final = 4
 UNDER_WAY_S: Final = 5.0  # a request that began before the RM answered again may still have to time out
 _NODE: Final = re.compile(r"/nodes/(?P<name>[^/]+)/resource")
 _APP: Final = re.compile(r"/apps/(?P<name>[^/]+)/priority")
@@ -45,6 +46,7 @@ class Sight:
 
     reads_s: dict[str, list[float]] = field(default_factory=dict)  # kind of knob -> when it read them as they are
     told: dict[str, Told] = field(default_factory=dict)  # what the last read was worth
+    misled: set[str] = field(default_factory=set)  # kinds of knobs of which it was ever told something else
     nodes_text: str = ""  # what it was last told about nodes
     queues_text: str = ""
     figures_s: dict[str, tuple[Figures, float]] = field(default_factory=dict)  # node -> what it measures, since when
@@ -77,8 +79,11 @@ class Watch:
         self.watchdogs: list[Process] = []
         self.stepped_s = self.answers_since_s = self.guarded_since_s = 0.0
         self.changes = self._unguarded_steps = 0
+        self.hindered: set[str] = set()  # processes to whom a read was not, or not truly, answered in their last step
+        self._last_answered: dict[str, bool] = {}
         self.out_of_action: set[str] = set()  # processes that were so for longer than the lease, and go on now
         self._in_force: dict[str, tuple[int, float]] = {}  # policy, and since when
+        self._steady_s: dict[str, tuple[float, float]] = {}  # a step each lease: since when, and the last one
         self.policy_changes = 0
         self._empty_since_s: dict[str, float] = {}
         self.broken: list[str] = []
@@ -95,9 +100,13 @@ class Watch:
     def heard(self, process: Process, target: str, answer: Answer, told: Told) -> None:
         sight = self._sights.setdefault(process.name, Sight())
         path = _path(target)
+        if told is not Told.TRUE:
+            self.hindered.add(process.name)
         if kind := _KIND_OF.get(path):
             sight.told[kind] = told
-            if told is Told.TRUE:
+            if told is not Told.TRUE:
+                sight.misled.add(kind)
+            else:
                 sight.reads_s.setdefault(kind, []).append(self.now_s)
                 if process in (*self.controllers, *self.watchdogs):
                     self._yarn.truth.show(kind)
@@ -110,6 +119,8 @@ class Watch:
         """A change, just before it comes true. `asked_s`: when it was on its way, by the timeline."""
         self.changes += 1
         sight = self._sights.setdefault(process.name, Sight())
+        if process in self.watchdogs and (steady := self._steady_controller()):
+            self.breaks(f"{process.name} puts something back, though {steady} steps as it should")
         if _NODE.fullmatch(_path(asked.target)) and json.loads(asked.body or "{}").get("overCommitTimeout") != -1:
             self.breaks(f"{process.name} resizes a node so that containers may be killed: {asked.body}")
         if self._machine.timeline.now_s - asked_s > self._lease_s:
@@ -246,6 +257,34 @@ class Watch:
             self._in_force[process.name] = policy, self.now_s
             self.policy_changes += 1
 
+    def step_begins(self, process: Process) -> None:
+        self.stepped_s = self.now_s
+        self.hindered.discard(process.name)
+        since_s, last_s = self._steady_s.get(process.name, (self.now_s, self.now_s))
+        self._steady_s[process.name] = (since_s if self.now_s - last_s < self._lease_s else self.now_s), self.now_s
+
+    def _steady_controller(self) -> str:
+        """One that has begun a step in each lease, for so long that whoever took over from it must have noticed."""
+        for one in self.controllers:
+            since_s, last_s = self._steady_s.get(one.name, (self.now_s, 0.0))
+            lives = not one.over and not one.dead and self.now_s - last_s < self._lease_s
+            if lives and self.now_s - since_s > STEADY_LEASES * self._lease_s:
+                return one.name
+        return ""
+
+    def begins_anew(self, process: Process) -> None:
+        """It says that it was inactive for longer than the lease."""
+        since_s, last_s = self._steady_s[process.name]
+        if since_s < last_s:
+            self.breaks(f"{process.name} begins anew without having been inactive")
+
+    def gives_up(self, process: Process, names: list[str]) -> None:
+        """It says that these nodes, queues or applications are somebody else's."""
+        sight = self._sights[process.name]
+        for (what, name, _), place in self._yarn.truth.places.items():
+            if name in names and what not in sight.misled and not place.is_touched:
+                self.breaks(f"{process.name} leaves {name} to somebody else, and nobody has touched it")
+
     def watchdog_ends(self, process: Process) -> None:
         """Of its own accord: then nothing is left to put back, or somebody else is at it."""
         others = (one for one in (*self.controllers, *self.watchdogs) if one is not process)
@@ -268,8 +307,13 @@ class Watch:
             else:
                 self._empty_since_s.setdefault(name, self.now_s)
 
-    def stepped(self, process: Process) -> None:
-        """At the end of every step: what is changed has a watchdog; one that was killed is replaced within a step."""
+    def stepped(self, process: Process, answered: bool) -> None:
+        """At the end of every step: what is changed has a watchdog; one that was killed is replaced within a step. What
+        keeps changes from being made costs no step."""
+        hindered, was_answered = process.name in self.hindered, self._last_answered.get(process.name, False)
+        if not answered and was_answered and not hindered and self.now_s - self.stepped_s < self._lease_s:
+            self.breaks(f"{process.name} makes no step, though whatever it read was answered")
+        self._last_answered[process.name] = answered
         guarded = any(not one.over and not one.dead for one in self.watchdogs)
         self._unguarded_steps = 0 if guarded or not self._yarn.truth.ours() else self._unguarded_steps + 1
         if self._unguarded_steps > 1:
