@@ -68,7 +68,8 @@ class Turns:
 
     leaf: dict[Job, QueueState] = field(default_factory=dict)
     queue_permille: dict[QueueState, tuple[int, int]] = field(default_factory=dict)  # guarantee, maximum
-    am_share_permille: dict[QueueState, int] = field(default_factory=dict)
+    # Of a leaf: what AMs hold, with those that may start, and what the AM share is a share of.
+    ams: dict[QueueState, tuple[Vector, Vector]] = field(default_factory=dict)
     priority: dict[Job, int] = field(default_factory=dict)
     size: dict[Node, Vector] = field(default_factory=dict)
     table: Table | None = None
@@ -265,8 +266,7 @@ class Knobs:
         self._set(is_in | turns.leaf, set_to)  # where AMs will be
         for leaf, base in bases.items():
             held = world.allocated_queue(leaf, only_ams=True)
-            parts = [-(-1000 * held[r] // base[r]) for r in world.counting if base[r] > 0]
-            turns.am_share_permille[leaf] = min(1000, max(parts, default=0))
+            turns.ams[leaf] = held, base
         self._set(is_in, set_to)
         world.runs = before
         for job in said_yes:
@@ -338,18 +338,29 @@ class Knobs:
             )
         for job, leaf in turns.leaf.items():
             job.queue = leaf
-        for queue, permille in turns.am_share_permille.items():
-            queue.spec = replace(queue.spec, am_share_permille=permille)
+        posted = {node: wanted for node, wanted in turns.size.items() if self._is_posted(node, wanted)}
+        growth = {
+            r: sum(max(0, wanted[r] - self._posted_last(node)[r]) for node, wanted in posted.items())
+            for r in (MEMORY, VCORES)
+        }
+        for queue, (held, base) in turns.ams.items():
+            whole = {r: base[r] + growth.get(r, 0) for r in self.world.counting}
+            parts = [-(-1000 * held[r] // whole[r]) for r in whole if whole[r] > 0]
+            queue.spec = replace(queue.spec, am_share_permille=min(1000, max(parts, default=0)))
         for job, priority in turns.priority.items():
             job.priority = priority
-        for node, wanted in turns.size.items():
-            step = [abs(wanted[r] - self.sizes.posted.get(node, node.spec.allowance)[r]) for r in (MEMORY, VCORES)]
-            if node.alive and (step[MEMORY] >= DEAD_BAND[MEMORY] or step[VCORES] >= DEAD_BAND[VCORES]):
-                self.sizes.posted[node] = wanted
+        self.sizes.posted.update(posted)
         moved = before != self._settings()
         if moved:
             self.promises.add_up()
         return moved
+
+    def _posted_last(self, node: Node) -> Vector:
+        return self.sizes.posted.get(node, node.spec.allowance)
+
+    def _is_posted(self, node: Node, wanted: Vector) -> bool:
+        step = [abs(wanted[r] - self._posted_last(node)[r]) for r in (MEMORY, VCORES)]
+        return node.alive and (step[MEMORY] >= DEAD_BAND[MEMORY] or step[VCORES] >= DEAD_BAND[VCORES])
 
     def _settings(self) -> tuple[object, ...]:
         return (

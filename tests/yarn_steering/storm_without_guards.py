@@ -18,6 +18,10 @@ from .guards import GUARDS, Guard
 BELOW = {
     "two controllers": "the lock of the file system",
     "slow answer": "the timeout of a real connection",
+    "applications without number come and go": "memory, which a storm does not look at",
+    "RM away for an hour when the controller dies": "longer than a storm lasts",
+    "bridge: a leaf switched where a ResourceManager lacks the jar": "the command that installs the bridge",
+    "bridge: the jar is deleted while it is in use": "the command that removes the bridge",
 }
 # What has to happen: names of kinds of faults. Of a guard that is not named here: nothing but the storm's own.
 NEEDS = {
@@ -36,7 +40,6 @@ NEEDS = {
     "RM restarted, or hung (SIGSTOP), for longer than the lease": "RM_RESTARTS RM_TIMES_OUT_BEFORE",
     "RM away for longer than the lease": "RM_RESTARTS RM_TIMES_OUT_BEFORE",
     "RM away when the controller dies": "RM_RESTARTS CONTROLLER_KILLED",
-    "RM away for an hour when the controller dies": "RM_RESTARTS CONTROLLER_KILLED",
     "node added": "NODE_LOST",
     "node removed": "RM_RESTARTS RM_FAILS_OVER CONTROLLER_ENDS",
     "node resized by somebody else": "NODE_RESIZED",
@@ -61,6 +64,8 @@ NEEDS = {
     "disk that refuses under the watchdog": "DISK_READ_ONLY CONTROLLER_KILLED RM_RESTARTS",
     "failover": "RM_FAILS_OVER",
     "bridge: a table left behind at the end": "CONTROLLER_ENDS BRIDGE_FORGETS",
+    "applications missing from an answer: looking": "RM_REORDERS",
+    "applications missing from an answer: putting back": "RM_REORDERS BOTH_KILLED CONTROLLER_ENDS",
     "node decommissioned and taken back: levers": "NODE_DECOMMISSIONED",
     "node decommissioned and taken back: putting back": "NODE_DECOMMISSIONED",
 }
@@ -96,7 +101,7 @@ def storms(guard: Guard, seeds: int) -> int:
     steps = 0
     for seed in range(seeds):
         faults = draw_faults(Random(f"{seed} faults"), FAULTS_UNTIL_S, kinds)
-        outcome = Storm(seed, faults).run()
+        outcome = Storm(seed, faults, chooses=guard.fault.startswith("another policy")).run()
         steps += outcome.steps
         if outcome.broken:
             print(f"missed after {steps} steps: {outcome.broken[0].splitlines()[0][:110]}")

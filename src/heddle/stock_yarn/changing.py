@@ -26,7 +26,7 @@ from heddle.stock_yarn.tabling import Named
 from heddle.yarn.live.applying.handing_over import not_spoken_of
 from heddle.yarn.live.applying.putting_back import put_back
 from heddle.yarn.live.applying.standing import Standing
-from heddle.yarn.live.applying.wanted import pool_leaves
+from heddle.yarn.live.applying.wanted import Wanted, pool_leaves
 from heddle.yarn.live.snapshot import Snapshot
 
 
@@ -79,13 +79,13 @@ class ChangingPolicy(OutsidePolicy):
         self._minds = [self._mind, *(SimulatedMind(cluster, policy, stock, False, workload) for policy in policies[1:])]
         self._chooser, self.in_force = chooser, 0
 
-    def _decide(self, snapshot: Snapshot, engine: Engine, handle: SimHandle) -> tuple[Standing, Named | None]:
+    def _decide(self, snapshot: Snapshot, engine: Engine, handle: SimHandle) -> tuple[Wanted, Named | None]:
         plans = [mind.decide(snapshot)[1] for mind in self._minds]
         chosen = self._chooser(snapshot, handle.sim)
         wanted = self._minds[chosen].wanted(plans[chosen])
         if chosen != self.in_force:
             self.in_force = chosen
-            self._hand_over(wanted, engine, handle)
+            self._hand_over(wanted.standing, engine, handle)
         return wanted, None
 
     def _hand_over(self, wanted: Standing, engine: Engine, handle: SimHandle) -> None:

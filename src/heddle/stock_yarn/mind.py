@@ -9,8 +9,7 @@ from heddle.model.plan import Plan
 from heddle.model.workload import Workload
 from heddle.policy.policy import Policy
 from heddle.stock_yarn.sight import app_number, node_number
-from heddle.yarn.live.applying.standing import Standing
-from heddle.yarn.live.applying.wanted import WHOLE
+from heddle.yarn.live.applying.wanted import WHOLE, Wanted
 from heddle.yarn.live.declared_data import DeclaredData
 from heddle.yarn.live.live_view import LiveView
 from heddle.yarn.live.mind import Mind
@@ -51,10 +50,11 @@ class SimulatedMind(Mind):
         )
         super().__init__(policy, live, WHOLE, report_ms, bridge)
 
-    def wanted(self, plan: Plan) -> Standing:
+    def wanted(self, plan: Plan) -> Wanted:
         """Sizes only of nodes that are there: one that returns before this takes effect has a size of its own again."""
         live, wanted = self.live, super().wanted(plan)
         alive = live.view.node["alive"].tolist()
         if all(alive):
             return wanted
-        return replace(wanted, sizes={name: size for name, size in wanted.sizes.items() if alive[live.node_row[name]]})
+        sizes = {name: size for name, size in wanted.standing.sizes.items() if alive[live.node_row[name]]}
+        return wanted._replace(standing=replace(wanted.standing, sizes=sizes))

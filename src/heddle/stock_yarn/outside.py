@@ -28,8 +28,7 @@ from heddle.stock_yarn.vetoed import vetoed_as
 from heddle.yarn.live.applying.applier import Applier
 from heddle.yarn.live.applying.ownership import Ownership
 from heddle.yarn.live.applying.seen import Seen
-from heddle.yarn.live.applying.standing import Standing
-from heddle.yarn.live.applying.wanted import from_outside, has_opinion, pool_leaves, without_knob
+from heddle.yarn.live.applying.wanted import Wanted, from_outside, has_opinion, pool_leaves, without_knob
 from heddle.yarn.live.levers import unfit
 from heddle.yarn.live.live_memory import N_RESOURCES
 from heddle.yarn.live.snapshot import Snapshot
@@ -157,7 +156,7 @@ class OutsidePolicy:
         self._mind = SimulatedMind(cluster, policy, stock, bridge, workload)
         self._bridge = SimulatedBridge(from_outside(policy), self._poll_ms) if bridge else None
         self.hears_in_ms = cluster.observation.latency_ms if bridge else 0
-        self._due: list[tuple[int, Standing, Named | None]] = []  # (when it takes effect, what)
+        self._due: list[tuple[int, Wanted, Named | None]] = []  # (when it takes effect, what)
         self._looked_at_ms = -SMALLEST_GAP_MS
 
     def look(self, engine: Engine, handle: SimHandle) -> npt.NDArray[Any]:
@@ -176,7 +175,7 @@ class OutsidePolicy:
         control["look_at_ms"] = min([next_tick, self._hears_at(control), let_go, *(at for at, *_ in self._due)])
         return self._knobs.log(now)
 
-    def _decide(self, snapshot: Snapshot, engine: Engine, handle: SimHandle) -> tuple[Standing, Named | None]:
+    def _decide(self, snapshot: Snapshot, engine: Engine, handle: SimHandle) -> tuple[Wanted, Named | None]:
         _, plan = self._mind.decide(snapshot)
         table = self._bridge.name(plan, self._mind.live, handle.sim) if self._bridge else None
         return self._mind.wanted(plan), table
@@ -198,7 +197,7 @@ class OutsidePolicy:
         self._due = [one for one in self._due if one[0] > now]
         self._knobs.at(engine, handle)
         for wanted, table in ready:
-            self._applier.apply(wanted, _SEEN)
+            self._applier.apply(wanted.standing, _SEEN, ams=wanted.ams)
             self._knobs.settle()
             if self._bridge and table:
                 self._bridge.put(table, engine, handle)

@@ -277,7 +277,9 @@ class Storm:
     def _choice(self, process: Process, clock: Clock) -> LiveChoice:
         """As `heddle yarn steer --choose` has it, but for who looks ahead."""
         random = Random(f"{self.seed} choices of {process.name}")
-        ahead = DrawnChoices(random, clock.monotonic, self._policies, self._is_calm)
+        ahead = DrawnChoices(
+            random, clock.monotonic, self._policies, self._is_calm, lambda late: self.watch.told(process, late)
+        )
         candidates = [Candidate.of(name, "yarn-knobs") for name in self._policies]
         return LiveChoice(Choosing(candidates, RULE), ahead, clock, self._say(process))
 

@@ -84,6 +84,7 @@ class Watch:
         self.out_of_action: set[str] = set()  # processes that were so for longer than the lease, and go on now
         self._in_force: dict[str, tuple[int, float]] = {}  # policy, and since when
         self._steady_s: dict[str, tuple[float, float]] = {}  # a step each lease: since when, and the last one
+        self._told_late: dict[str, bool] = {}  # whether the last choice came too late
         self.policy_changes = 0
         self._empty_since_s: dict[str, float] = {}
         self.broken: list[str] = []
@@ -248,12 +249,18 @@ class Watch:
                     continue
             self.breaks(f"{what} {name} {setting} is still {place.now}, which no policy in force wants")
 
+    def told(self, process: Process, late: bool) -> None:
+        """Which policy to choose."""
+        self._told_late[process.name] = late
+
     def in_force(self, process: Process, policy: int, rest_s: float) -> None:
         """After each step: the policy that is to act."""
         last, since_s = self._in_force.get(process.name, (0, -rest_s))
         if policy != last:
             if self.now_s - since_s < rest_s:
                 self.breaks(f"{process.name} changes its policy twice within {rest_s:g} s")
+            if self._told_late.get(process.name):
+                self.breaks(f"{process.name} changes its policy by a choice that came too late")
             self._in_force[process.name] = policy, self.now_s
             self.policy_changes += 1
 

@@ -25,7 +25,7 @@ from heddle.yarn.live.applying.seen import Limits, Seen
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QueueSettings, Standing
 from heddle.yarn.live.applying.tables import table_of
 from heddle.yarn.live.applying.turn import Turn
-from heddle.yarn.live.applying.wanted import DEAD_BAND, WHOLE
+from heddle.yarn.live.applying.wanted import DEAD_BAND, WHOLE, Wanted
 from heddle.yarn.live.bridge.listening import NewRequest
 from heddle.yarn.live.bridge.table import Table
 from heddle.yarn.live.client import RmClient
@@ -197,7 +197,7 @@ class Controller:
                 _as_found(queues, row, settings)
         return replace(seen, columns=seen.columns._replace(apps=apps, queues=queues))
 
-    def _act(self, wanted: Standing, table: Table | None, snapshot: Snapshot, ages_ms: dict[str, int]) -> list[Turn]:
+    def _act(self, wanted: Wanted, table: Table | None, snapshot: Snapshot, ages_ms: dict[str, int]) -> list[Turn]:
         own, shown = self._own_sizes(), shown_by(snapshot)
         ownership = self._applier.ownership
         ownership.find(Standing(sizes=own))
@@ -212,8 +212,8 @@ class Controller:
             queues=snapshot.queues,
             may_preempt=lambda: may_preempt(self._client),
         )
-        owed = self._handing_over.still(wanted)
-        turns = self._applier.apply(wanted, seen, shown, self.settings.shadow, owed)
+        owed = self._handing_over.still(wanted.standing)
+        turns = self._applier.apply(wanted.standing, seen, shown, self.settings.shadow, owed, wanted.ams)
         if owed:
             self._handing_over.saw(turns)
         if table is not None:

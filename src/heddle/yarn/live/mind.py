@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from heddle.model.plan import Plan
 from heddle.policy.policy import Policy
-from heddle.yarn.live.applying.standing import Standing
-from heddle.yarn.live.applying.wanted import from_outside, wanted_by
+from heddle.yarn.live.applying.wanted import Wanted, from_outside, wanted_by
 from heddle.yarn.live.decider import Decider
 from heddle.yarn.live.differ import Changes
 from heddle.yarn.live.levers import LiveLevers
@@ -31,5 +30,5 @@ class Mind:
         """Sees what has happened, and decides: whether anybody acts on it makes no difference to what is learnt."""
         return self._decider.decide(snapshot)
 
-    def wanted(self, plan: Plan) -> Standing:
+    def wanted(self, plan: Plan) -> Wanted:
         return wanted_by(plan, self.live, self._bridge)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from heddle.model.resources import MEMORY, VCORES
@@ -11,15 +12,26 @@ from heddle.yarn.live.applying.guards import GUARDS, Guard
 from heddle.yarn.live.applying.knobs import Knobs
 from heddle.yarn.live.applying.ownership import Ownership
 from heddle.yarn.live.applying.seen import Seen
-from heddle.yarn.live.applying.standing import IN_TURN, QUEUES, SIZES, TABLE, Knob, Standing, same
+from heddle.yarn.live.applying.standing import (
+    AM_SHARE,
+    IN_TURN,
+    QUEUES,
+    SIZES,
+    TABLE,
+    Knob,
+    QueueSettings,
+    Standing,
+    same,
+)
 from heddle.yarn.live.applying.table_knob import TableKnob
 from heddle.yarn.live.applying.turn import Cause, Turn, Turns, Verdict
-from heddle.yarn.live.applying.wanted import DEAD_BAND
+from heddle.yarn.live.applying.wanted import DEAD_BAND, AmNeed
 from heddle.yarn.live.bridge.table import Table
 from heddle.yarn.live.things_seen import Size
 from heddle.yarn.live.wire import YarnError
 
 _NOTHING: Final = Standing()
+BEFORE_SIZES: Final = tuple(what for what in IN_TURN if what != SIZES)
 _CAN_WAIT: Final = (Cause.LEVER, Cause.CAP, Cause.RISE)  # a change too small for a call, unless safety wants it
 
 
@@ -53,27 +65,36 @@ class Applier:
         shown: Mapping[str, Mapping[str, Any]] | None = None,
         shadow: bool = False,
         handed_back: Standing = _NOTHING,
+        ams: Mapping[str, AmNeed] = MappingProxyType({}),
     ) -> list[Turn]:
         """Every knob that `wanted` speaks of, with what became of it. `shown`: kinds of knobs that need no reading.
 
-        `handed_back`: further knobs, which a policy before has turned, as they were found.
+        `handed_back`: further knobs, which a policy before has turned, as they were found. `ams`: of leaves whose AM
+        share is wanted. A share of what nodes promise is a share of what they promise next, too: where they grow, it
+        is made smaller first, or YARN would start further AMs before the next look.
         """
         wanted = wanted | handed_back if handed_back else wanted
         now = self._read(wanted, shown or {}, shadow)
         if theirs := self.ownership.look(now):
             self._forget(theirs)
-        turns = _between(now, wanted)
-        if handed_back:
-            turns = tuple(_handed_back(turn, handed_back) for turn in turns)
         if self._guards:
             seen = replace(seen, ownership=self.ownership)
-        for guard in self._guards:
-            turns = guard(turns, seen)
-        settled = [turn if turn.verdict is not None else self._settled(turn, shadow) for turn in turns]
+        sizes = self._judged(_between(now, wanted, (SIZES,)), seen, shadow, handed_back)
+        if ams:
+            wanted = replace(wanted, queues=_for_ams(wanted.queues, ams, _growth(sizes)))
+        settled = self._judged(_between(now, wanted, BEFORE_SIZES), seen, shadow, handed_back) + sizes
         if self._guards:
             settled = self._seen_again(settled)
         ready = [turn for turn in settled if turn.verdict is None]
         return self._posted(settled, ready) if ready else settled
+
+    def _judged(self, turns: Turns, seen: Seen, shadow: bool, handed_back: Standing) -> list[Turn]:
+        """What guards make of them. Without a verdict stays only what is to be posted."""
+        if handed_back:
+            turns = tuple(_handed_back(turn, handed_back) for turn in turns)
+        for guard in self._guards:
+            turns = guard(turns, seen)
+        return [turn if turn.verdict is not None else self._settled(turn, shadow) for turn in turns]
 
     def put_table(self, table: Table, seen: Seen, shadow: bool = False) -> Turn:
         """A table for the bridge, within the limits that hold for all that is steered. Each begins a lease anew."""
@@ -187,10 +208,26 @@ def _of(names: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[name] for name in names if name in values}
 
 
-def _between(now: Standing, wanted: Standing) -> Turns:
-    """A turn for each knob; of a queue, only the settings that differ, unless none does."""
+def _growth(sizes: list[Turn]) -> Size:
+    """How much more nodes will promise; those that shrink count as they are."""
+    grow = [turn for turn in sizes if turn.verdict in (None, Verdict.SHADOW)]
+    return (
+        sum(max(0, turn.wanted[MEMORY] - turn.before[MEMORY]) for turn in grow),
+        sum(max(0, turn.wanted[VCORES] - turn.before[VCORES]) for turn in grow),
+    )
+
+
+def _for_ams(queues: Mapping[str, QueueSettings], ams: Mapping[str, AmNeed], growth: Size) -> dict[str, QueueSettings]:
+    return {
+        name: {**settings, AM_SHARE: ams[name].share(growth)} if name in ams else settings
+        for name, settings in queues.items()
+    }
+
+
+def _between(now: Standing, wanted: Standing, kinds: tuple[str, ...]) -> Turns:
+    """A turn for each knob of these kinds; of a queue, only the settings that differ, unless none does."""
     turns = []
-    for what in IN_TURN:
+    for what in kinds:
         are_now = now.of(what)
         for name, value in wanted.of(what).items():
             before = are_now.get(name)

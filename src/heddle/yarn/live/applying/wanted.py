@@ -8,7 +8,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from heddle.model.plan import Plan
 from heddle.model.resources import MEMORY, MILLI, VCORES
@@ -25,6 +26,27 @@ from heddle.yarn.live.things_seen import Size
 HIGHEST_PRIORITY: Final = 10
 WHOLE: Final[Size] = (1, MILLI)  # node sizes are whole MB and whole vcores
 DEAD_BAND: Final[Size] = (256, MILLI)  # smaller changes of a node's size are not posted
+
+
+class AmNeed(NamedTuple):
+    """Of a leaf: what AMs hold there, with those that may start, and what YARN takes the AM share of."""
+
+    held: list[int]
+    base: dict[int, int]
+
+    def share(self, growth: Size = (0, 0)) -> str:
+        """Once nodes promise so much more. In permille, rounded up, of the resource of which it is the most."""
+        parts = [
+            -(-MILLI * self.held[r] // (most + growth[r])) for r, most in self.base.items() if most + growth[r] > 0
+        ]
+        return f"{min(MILLI, max(parts, default=0)) / MILLI:g}"
+
+
+class Wanted(NamedTuple):
+    """Where knobs should stand. AM shares are for nodes as they are; `ams` tells what they are if nodes grow."""
+
+    standing: Standing
+    ams: Mapping[str, AmNeed] = MappingProxyType({})
 
 
 def from_outside(policy: Policy) -> Policy:
@@ -89,24 +111,25 @@ def has_opinion(lever: Lever) -> bool:
     return bool(lever.hooks) and not lever.of_yarn
 
 
-def wanted_by(plan: Plan, live: LiveView, bridge: bool = False) -> Standing:
+def wanted_by(plan: Plan, live: LiveView, bridge: bool = False) -> Wanted:
     """Where a plan wants the knobs, given the view that it was made of. What it has no opinion about is empty.
 
     `bridge`: it orders requests, which says more than priorities of applications could.
     """
     leaves, shares = _pools(plan, live)
     leaves = _keeping_an_am(plan, live, leaves)
-    queues = _settings(shares, _am_shares(plan, live, leaves))
-    return Standing(_sizes(plan, live), queues, {} if bridge else _priorities(plan, live), leaves)
+    ams = _am_needs(plan, live, leaves)
+    queues = _settings(shares, ams)
+    return Wanted(Standing(_sizes(plan, live), queues, {} if bridge else _priorities(plan, live), leaves), ams)
 
 
-def _settings(shares: Mapping[str, tuple[int, int]], am_shares: Mapping[str, int]) -> dict[str, QueueSettings]:
+def _settings(shares: Mapping[str, tuple[int, int]], ams: Mapping[str, AmNeed]) -> dict[str, QueueSettings]:
     """In the words of capacity-scheduler.xml: shares of queues are percent, shares of AMs parts of 1."""
     wanted: dict[str, dict[str, str | None]] = {}
     for queue, (guarantee, maximum) in shares.items():
         wanted[queue] = {GUARANTEE: f"{guarantee / 10:g}", MAXIMUM: f"{maximum / 10:g}"}
-    for queue, permille in am_shares.items():
-        wanted.setdefault(queue, {})[AM_SHARE] = f"{permille / MILLI:g}"
+    for queue, need in ams.items():
+        wanted.setdefault(queue, {})[AM_SHARE] = need.share()
     return dict(wanted)
 
 
@@ -154,7 +177,7 @@ def _keeping_an_am(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dic
     return moves
 
 
-def _am_shares(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dict[str, int]:
+def _am_needs(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dict[str, AmNeed]:
     """As much as the AMs need that run already, in the leaves where they will be, and those of jobs that may start."""
     if plan.admission is None:
         return {}
@@ -170,14 +193,9 @@ def _am_shares(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dict[st
     for job in plan.admitted():
         held[leaf_of[job]] += live.am_demand(job)
     return {
-        name: _share(held[row].tolist(), base)
+        name: AmNeed(held[row].tolist(), base)
         for (name, row), base in zip(rows.items(), _am_bases(view, rows.values()), strict=True)
     }
-
-
-def _share(held: list[int], base: dict[int, int]) -> int:
-    """In permille, rounded up, of the resource of which it is the most."""
-    return min(MILLI, max((-(-MILLI * held[r] // most) for r, most in base.items() if most > 0), default=0))
 
 
 def _am_bases(view: View, leaves: Iterable[int]) -> Iterator[dict[int, int]]:
