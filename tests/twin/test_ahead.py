@@ -16,8 +16,9 @@ import pytest
 from heddle.model.cluster import Cluster, Node, Queue
 from heddle.model.workload import TASKS
 from heddle.policy.parse import parse_policy
-from heddle.storm.answers import EPOCH_MS, RmAnswers
-from heddle.storm.yarn import SimulatedYarn
+from heddle.storm.answers import RmAnswers
+from heddle.storm.machine import Asked
+from heddle.storm.yarn import EPOCH_MS, SimulatedYarn
 from heddle.traces.catalogue import make_workload, suggested_cluster
 from heddle.twin import ahead, beside, choosing
 from heddle.twin.ahead import AheadProcess, Answer, Assignment, answered
@@ -193,8 +194,8 @@ class OverTheWire:
     def __init__(self, rm: RmAnswers) -> None:
         self._rm = rm
 
-    def ask(self, method: str, target: str, body: str | None, _: dict[str, str]) -> Over:
-        return self._rm.answer(method, target, body)
+    def ask(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> Over:
+        return self._rm.answer(Asked("http://rm.example:8088", method, target, body, headers))
 
     def close(self) -> None:
         pass
@@ -204,7 +205,7 @@ def test_over_the_wire_of_a_simulated_yarn_it_finds_what_is_better(tmp_path: Pat
     """Jobs reserve far more than they use, and more and more of them wait."""
     now_ms = 0
     yarn = SimulatedYarn(Random(1), 400, lambda: now_ms, preempts=False)
-    rm = OverTheWire(RmAnswers(yarn, {}))
+    rm = OverTheWire(RmAnswers(yarn, {}, bridge=None))
     with RmClient("http://rm.example:8088", connect=lambda address, timeout_s: rm) as client:
         observer = Observer(client, Journal(tmp_path / "journal.jsonl"), lambda: EPOCH_MS + now_ms)
         rule = replace(QUICK, horizon_ms=180_000)
