@@ -266,6 +266,12 @@ class Knobs:
         self._set(is_in | turns.leaf, set_to)  # where AMs will be
         for leaf, base in bases.items():
             held = world.allocated_queue(leaf, only_ams=True)
+            may_start = any(job.has_am and is_in[job] is leaf for job in said_yes)
+            moved_in = any(job.queue is leaf and is_in[job] is not leaf for job in with_am)
+            there = [job.stages[0].shape for job in with_am if is_in[job] is leaf]
+            if not may_start and not moved_in:
+                largest = [max((shape[r] for shape in there), default=0) for r in range(world.n_resources)]
+                held = tuple(max(0, x - y) for x, y in zip(held, largest, strict=True))
             turns.ams[leaf] = held, base
         self._set(is_in, set_to)
         world.runs = before

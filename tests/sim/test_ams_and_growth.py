@@ -1,4 +1,4 @@
-"""Nodes that grow make room for tasks, not for further AMs that nobody has let in."""
+"""Nodes that grow, and AMs that end, make room for tasks, not for further AMs that nobody has let in."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def cluster() -> Cluster:
 
 
 def test_ams_that_fill_a_cluster_make_way_for_tasks_as_nodes_grow() -> None:
-    """`cold_start=none` lets the burst in. Then tasks get what nodes are made larger by; if AMs got their share of it,
-    forty and more would stay, as they did on a real YARN (docs/soak.md)."""
+    """`cold_start=none` lets the burst in. Then tasks get what nodes are made larger by, and what AMs leave that end; if
+    other AMs got it, forty and more would stay, as they did on a real YARN (docs/soak.md)."""
     workload = burst_and_more()
     policy = parse_policy("capacity+haste+usage-feedback+admission-control(cold_start=none)")
     attempts = run_by_bridge(workload, cluster(), policy, 1, True, UNTIL_MS).attempts
@@ -54,7 +54,8 @@ def test_ams_that_fill_a_cluster_make_way_for_tasks_as_nodes_grow() -> None:
 
     assert at_work(10_000) == 40
     assert at_work(60_000) <= 40
-    assert at_work(380_000) < 20
+    assert at_work(200_000) < 25
+    assert at_work(380_000) < 15
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_a_decision_has_every_node_with_what_is_reserved_used_and_promised(decis
     assert [turn["what"] for turn in decision["knobs"]] == ["queues", "queues"]
     json.dumps(decision)
     words = changes_in_words(decision)
-    assert words[0] == "root.default: shadow maximum-am-resource-percent ? -> 0.25"
+    assert words[0] == "root.default: shadow maximum-am-resource-percent ? -> 0"
     assert words[-1].startswith("b:1: shadow 8192 -> ")
 
 

@@ -11,6 +11,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from heddle.model.plan import Plan
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.model.view import View
@@ -178,11 +181,15 @@ def _keeping_an_am(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dic
 
 
 def _am_needs(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dict[str, AmNeed]:
-    """As much as the AMs need that run already, in the leaves where they will be, and those of jobs that may start."""
+    """As much as the AMs need that run already, in the leaves where they will be, and those of jobs that may start.
+
+    Where nobody may start, one AM less: YARN puts another in the place of one that ends, and asks nobody.
+    """
     if plan.admission is None:
         return {}
     view, rows, jobs = live.view, live.leaves(), live.job_row
     held, leaf_of = view.queue["am_allocated"].copy(), view.job["queue"].tolist()
+    largest = _largest_ams(live)
     for app, leaf in leaves.items():
         job = jobs[app]
         if leaf not in rows or leaf_of[job] == rows[leaf]:
@@ -190,12 +197,25 @@ def _am_needs(plan: Plan, live: LiveView, leaves: Mapping[str, str]) -> dict[str
         if view.job_spec["has_am"][job] and view.stage["held"][view.job_spec["first_stage"][job]]:
             held[leaf_of[job]] -= live.am_demand(job)
             held[rows[leaf]] += live.am_demand(job)
+            largest[rows[leaf]] = 0  # YARN must find it within the share there, or gives it nothing more
     for job in plan.admitted():
         held[leaf_of[job]] += live.am_demand(job)
+        if view.job_spec["has_am"][job]:
+            largest[leaf_of[job]] = 0
+    held = (held - largest).clip(min=0)
     return {
         name: AmNeed(held[row].tolist(), base)
         for (name, row), base in zip(rows.items(), _am_bases(view, rows.values()), strict=True)
     }
+
+
+def _largest_ams(live: LiveView) -> npt.NDArray[np.int64]:
+    """Of each queue, the most that one of its AMs has, resource by resource."""
+    view, jobs = live.view, live.with_am()
+    largest: npt.NDArray[np.int64] = np.zeros_like(view.queue["am_allocated"])
+    shapes = view.stage_spec["shape"][view.job_spec["first_stage"][jobs]]
+    np.maximum.at(largest, view.job["queue"][jobs], view.shape["demand"][shapes])
+    return largest
 
 
 def _am_bases(view: View, leaves: Iterable[int]) -> Iterator[dict[int, int]]:
