@@ -40,7 +40,7 @@ def cluster() -> Cluster:
 
 
 def test_ams_that_fill_a_cluster_make_way_for_tasks_as_nodes_grow() -> None:
-    """`cold_start=none` lets the burst in. Then tasks get what nodes are made larger by, and what AMs leave that end; if
+    """`cold_start=none` lets the burst in. Then tasks get what nodes are made larger by, and what ended AMs leave; if
     other AMs got it, forty and more would stay, as they did on a real YARN (docs/soak.md)."""
     workload = burst_and_more()
     policy = parse_policy("capacity+haste+usage-feedback+admission-control(cold_start=none)")
