@@ -36,7 +36,7 @@ from heddle.yarn.live.applying.seen import Limits
 from heddle.yarn.live.applying.table_knob import BridgeKnob
 from heddle.yarn.live.applying.wanted import without_knob
 from heddle.yarn.live.bridge.endpoint import BridgeEndpoint
-from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.client import OK, RmClient
 from heddle.yarn.live.connection import Answer
 from heddle.yarn.live.controller import Settings
 from heddle.yarn.live.steering import watchdog
@@ -56,7 +56,6 @@ LEASE_S: Final = 10.0
 FAULTS_UNTIL_S: Final = 90.0
 STEERS_AGAIN_WITHIN_S: Final = 60.0  # when the last fault is over
 ENDS_WITHIN_S: Final = 20.0
-OK: Final = 200
 NOT_FOUND: Final = 404
 RESTORED_WITHIN_S: Final = 5.0
 SEEN_WITHIN_S: Final = 30.0  # what has ended is in the journal

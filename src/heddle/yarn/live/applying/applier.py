@@ -80,8 +80,8 @@ class Applier:
         if self._guards:
             seen = replace(seen, ownership=self.ownership)
         sizes = self._judged(_between(now, wanted, (SIZES,)), seen, shadow, handed_back)
-        if ams:
-            wanted = replace(wanted, queues=_for_ams(wanted.queues, ams, _growth(sizes)))
+        if ams and any(growth := _growth(sizes)):
+            wanted = replace(wanted, queues=_for_ams(wanted.queues, ams, growth))
         settled = self._judged(_between(now, wanted, BEFORE_SIZES), seen, shadow, handed_back) + sizes
         if self._guards:
             settled = self._seen_again(settled)
