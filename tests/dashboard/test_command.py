@@ -35,7 +35,7 @@ def test_it_prints_a_link_that_opens_what_it_sees_until_told_to_end(rm: FakeRm) 
         assert process.stdout is not None
         address, _, token = process.stdout.readline().strip().partition("/#token=")
         request = urllib.request.Request(f"{address}/state", headers={"Authorization": f"Bearer {token}"})
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             state = json.load(answer)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)

@@ -66,7 +66,7 @@ def test_the_stream_begins_with_everything_and_goes_on_with_what_is_new(
     looks()
     with served(board, "127.0.0.1", 0) as link:
         parts = urlsplit(link)
-        connection = HTTPConnection(parts.netloc, timeout=20)
+        connection = HTTPConnection(parts.netloc, timeout=120)
         token = parts.fragment.removeprefix("token=")
         connection.request("GET", "/stream", headers={"Authorization": f"Bearer {token}"})
         answer = connection.getresponse()

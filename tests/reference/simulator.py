@@ -278,9 +278,10 @@ class Simulator:
 
     def _memory_check(self) -> bool:
         """Whether anything crashed."""
-        happened = any(self._is_oversold(node) for node in self.world.nodes)
+        happened = False
         for node in self.world.nodes:
             if self._is_oversold(node):
+                happened = True
                 self.lives.crash(physics.crash_victims(self.world, node))
             while self._is_oversold(node):
                 running = [run for run in self.world.containers(node) if run.started]

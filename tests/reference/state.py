@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass, field
 
 from heddle.model.cluster import Cluster, Queue
@@ -23,7 +24,7 @@ Vector = tuple[int, ...]
 
 
 def add(a: Vector, b: Vector) -> Vector:
-    return tuple(x + y for x, y in zip(a, b, strict=True))
+    return tuple(map(operator.add, a, b))
 
 
 @dataclass(eq=False)

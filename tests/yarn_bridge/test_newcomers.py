@@ -134,21 +134,21 @@ def test_requests_are_heard_as_they_come() -> None:
     listening = Listening(endpoint)
     assert not listening.wait(0)
     with listening.at_work():
-        assert listening.wait(10)
+        assert listening.wait(60)
         assert listening.take() == [NewRequest(APP, 5, -1, (512, 1000), 2)]
         assert listening.take() == []
         assert not listening.wait(0.05)
-        wait_for(lambda: 3 in endpoint.after, 10)
+        wait_for(lambda: 3 in endpoint.after, 60)
 
 
 def test_what_was_missed_or_cannot_be_read_takes_a_look() -> None:
     with (listening := Listening(Telling({"requests": [], "last": 9, "missed": True}))).at_work():
-        assert listening.wait(10)
+        assert listening.wait(60)
         assert listening.take() is None
         assert listening.take() == []
     garbled = Telling({"requests": [{**ROW, "containers": "two"}], "last": 3, "missed": False})
     with (listening := Listening(garbled)).at_work():
-        wait_for(lambda: garbled.after[-1:] == [0], 10)
+        wait_for(lambda: garbled.after[-1:] == [0], 60)
         assert not listening.wait(0.05)
 
 

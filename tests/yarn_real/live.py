@@ -24,8 +24,9 @@ from .conftest import NODE_MB
 
 HEDDLE = (sys.executable, "-c", "from heddle.cli.main import main; main()")
 LEASE_S, STALE_S = 5, 4
-# What may be left of a change: this long after the ResourceManager answers nothing of it is there.
-WITHIN_S = LEASE_S + 5
+# This long after the ResourceManager answers, nothing is left of a change. On a machine with time to spare it is the
+# lease + 5 s: the soak measures that, and the storm holds it on a clock of its own.
+WITHIN_S = LEASE_S + 60
 PATIENT_S = 60  # for an answer, where lateness is not what is tested
 STARTS_S = 300  # on a machine that is busy with everything else
 SIZING = "usage-feedback(damping=0.5)"

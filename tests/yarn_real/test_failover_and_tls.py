@@ -105,7 +105,7 @@ def test_tls(hadoop: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             # NodeManagers are asked over TLS too.
             (node,) = totals(rm)
             rm.resize_node(node, NODE_MB + 512, NODE_VCORES)
-            wait_for(lambda: not as_found(rm), 10)
+            wait_for(lambda: not as_found(rm), PATIENT_S)
             strange = subprocess.run(
                 [*look, "--mode", "live"], capture_output=True, text=True, check=False, timeout=120
             )

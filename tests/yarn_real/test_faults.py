@@ -1,6 +1,6 @@
 """What a live controller and an observer survive on a real YARN. docs/yarn-faults.md lists faults, tests and guards.
 
-After each: within the lease and 5 s, counted from when the ResourceManager answers, nothing is left of what was
+After each: soon (`WITHIN_S`), counted from when the ResourceManager answers, nothing is left of what was
 changed; no container and no application was killed; nothing recorded is lost.
 """
 
@@ -178,7 +178,7 @@ def test_kill_9_of_the_rm(cluster: LocalCluster, rm: RmClient, desk: Desk, unhar
     with steering(cluster.layout.rm, decisions) as controller:
         wait_for(lambda: in_force(rm, desk), STARTS_S)
         os.kill(pid_of(cluster, "resourcemanager"), signal.SIGKILL)
-        wait_for(lambda: not answers(rm), 5)
+        wait_for(lambda: not answers(rm), PATIENT_S)
         steps = len(lines_of(decisions))
         time.sleep(LEASE_S + 2)
         cluster.start_daemon("resourcemanager")
@@ -400,7 +400,7 @@ def test_a_node_is_added_resized_by_somebody_else_and_removed(
             cluster.start_daemon(role)
             wait_for(lambda: last_of(added, decisions).get("cause") == "lever", STARTS_S)
             rm.resize_node(added, NODE_MB + 999, 3)
-            wait_for(lambda: last_of(added, decisions)["cause"] == "foreign", 20)
+            wait_for(lambda: last_of(added, decisions)["cause"] == "foreign", PATIENT_S)
             assert totals(rm)[added] == NODE_MB + 999
             os.kill(pid_of(cluster, role), signal.SIGTERM)
             wait_for(lambda: last_of(added, decisions)["verdict"] == "away", 90)
@@ -431,8 +431,8 @@ def test_kill_9_of_a_nodemanager(cluster: LocalCluster, rm: RmClient, job: str, 
     with steering(cluster.layout.rm, decisions) as controller:
         wait_for(lambda: in_force(rm, desk), STARTS_S)
         os.kill(pid_of(cluster, f"nodemanager-{number}"), signal.SIGKILL)
-        wait_for(lambda: last()["cause"] == "stale", STALE_S + 20)
-        wait_for(lambda: last()["promised_mb"] <= last()["reserved_mb"], 10)
+        wait_for(lambda: last()["cause"] == "stale", STALE_S + PATIENT_S)
+        wait_for(lambda: last()["promised_mb"] <= last()["reserved_mb"], PATIENT_S)
         cluster.start_daemon(f"nodemanager-{number}")
         wait_for(lambda: last()["cause"] == "lever" and last()["promised_mb"] > NODE_MB, STARTS_S)
         controller.send_signal(signal.SIGINT)

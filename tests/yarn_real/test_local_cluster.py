@@ -107,4 +107,4 @@ def test_down_ends_what_a_killed_nodemanager_left(cluster: LocalCluster) -> None
     mark = {"HEDDLE_YARN_CLUSTER": str(cluster_folder("gone"))}
     with subprocess.Popen(["sleep", "600"], env={**os.environ, **mark}) as orphan:
         assert run(["yarn", "down", "--name", "gone"]) == 0
-        assert orphan.wait(5) == -signal.SIGTERM
+        assert orphan.wait(60) == -signal.SIGTERM

@@ -28,19 +28,19 @@ def test_it_waits_at_the_gate() -> None:
             time.sleep(0.3)  # longer than it works
             assert task.poll() is None
             connection.sendall(b"\n")
-        assert task.wait(20) == 0
+        assert task.wait(120) == 0
 
 
 def test_without_its_application_master_it_fails() -> None:
     with socket.create_server(("127.0.0.1", 0)) as gate, start(f"gate=127.0.0.1:{gate.getsockname()[1]}/3") as task:
         gate.accept()[0].close()
-        assert task.wait(20) != 0
+        assert task.wait(120) != 0
 
 
 def test_a_shuffle_takes_its_time() -> None:
     began_s = time.monotonic()
     with start("shuffle=700") as task:
-        assert task.wait(20) == 0
+        assert task.wait(120) == 0
     assert time.monotonic() - began_s > 0.8
 
 
@@ -74,9 +74,9 @@ def test_it_fetches_what_it_is_told() -> None:
     server, port = serving()
     try:
         with start(f"fetch=127.0.0.1:{port}:3000000,127.0.0.1:{port}:5") as task:
-            assert task.wait(20) == 0
+            assert task.wait(120) == 0
         with start(f"fetch=127.0.0.1:{port}:many") as task:  # what is not served is an error
-            assert task.wait(20) != 0
+            assert task.wait(120) != 0
     finally:
         server.terminate()
         server.wait()

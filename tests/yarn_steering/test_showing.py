@@ -35,9 +35,9 @@ def test_it_shows_itself_pauses_goes_on_and_ends_as_the_desk_says(rm: FakeRm, de
         session = str(running()["session"])
         seen.append(running())
         ask(desk, "pause", session, "here")
-        wait_for(lambda: running().get("paused") is True, 20)
+        wait_for(lambda: running().get("paused") is True, 120)
         ask(desk, "resume", session, "here")
-        wait_for(lambda: running().get("paused") is False, 20)
+        wait_for(lambda: running().get("paused") is False, 120)
         ask(desk, "end", session, "here")
 
     thread = meanwhile(act)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import getpass
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -22,8 +22,9 @@ from heddle.cli.live_choosing import (
     told_candidates,
     wanted,
 )
-from heddle.cli.output import DONE, Json, complain, counted, is_quiet, print_json, print_json_line, say
+from heddle.cli.output import DONE, Json, complain, print_json, say
 from heddle.cli.pausing import pausing
+from heddle.cli.steer_telling import telling
 from heddle.cli.yarn_cluster import (
     MAX_CALLS,
     MaxCalls,
@@ -40,13 +41,9 @@ from heddle.model.errors import BadInput, RunRefused
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heddle.cli.steer_view import SteerView
     from heddle.dashboard.board import Board
     from heddle.policy.policy import Policy
     from heddle.yarn.live.steering.desk import Desk
-    from heddle.yarn.live.steering.metrics_page import SteeringMetrics
-    from heddle.yarn.live.steering.showing import Showing
-    from heddle.yarn.observe.journal import Journal
 
 
 def steer(
@@ -167,6 +164,8 @@ def steer(
     from heddle.yarn.live.controller import Settings
     from heddle.yarn.live.levers import charging_young
     from heddle.yarn.live.recognising import recognise
+    from heddle.yarn.live.rm_answers import read_queues
+    from heddle.yarn.live.steering.am_room import note_on_ams
     from heddle.yarn.live.steering.bridging import leaves_to_decide
     from heddle.yarn.live.steering.decisions import decision_of
     from heddle.yarn.live.steering.desk import desk_of
@@ -200,6 +199,8 @@ def steer(
             if mode == "live" and not best_effort:
                 raise RunRefused(f"{said}. Use --best-effort to continue anyway")
             say(f"note: {said}")
+        if note := note_on_ams(chosen, read_queues(client.scheduler(), client.address), overcommit):
+            say(f"note: {note}")
         known = declared_data(declared, network, rm, name)
         if known is not None:
             say_unknown_hosts(client, known)
@@ -228,7 +229,7 @@ def steer(
         with (
             until_told() as told,
             _dashboard(client.address, desk, stale_s, dashboard_port if dashboard else None) as board,
-            _watched(about, json, kept, metrics, (metrics_host, metrics_port or 0), showing) as teller,
+            telling(about, json, kept, metrics, (metrics_host, metrics_port or 0), showing) as teller,
         ):
             session = Session(client, chosen, settings, desk, terms, teller.say, bridge, others, known)
             with (
@@ -291,102 +292,6 @@ def _leaves(queue: list[str] | None, policies: Sequence[Policy]) -> frozenset[st
                 f"{policy} shares the cluster out between {' and '.join(pools)}: --queue cannot restrict that"
             )
     return frozenset(queue) if queue else None
-
-
-class _Teller:
-    """Tells people, machines and the record of every step."""
-
-    def __init__(
-        self,
-        view: SteerView | None,
-        json: bool,
-        journal: Journal | None,
-        metrics: SteeringMetrics | None,
-        showing: Showing,
-    ) -> None:
-        self._view, self._json, self._journal, self._metrics = view, json, journal, metrics
-        self._showing = showing
-        self._steps = self._changes = 0
-        self._last: list[str] = []  # what the step before this one changed, or would have
-
-    def begin(self, about: str) -> None:
-        if self._view is None:  # which has it above all the time
-            say(about)
-
-    def end(self) -> None:
-        """Of a shadow, which may have said nothing so far."""
-        made = counted(self._changes, "change")
-        self.say(f"{counted(self._steps, 'step')}; live mode would have made at most {made}")
-
-    def say(self, text: str) -> None:
-        self._showing.said(text)
-        if self._view is not None:
-            self._view.say(text)
-        else:
-            say(text)
-
-    def in_force(self, policy: str) -> None:
-        """From the next step on."""
-        self._showing.in_force(policy)
-        if self._metrics is not None:
-            self._metrics.in_force(policy)
-
-    def tell(self, decision: dict[str, Any] | None, paused: bool) -> None:
-        """None: the ResourceManager did not answer."""
-        from heddle.yarn.live.steering.decisions import changes_in_words
-
-        if decision is None:
-            self._showing.missed(paused)
-        else:
-            self._showing.stepped(decision, paused)
-
-        if self._metrics is not None:
-            if decision is None:
-                self._metrics.missed()
-            else:
-                self._metrics.stepped(decision)
-        if decision is None:
-            return
-        changes = changes_in_words(decision)
-        repeated = self._last if decision["mode"] == "shadow" else ()  # nothing acts, so each step decides it again
-        news = [change for change in changes if change not in repeated]
-        self._last = changes
-        self._steps += 1
-        self._changes += len(news)
-        if self._journal is not None:
-            self._journal.add(decision)
-            self._journal.flush()
-        if self._json:
-            print_json_line(decision)
-        elif self._view is not None:
-            self._view.show(decision, changes)
-        else:
-            for change in news:
-                say(change)
-
-
-@contextmanager
-def _watched(
-    about: str,
-    json: bool,
-    journal: Journal | None,
-    metrics: SteeringMetrics | None,
-    where: tuple[str, int],
-    showing: Showing,
-) -> Iterator[_Teller]:
-    """A live view where there is a terminal to draw it on, and the page of metrics where one is wanted."""
-    from rich.console import Console
-
-    from heddle.cli.steer_view import SteerView
-    from heddle.yarn.live.steering.metrics_page import served
-
-    console = Console(stderr=True)
-    with ExitStack() as opened:
-        if metrics is not None:
-            say(f"metrics at {opened.enter_context(served(metrics, *where))}")
-        drawn = console.is_terminal and not json and not is_quiet()
-        view = opened.enter_context(SteerView(about, console)) if drawn else None
-        yield _Teller(view, json, journal, metrics, showing)
 
 
 def restore(

@@ -18,6 +18,7 @@ from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
 from heddle.storm.answers import RmAnswers
 from heddle.storm.bridge import SECRET, SimulatedBridge
+from heddle.storm.choices_watched import ChoicesWatched
 from heddle.storm.drawn_choices import RULE, STOCK, DrawnChoices
 from heddle.storm.faults import OF_BRIDGE, Fault, Kind, draw_faults
 from heddle.storm.happening import Happening
@@ -104,6 +105,7 @@ class Storm:
         only = frozenset(list(self.yarn.nodes)[1:]) if random.random() < 0.2 else None
         self.limits = Limits(random.choice((1.5, 2.5)), 0.5, 6000, 0.8, only, keep_largest=True)
         self.watch = Watch(self.yarn, self.machine, FOLDER / "baseline.json", LEASE_S, self.limits, preempts)
+        self._choices = ChoicesWatched(self.watch, RULE.rest_ms / 1000)
         bridged = frozenset(LEAF_NAMES if random.random() < 0.7 else LEAF_NAMES[:1])
         self.bridge = SimulatedBridge(self.yarn, bridged, self.now_ms) if has_bridge else None
         self._tables = (
@@ -165,7 +167,7 @@ class Storm:
         broken = tuple(self.watch.broken)
         return Outcome(
             self.seed, self.faults, broken, self.steps, self.watch.changes, tuple(self.said), self.chooses,
-            self.watch.policy_changes,
+            self._choices.changes,
         )  # fmt: skip
 
     def _begin(self) -> None:
@@ -244,7 +246,7 @@ class Storm:
                         self.watch.stepped(process, step is not None)
                         if choice is not None:
                             told = choice.after(step, session.found, session.paused)
-                            self.watch.in_force(process, told.in_force, RULE.rest_ms / 1000)
+                            self._choices.stepped(process, told.in_force)
                             session.put_in_force(told.in_force)
                         if step is not None:
                             self._answered_s, answered_s = self.watch.now_s, world.clock.monotonic()
@@ -277,7 +279,7 @@ class Storm:
         """As `heddle yarn steer --choose` has it, but for who looks ahead."""
         random = Random(f"{self.seed} choices of {process.name}")
         ahead = DrawnChoices(
-            random, clock.monotonic, self._policies, self._is_calm, lambda late: self.watch.told(process, late)
+            random, clock.monotonic, self._policies, self._is_calm, lambda late: self._choices.told(process, late)
         )
         candidates = [Candidate.of(name, "yarn-knobs") for name in self._policies]
         return LiveChoice(Choosing(candidates, RULE), ahead, clock, self._say(process))

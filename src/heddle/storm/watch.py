@@ -7,18 +7,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from bisect import bisect_left
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from typing import Final
 
-from heddle.model.resources import MEMORY, MILLI, VCORES
-from heddle.storm.answers import ROOT, queue_changes
 from heddle.storm.machine import Asked, Machine
 from heddle.storm.network import Told
+from heddle.storm.sight import Sight, may_kill, path_of, turned
+from heddle.storm.sizes_watched import SizesWatched
 from heddle.storm.timeline import BEGAN_S, Process
 from heddle.storm.truth import By, Place
 from heddle.storm.yarn import SimulatedYarn
@@ -28,42 +23,11 @@ from heddle.yarn.live.applying.turn import Cause, Verdict
 from heddle.yarn.live.connection import Answer
 from heddle.yarn.live.controller import Step
 from heddle.yarn.live.metrics_age import figures_of
-from heddle.yarn.live.things_seen import Size
 
 PUT_BACK_WITHIN_S: Final = 5.0  # beyond the lease, from when the RM answers
 STEADY_LEASES: Final = 4
 UNDER_WAY_S: Final = 5.0  # a request that began before the RM answered again may still have to time out
-_NODE: Final = re.compile(r"/nodes/(?P<name>[^/]+)/resource")
-_APP: Final = re.compile(r"/apps/(?P<name>[^/]+)/priority")
 _KIND_OF: Final = {"/nodes": SIZES, "/scheduler-conf": QUEUES, "/apps": PRIORITIES}
-
-Figures = tuple[float, ...]
-
-
-@dataclass
-class Sight:
-    """What a process was last told."""
-
-    reads_s: dict[str, list[float]] = field(default_factory=dict)  # kind of knob -> when it read them as they are
-    told: dict[str, Told] = field(default_factory=dict)  # what the last read was worth
-    misled: set[str] = field(default_factory=set)  # kinds of knobs of which it was ever told something else
-    nodes_text: str = ""  # what it was last told about nodes
-    queues_text: str = ""
-    figures_s: dict[str, tuple[Figures, float]] = field(default_factory=dict)  # node -> what it measures, since when
-
-    def nodes(self) -> dict[str, dict[str, Any]]:
-        """Empty: something that cannot be read."""
-        try:
-            return {str(row["id"]): row for row in json.loads(self.nodes_text)["nodes"].get("node", [])}
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return {}
-
-    def queues(self) -> dict[str, dict[str, Any]]:
-        try:
-            rows = json.loads(self.queues_text)["scheduler"]["schedulerInfo"]["queues"]["queue"]
-            return {str(row["queueName"]): row for row in rows}
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return {}
 
 
 class Watch:
@@ -73,7 +37,8 @@ class Watch:
         self, yarn: SimulatedYarn, machine: Machine, baseline: Path, lease_s: float, limits: Limits, preempts: bool
     ) -> None:
         self._yarn, self._machine, self.baseline = yarn, machine, baseline
-        self._lease_s, self._limits, self._preempts = lease_s, limits, preempts
+        self._lease_s, self._preempts = lease_s, preempts
+        self._sizes = SizesWatched(yarn, limits, preempts)
         self._sights: dict[str, Sight] = {}
         self.controllers: list[Process] = []
         self.watchdogs: list[Process] = []
@@ -82,10 +47,7 @@ class Watch:
         self.hindered: set[str] = set()  # processes to whom a read was not, or not truly, answered in their last step
         self._last_answered: dict[str, bool] = {}
         self.out_of_action: set[str] = set()  # processes that were so for longer than the lease, and go on now
-        self._in_force: dict[str, tuple[int, float]] = {}  # policy, and since when
         self._steady_s: dict[str, tuple[float, float]] = {}  # a step each lease: since when, and the last one
-        self._told_late: dict[str, bool] = {}  # whether the last choice came too late
-        self.policy_changes = 0
         self._empty_since_s: dict[str, float] = {}
         self.broken: list[str] = []
 
@@ -100,7 +62,7 @@ class Watch:
 
     def heard(self, process: Process, target: str, answer: Answer, told: Told) -> None:
         sight = self._sights.setdefault(process.name, Sight())
-        path = _path(target)
+        path = path_of(target)
         if told is not Told.TRUE:
             self.hindered.add(process.name)
         if kind := _KIND_OF.get(path):
@@ -122,24 +84,25 @@ class Watch:
         sight = self._sights.setdefault(process.name, Sight())
         if process in self.watchdogs and (steady := self._steady_controller()):
             self.breaks(f"{process.name} puts something back, though {steady} steps as it should")
-        if _NODE.fullmatch(_path(asked.target)) and json.loads(asked.body or "{}").get("overCommitTimeout") != -1:
+        if may_kill(asked):
             self.breaks(f"{process.name} resizes a node so that containers may be killed: {asked.body}")
         if self._machine.timeline.now_s - asked_s > self._lease_s:
             return  # it hung with a request on its way: nobody could hold that back, and it puts everything back next
-        for part, value in _turned(asked):
+        for part, value in turned(asked):
             place = self._yarn.truth.places.get(part)
             if place is None or same(part[0], place.now, value):
                 continue
             if place.by is By.PERSON:
-                if _knew_better(sight, part[0], place):
+                if sight.knew_better(part[0], place):
                     self.breaks(f"{process.name} overwrites what a person set: {part} from {place.now} to {value}")
-                elif _was_told_otherwise(sight, part[0], place):
+                elif sight.was_told_otherwise(part[0], place):
                     place.is_seen = False
             if not same(part[0], value, place.native_as_told):
                 self._must_be_on_disk(process, part, place)
                 self.must_have_begun_anew(process)
                 if part[0] == SIZES:
-                    self._must_be_allowed(process, part[1], value, place, sight)
+                    for wrong in self._sizes.wrong_with(part[1], value, place, sight, self.now_s):
+                        self.breaks(f"{process.name} {wrong}")
 
     def must_have_begun_anew(self, process: Process) -> None:
         """It changes something. If it was out of action for longer than the lease, everything was put back first."""
@@ -149,7 +112,7 @@ class Watch:
 
     def late(self, asked: Asked, asked_s: float) -> None:
         """A change that was asked for then takes effect now: what a person has set since, it could not spare."""
-        for part, _ in _turned(asked):
+        for part, _ in turned(asked):
             place = self._yarn.truth.places.get(part)
             if place is not None and place.by is By.PERSON and BEGAN_S + place.since_s >= asked_s:
                 place.is_seen = False
@@ -164,50 +127,6 @@ class Watch:
         value = found.get(setting) if setting else tuple(found) if what == SIZES else found
         if not any(same(what, value, native) for native in (place.native, *place.was_native, *place.unseen)):
             self.breaks(f"{process.name} changes {part}, and on disk it was {value}, not {place.native}")
-
-    def _must_be_allowed(self, process: Process, name: str, size: Size, place: Place, sight: Sight) -> None:
-        # Whichever it found: a NodeManager that starts anew tells its own size again, and a person's is forgotten.
-        limits, sizes = self._limits, (self._yarn.nodes[name].own, place.native, *place.was_native, *place.unseen)
-        own = max(one[MEMORY] for one in sizes), max(one[VCORES] for one in sizes)
-        if limits.only is not None and name not in limits.only:
-            self.breaks(f"{process.name} resizes {name}, which it was not to touch")
-        row = sight.nodes().get(name)
-        if row is None:
-            return
-        try:
-            held = int(row["usedMemoryMB"]), MILLI * int(row["usedVirtualCores"])
-            now = int(row["totalResource"]["memory"]), MILLI * int(row["totalResource"]["vCores"])
-            used_mb = int(row["resourceUtilization"]["aggregatedContainersPhysicalMemoryMB"])
-            share = max(float(row["memUtilization"]) / 100, used_mb / own[MEMORY])
-        except (KeyError, TypeError):
-            return  # garbled: what it was told there, nobody knows
-        if any(wanted < holds for wanted, holds in zip(size, held, strict=True)):
-            self.breaks(f"{process.name} makes {name} {size}, below the {held} that it was told are allocated")
-        for r in (MEMORY, VCORES):
-            if size[r] > max(int(own[r] * limits.overcommit), held[r]):
-                self.breaks(f"{process.name} promises {size} on {name}, beyond {limits.overcommit} times {own}")
-            if size[r] > max(now[r] + int(own[r] * limits.rise), held[r], own[r]):
-                self.breaks(f"{process.name} raises {name} from {now} to {size} at once")
-            if share > limits.pressure and size[r] > max(now[r], held[r], own[r]):
-                self.breaks(f"{process.name} raises {name} to {size} although {share:.0%} of its memory is in use")
-        state = self._yarn.nodes[name]
-        stale_s = (limits.stale_ms or 0) / 1000 + 2 * 1.5
-        figures, since_s = sight.figures_s.get(name, ((), self.now_s))
-        has_seen = state.frozen is not None and figures_of(state.frozen) == figures
-        stands_still = has_seen and self.now_s - max(since_s, state.frozen_at_s) > stale_s
-        if stands_still and any(size[r] > max(own[r], held[r]) for r in (MEMORY, VCORES)):
-            self.breaks(f"{process.name} makes {name} {size} by figures that stand still")
-        if self._preempts and any(size[r] < now[r] for r in (MEMORY, VCORES)):
-            self._must_leave_guarantees(process, name, size, sight)
-
-    def _must_leave_guarantees(self, process: Process, name: str, size: Size, sight: Sight) -> None:
-        """YARN preempts from queues that hold more than their share of what nodes promise."""
-        sizes = {node: row.get("totalResource", {}) for node, row in sight.nodes().items()}
-        for r, key, of_size in ((MEMORY, "memory", 1), (VCORES, "vCores", MILLI)):
-            promised = sum(int(one.get(key, 0)) for node, one in sizes.items() if node != name) + size[r] // of_size
-            for queue, of_queue in sight.queues().items():
-                if of_queue["resourcesUsed"][key] > of_queue["absoluteCapacity"] / 100 * promised:
-                    self.breaks(f"{process.name} makes {name} {size}: {queue} may be preempted from")
 
     # From time to time.
 
@@ -248,21 +167,6 @@ class Watch:
                 if self._preempts or node is None or not node.resizable or self._yarn.nodes[name].may_kill:
                     continue
             self.breaks(f"{what} {name} {setting} is still {place.now}, which no policy in force wants")
-
-    def told(self, process: Process, late: bool) -> None:
-        """Which policy to choose."""
-        self._told_late[process.name] = late
-
-    def in_force(self, process: Process, policy: int, rest_s: float) -> None:
-        """After each step: the policy that is to act."""
-        last, since_s = self._in_force.get(process.name, (0, -rest_s))
-        if policy != last:
-            if self.now_s - since_s < rest_s:
-                self.breaks(f"{process.name} changes its policy twice within {rest_s:g} s")
-            if self._told_late.get(process.name):
-                self.breaks(f"{process.name} changes its policy by a choice that came too late")
-            self._in_force[process.name] = policy, self.now_s
-            self.policy_changes += 1
 
     def step_begins(self, process: Process) -> None:
         self.stepped_s = self.now_s
@@ -341,43 +245,3 @@ class Watch:
             changed = turn.what == TABLE or not same(turn.what, turn.before, turn.wanted)  # a table renews its lease
             if turn.verdict is Verdict.POSTED and not changed and turn.cause is not Cause.HANDOVER:
                 self.breaks(f"a change of nothing: {turn}")
-
-
-def _knew_better(sight: Sight, what: str, place: Place) -> bool:
-    """Whether a process has seen a knob before and after a person turned it, and was not told otherwise since.
-
-    A setting or a priority that steering never turned is found as it stands then, and put back so.
-    """
-    if what != SIZES and not place.was_ours:
-        return False
-    is_true = sight.told.get(what) is Told.TRUE
-    return _saw_before(sight, what, place) and is_true and sight.reads_s[what][-1] > place.since_s
-
-
-def _was_told_otherwise(sight: Sight, what: str, place: Place) -> bool:
-    """Whether the last answer may have hidden what a person did: a stale one only from who had asked before."""
-    told = sight.told.get(what)
-    return told is Told.ALTERED or (told is Told.STALE and _saw_before(sight, what, place))
-
-
-def _saw_before(sight: Sight, what: str, place: Place) -> bool:
-    """Whether a process has seen a knob before somebody turned it: one that has not is shown theirs from the first."""
-    reads_s = sight.reads_s.get(what, [])
-    return bisect_left(reads_s, place.since_s) > bisect_left(reads_s, place.began_s)
-
-
-def _path(target: str) -> str:
-    return unquote(urlsplit(target).path).removeprefix(ROOT)
-
-
-def _turned(asked: Asked) -> Iterator[tuple[Part, Any]]:
-    """The knobs that a request turns."""
-    path, body = _path(asked.target), asked.body or ""
-    if path == "/scheduler-conf":
-        for leaf, key, value in queue_changes(body):
-            yield (QUEUES, leaf, key), value or None
-    elif node := _NODE.fullmatch(path):
-        size = json.loads(body)["resource"]
-        yield (SIZES, node["name"], ""), (int(size["memory"]), MILLI * int(size["vCores"]))
-    elif app := _APP.fullmatch(path):
-        yield (PRIORITIES, app["name"], ""), int(json.loads(body)["priority"])
