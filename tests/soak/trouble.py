@@ -36,7 +36,7 @@ LOOK_EVERY_S = 0.1
 PUT_BACK_WITHIN_S = 300.0  # then it counts as never
 RESUMES_WITHIN_S = 300.0
 STARTS_S = 3.0  # until the process of a daemon that was started is there
-MORE_MB = 512  # that a person gives a node
+MORE_MB = 517  # that a person gives a node: where we have just had it ourselves, nobody could tell it from ours
 PERSON_SEES_S = 4.0  # a change of theirs may fall between our look and our write: then they make it again
 
 

@@ -128,7 +128,7 @@ class _Running:
         self.runs = [JobRun(job.name, _kind(job)) for job in jobs]
         self._submitter = Submitter(workplace.client, folder, workplace.master_jar, workplace.data)
         self._clients: dict[int, ClientProcess] = {}
-        self._submitted_s: dict[str, float] = {}
+        self._unknown_s: dict[str, float] = {}  # applications that the ResourceManager does not know, since when
         self._began_s = time.monotonic()
         self._silent_s: float | None = None  # since when the ResourceManager does not answer
 
@@ -182,16 +182,16 @@ class _Running:
                     run.outcome, run.diagnostics = NOT_STARTED, why
         for run in self.runs:
             if run.app_id is not None and not run.ended:
-                self._submitted_s.setdefault(run.app_id, time.monotonic())
                 self._look_at(run, run.app_id)
 
     def _look_at(self, run: JobRun, app_id: str) -> None:
         answer = self._workplace.client.app(app_id)
         self._silent_s = None
-        if answer is None:  # submitted this very moment, or by an RM that was restarted and does not remember
-            if time.monotonic() - self._submitted_s[app_id] > PATIENCE_S:
+        if answer is None:  # submitted this very moment; or the RM was restarted and does not remember, or not yet
+            if time.monotonic() - self._unknown_s.setdefault(app_id, time.monotonic()) > PATIENCE_S:
                 run.outcome, run.diagnostics = "FORGOTTEN", f"the ResourceManager does not know {app_id}"
             return
+        self._unknown_s.pop(app_id, None)
         app = answer["app"]
         run.submitted_at_ms = int(app["startedTime"])
         run.started_at_ms = int(app.get("launchTime") or 0) or None
