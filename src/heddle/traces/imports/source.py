@@ -19,6 +19,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.fs
 import pyarrow.parquet as pq
+from polars.exceptions import PanicException  # of its native code; not an Exception
 
 from heddle.model.errors import BadInput
 from heddle.traces.imports.rows import Rows
@@ -131,8 +132,7 @@ class Source:
     def parquet(self, columns: list[str]) -> tuple[pl.DataFrame, npt.NDArray[np.int64]]:
         """These columns of a Parquet file, and the numbers of its rows, all announced."""
         with self.reading(), self._raw() as raw:
-            table = pq.read_table(raw, columns=columns)
-        frame = cast(pl.DataFrame, pl.from_arrow(table))
+            frame = cast(pl.DataFrame, pl.from_arrow(pq.read_table(raw, columns=columns)))
         return frame, self.rows.add(np.arange(1, frame.height + 1, dtype=np.int64))
 
     def texts_of(self, rows: npt.NDArray[np.int64]) -> list[str]:
@@ -160,7 +160,7 @@ class _Reading:
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
-        if error is not None and isinstance(error, (*UNREADABLE, pl.exceptions.PolarsError)):
+        if error is not None and isinstance(error, (*UNREADABLE, pl.exceptions.PolarsError, PanicException)):
             said = (str(error).splitlines() or [type(error).__name__])[0]
             raise BadInput.of(self.source.name, f"cannot be read, truncated or damaged: {said}") from None
 
