@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from heddle.traces.cluster_import.capacity import CALCULATOR, DEFAULT_OFF_SWITCH
 from heddle.traces.cluster_import.capacity_properties import PREFIX
 from heddle.traces.cluster_import.imported import ImportedQueues, Leftovers, with_queues
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.rm_answers import Reading, number, rows_under, whole
 from heddle.yarn.live.wire import YarnError
 
 _ALIVE = ("RUNNING", "UNHEALTHY")
@@ -21,14 +22,19 @@ _ORDERS = ("fifo", "fair", "drf")
 
 def nodes_of(client: RmClient) -> tuple[tuple[Node, ...], tuple[str, ...], Leftovers]:
     """The nodes that the RM counts, their resources, and what it did not tell."""
+    answer = client.nodes()
+    with Reading(f"{client.address}: nodes"):
+        return _nodes(rows_under(answer, "nodes", "node"), client.address)
+
+
+def _nodes(rows: list[Any], address: str) -> tuple[tuple[Node, ...], tuple[str, ...], Leftovers]:
     left = Leftovers()
-    rows = _list(client.nodes(), "nodes", "node")
     alive = [row for row in rows if row.get("state", "RUNNING") in _ALIVE]
     for row in rows:
         if row not in alive:
             left.add(f"node {row.get('id')}", row.get("state"), "not running: left out")
     if not alive:
-        raise YarnError(client.address, "the ResourceManager has no running node")
+        raise YarnError(address, "the ResourceManager has no running node")
     sizes = [_sizes(row) for row in alive]
     further = tuple(sorted({name for size in sizes for name in size} - set(BASE_RESOURCES)))
     resources = (*BASE_RESOURCES, *further)
@@ -62,12 +68,14 @@ def of_nodes(nodes: tuple[Node, ...], resources: tuple[str, ...]) -> Cluster:
 
 def queues_of(client: RmClient) -> ImportedQueues:
     """The queue tree as /scheduler shows it, with the settings that the RM tells; what it does not is named."""
-    info = (client.scheduler().get("scheduler") or {}).get("schedulerInfo") or {}
-    if info.get("type") == "fairScheduler":
-        return _fair(info)
-    if info.get("type") == "capacityScheduler" or "queues" in info:
-        return _capacity(info, _settings(client))
-    raise YarnError(client.address, f"heddle does not support a scheduler of type {info.get('type')!r}")
+    answer = client.scheduler()
+    with Reading(f"{client.address}: scheduler"):
+        info = (answer.get("scheduler") or {}).get("schedulerInfo") or {}
+        if info.get("type") == "fairScheduler":
+            return _fair(info)
+        if info.get("type") == "capacityScheduler" or "queues" in info:
+            return _capacity(info, _settings(client))
+        raise YarnError(client.address, f"heddle does not support a scheduler of type {info.get('type')!r}")
 
 
 def _settings(client: RmClient) -> dict[str, str] | None:
@@ -89,7 +97,7 @@ def _capacity(info: Mapping[str, Any], settings: Mapping[str, str] | None) -> Im
             "maximum_permille": _permille(row.get("maxCapacity"), 1000),
             "labels": _label_shares(row),
         }
-        children = _list(row, "queues", "queue")
+        children = rows_under(row, "queues", "queue")
         if not children:
             said["user_limit_percent"] = round(_number(row.get("userLimit"), 100))
             said["user_limit_factor_milli"] = round(MILLI * _number(row.get("userLimitFactor"), 1))
@@ -114,25 +122,25 @@ def _capacity(info: Mapping[str, Any], settings: Mapping[str, str] | None) -> Im
         for row in rows:
             walk(row, parent)
 
-    walk_all(_list(info, "queues", "queue"), "root")
+    walk_all(rows_under(info, "queues", "queue"), "root")
     why = "not in the RM's answer: import capacity-scheduler.xml to include or list them"
     if settings is None:
         left.add("resource calculator, assignments per heartbeat", "unknown", why, matters=True)
         settings = {}
     left.add("ACLs, mappings", "unknown", why)
     calculator = calculator_of(settings.get(PREFIX + CALCULATOR, "")) or "memory"
-    off_switch = int(settings.get(PREFIX + OFF_SWITCH, DEFAULT_OFF_SWITCH))
+    off_switch = whole(settings.get(PREFIX + OFF_SWITCH, DEFAULT_OFF_SWITCH))
     return ImportedQueues("capacity", tuple(queues), calculator, off_switch, tuple(left.found))
 
 
 def _configured(row: Mapping[str, Any]) -> dict[str, Any]:
     """What a queue is guaranteed, and its maximum, where they are configured as amounts; YARN says 0 where not."""
     names = {"guarantee": "configuredMinResource", "maximum": "configuredMaxResource"}
-    for partition in _list(row, "capacities", "queueCapacitiesByPartition"):
+    for partition in rows_under(row, "capacities", "queueCapacitiesByPartition"):
         if partition.get("partitionName", "") == "":
             told = {ours: partition.get(theirs) or {} for ours, theirs in names.items()}
             return {
-                ours: (int(one["memory"]), MILLI * int(one.get("vCores") or 0))
+                ours: (whole(one["memory"]), MILLI * whole(one.get("vCores") or 0))
                 for ours, one in told.items()
                 if isinstance(one.get("memory"), int) and one["memory"] > 0
             }
@@ -141,7 +149,7 @@ def _configured(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _am_share_permille(row: Mapping[str, Any]) -> int:
     """Of a leaf, without labels; -1 where an older RM does not tell it."""
-    for partition in _list(row, "capacities", "queueCapacitiesByPartition"):
+    for partition in rows_under(row, "capacities", "queueCapacitiesByPartition"):
         if partition.get("partitionName", "") == "":
             return _permille(partition.get("maxAMLimitPercentage"), -1)
     return -1
@@ -151,7 +159,7 @@ def _label_shares(row: Mapping[str, Any]) -> tuple[LabelShare, ...]:
     """Of the nodes with a label, where the RM tells."""
     return tuple(
         LabelShare(label, _permille(partition["capacity"], 0), _permille(partition.get("maxCapacity"), 1000))
-        for partition in _list(row, "capacities", "queueCapacitiesByPartition")
+        for partition in rows_under(row, "capacities", "queueCapacitiesByPartition")
         if (label := str(partition.get("partitionName") or "")) and "capacity" in partition
     )
 
@@ -161,13 +169,13 @@ def _fair(info: Mapping[str, Any]) -> ImportedQueues:
 
     def walk(row: Mapping[str, Any]) -> None:
         said: dict[str, Any] = {}
-        children = _list(row, "childQueues", "queue")
+        children = rows_under(row, "childQueues", "queue")
         order = str(row.get("schedulingPolicy") or "").lower()
         if not children and order in _ORDERS:
             said["order"] = order
         least = row.get("minResources") or {}
         if least.get("memory") or least.get("vCores"):
-            said["min_share"] = (int(least.get("memory") or 0), MILLI * int(least.get("vCores") or 0))
+            said["min_share"] = (whole(least.get("memory") or 0), MILLI * whole(least.get("vCores") or 0))
         most = row.get("maxApps")
         if isinstance(most, int) and 0 <= most < 2**31 - 1:
             said["max_running_jobs"] = most
@@ -189,30 +197,22 @@ def _sizes(row: Mapping[str, Any]) -> dict[str, int]:
     """What may be promised on a node, by resource."""
     total = row.get("totalResource") or {}
     found = {}
-    for one in _list(total, "resourceInformations", "resourceInformation"):
+    for one in rows_under(total, "resourceInformations", "resourceInformation"):
         name = str(one.get("name", "")).rpartition("/")[2]
         if name and name not in ("memory-mb", "vcores"):
-            found[name] = int(one.get("value") or 0)
+            found[name] = whole(one.get("value") or 0)
     memory = total.get("memory", _sum(row, "usedMemoryMB", "availMemoryMB"))
     vcores = total.get("vCores", _sum(row, "usedVirtualCores", "availableVirtualCores"))
-    return dict(zip(BASE_RESOURCES, (int(memory), MILLI * int(vcores)), strict=True)) | found
+    return dict(zip(BASE_RESOURCES, (whole(memory), MILLI * whole(vcores)), strict=True)) | found
 
 
 def _sum(row: Mapping[str, Any], *names: str) -> int:
-    return sum(int(row.get(name) or 0) for name in names)
+    return sum(whole(row.get(name) or 0) for name in names)
 
 
 def _number(value: Any, default: float) -> float:
-    return float(value) if isinstance(value, int | float) and value >= 0 else default
+    return number(value) if isinstance(value, int | float) and value >= 0 else default
 
 
 def _permille(percent: Any, default: int) -> int:
-    return round(10 * float(percent)) if isinstance(percent, int | float) and percent >= 0 else default
-
-
-def _list(row: Mapping[str, Any], outer: str, inner: str) -> list[dict[str, Any]]:
-    """What Hadoop's JSON wraps as {outer: {inner: [...]}}; a single one may stand without its list."""
-    wrapped = row.get(outer) or {}
-    found = wrapped.get(inner) or [] if isinstance(wrapped, Mapping) else wrapped
-    rows: Iterable[dict[str, Any]] = [found] if isinstance(found, dict) else found
-    return list(rows)
+    return round(10 * number(percent)) if isinstance(percent, int | float) and percent >= 0 else default
