@@ -10,14 +10,16 @@ import argparse
 import hashlib
 import json
 import sys
-from collections import Counter
+from collections import Counter, deque
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from .carried import Contents
 from .equivalent import EQUIVALENT
 from .sites import Mutant, mutants_of
-from .targets import TARGETS, target_of
+from .targets import TARGETS, Target, target_of
 from .trial import Copy
 
 TOP = Path(__file__).resolve().parents[2]
@@ -30,6 +32,7 @@ def main() -> int:
     options.add_argument("--only", choices=[target.name for target in TARGETS], help="mutants of this part alone")
     options.add_argument("--again", action="store_true", help="try those that survived once more, with today's tests")
     options.add_argument("--verdicts", type=Path, default=Path("build/mutation/verdicts.jsonl"))
+    options.add_argument("--processes", type=int, default=1, help="so many mutants at a time")
     options.add_argument("--show", action="store_true", help="run nothing")
     chosen = options.parse_args()
     sample = sample_of(chosen.sample, chosen.seed)
@@ -37,7 +40,8 @@ def main() -> int:
     verdicts = read(chosen.verdicts)
     if not chosen.show:
         alive = {name for name, one in verdicts.items() if chosen.again and one["verdict"] == "survived"}
-        try_them([m for m in wanted if m.name in alive or not is_known(m, verdicts)], chosen.verdicts)
+        ahead = [mutant for mutant in wanted if mutant.name in alive or not is_known(mutant, verdicts)]
+        try_them(ahead, chosen.verdicts, chosen.processes)
         verdicts = read(chosen.verdicts)
     print(summary(wanted, verdicts))
     return 0
@@ -53,16 +57,30 @@ def every_mutant() -> tuple[Mutant, ...]:
     return tuple(mutant for target in TARGETS for file in target.files(TOP) for mutant in mutants_of(file, TOP))
 
 
-def try_them(mutants: list[Mutant], file: Path) -> None:
+def try_them(mutants: list[Mutant], file: Path, processes: int) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    copy = Copy(TOP, (TOP / "build/mutation/tree").resolve())
-    unchanged_s: dict[str, float] = {}
-    for mutant in mutants:
-        target = target_of(mutant.file)
-        if target.name not in unchanged_s:
-            unchanged_s[target.name] = copy.unchanged(target).cpu_s
-            print(f"{target.name}: its tests take {unchanged_s[target.name]:.0f} s of CPU", flush=True)
-        verdict, ran = copy.tried(mutant, target, unchanged_s[target.name])
+    copies = [Copy(TOP, (TOP / f"build/mutation/tree-{number}").resolve()) for number in range(processes)]
+    for target in TARGETS:
+        ahead = deque(mutant for mutant in mutants if target_of(mutant.file) == target)
+        if ahead:
+            unchanged_s = copies[0].unchanged(target).cpu_s
+            print(f"{target.name}: its tests take {unchanged_s:.0f} s of CPU", flush=True)
+            contents = copies[0].contents()
+            for copy in copies[1:]:
+                copy.take_code_of(copies[0])
+            with ThreadPoolExecutor(processes) as pool:
+                done = [pool.submit(_try_some, copy, target, unchanged_s, contents, ahead, file) for copy in copies]
+                for one in done:
+                    one.result()
+
+
+def _try_some(
+    copy: Copy, target: Target, unchanged_s: float, contents: Contents, ahead: deque[Mutant], file: Path
+) -> None:
+    """Those that nobody else has begun, until none is left."""
+    while ahead:
+        mutant = ahead.popleft()
+        verdict, ran = copy.tried(mutant, target, unchanged_s, contents)
         failed = [line for line in ran.said.splitlines() if line.startswith(("FAILED", "ERROR"))]
         entry = {
             "mutant": mutant.name, "line": mutant.begin[0], "part": target.name, "verdict": verdict,

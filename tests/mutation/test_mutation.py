@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from heddle.model.code_folders import engine_folder, levers_folder
 from mutation import run
+from mutation.carried import Contents, is_of_engine, piece_of
 from mutation.equivalent import EQUIVALENT
 from mutation.run import TOP, every_mutant, sample_of, summary
 from mutation.sites import Mutant, mutants_of
@@ -102,3 +107,55 @@ def test_the_score_counts_what_was_tried_on_this_source(monkeypatch: pytest.Monk
     assert "4 of 5 tried, 1 equivalent: 2 of the others noticed (67%)" in said
     assert f"survived: {survived.name} (line 1)" in said
     assert same.name not in said
+
+
+def test_what_does_not_contain_a_mutant_is_carried_over(tmp_path: Path) -> None:
+    contents = Contents(
+        {"units/end": frozenset({"sim/a.py:end", "sim/a.py:helper"}), "units/begin": frozenset({"sim/a.py:begin"}),
+         "sim_a/a.helper": frozenset({"sim/a.py:helper"}), "heddle.policy.levers.fifo.key": frozenset({"x"})},
+        frozenset({"sim/a.py:declare"}),
+    )  # fmt: skip
+    files = (
+        "cpu/resources-2/units/end.code", "cpu/resources-2/units/begin.code", "cpu/resources-2/complete", "compiling",
+        "sim_a/a.helper-12.py311.nbi", "sim_a/a.helper-12.py311.1.nbc", "sim_a/a.unknown-1.py311.nbi",
+        "cpu/heddle.policy.levers.fifo.key-0123456789ab.code",
+    )  # fmt: skip
+    for name in files:
+        (tmp_path / "old" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "old" / name).write_text(name)
+
+    def carried(function: str, file: str = "src/heddle/sim/a.py") -> set[str]:
+        into = tmp_path / f"of {function} in {file.replace('/', '-')}"
+        contents.carry(tmp_path / "old", into, Mutant(file, function, 0, "+", "-", (1, 0), (1, 1)))
+        return {str(path.relative_to(into)) for path in into.rglob("*") if path.is_file()}
+
+    begin, hook = files[1], files[-1]
+    assert carried("helper") == {begin, hook}  # neither the unit that calls it, nor itself, nor what nobody knows
+    assert carried("plain") == {name for name in files if "unknown" not in name and name != "compiling"}
+    assert carried("declare") == carried("") == carried("any", "src/heddle/sim/numba/units.py") == set()
+
+
+def test_every_piece_of_compiled_code_is_known() -> None:
+    """With all that it contains: else a mutant would run code of the unchanged sources."""
+    told = subprocess.run(
+        [sys.executable, "-m", "tests.mutation.contents"], cwd=TOP, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": f"{TOP / 'src'}:{TOP}"},
+    )  # fmt: skip
+    contents = Contents.read(told.stdout)
+    inside_engine = {name for piece, inside in contents.pieces.items() if is_of_engine(piece) for name in inside}
+    assert compiled_functions() <= inside_engine
+    assert contents.pieces["units/end"] < inside_engine
+    files = [file for folder in (engine_folder(), levers_folder()) for file in folder.rglob("*.code")]
+    assert not {piece_of(file) for file in files} - contents.pieces.keys()
+
+
+def compiled_functions() -> set[str]:
+    """What the engine's sources declare as compiled, as they stand there."""
+    found = set()
+    for file in (TOP / "src/heddle/sim").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                marks = {mark.id for mark in node.decorator_list if isinstance(mark, ast.Name)}
+                if marks & {"compiled", "inlined", "unit"}:
+                    found.add(f"{file.relative_to(TOP / 'src/heddle')}:{node.name}")
+    return found

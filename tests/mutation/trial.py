@@ -1,7 +1,8 @@
 """Tries one mutant: in a copy of the tree, with compiled code of its own, against the tests of its folder.
 
 Compiled code is kept by a digest of its sources, so a mutant never runs that of another, and what is compiled of it
-goes into a folder of this copy and is thrown away. Limits count the processor's time: a busy machine kills no mutant.
+goes into folders of this copy and is thrown away. Pieces that do not contain the mutant are linked into these folders
+from those of the unchanged sources. Limits count the processor's time: a busy machine kills no mutant.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from heddle.model.code_folders import cache_folder
 
+from .carried import Contents
 from .sites import Mutant
 from .targets import ABOUT_TEXT, Target
 
@@ -24,7 +26,8 @@ COPIED = ("src", "tests", "benchmarks", "docs", "examples", "scripts")
 TIMES_AS_LONG = 3
 TO_COMPILE_S = 240.0  # of a mutant of compiled code, beyond what the tests take
 WALL_TIMES = 20  # beyond that it waits for something that never comes, however busy the machine is
-PASSED, FAILED = 0, 1  # of pytest
+PASSED = 0  # of pytest
+FOLDERS = "from heddle.model.code_folders import *; print(engine_folder(), levers_folder(), live_folder(), sep='\\n')"
 
 
 @dataclass(frozen=True)
@@ -48,30 +51,43 @@ class Copy:
             shutil.copy2(top / file, place)
         if cache_folder().exists():
             shutil.copytree(cache_folder(), self._code)
-        heddle = self._run([sys.executable, "-c", "import heddle; print(heddle.__file__)"], 60.0).said.strip()
+        heddle = self._asked("-c", "import heddle; print(heddle.__file__)").strip()
         assert Path(heddle).is_relative_to(place / "src"), f"tests would run {heddle}"
 
     def unchanged(self, target: Target) -> Ran:
-        """Also compiles what every mutant elsewhere needs. They must pass."""
+        """Also compiles what mutants have in common. They must pass."""
         ran = self._test(target, 3600.0)
         if ran.status != PASSED:
             raise SystemExit(f"{target.name}: its tests do not pass without a mutant\n{ran.said[-4000:]}")
         return ran
 
-    def tried(self, mutant: Mutant, target: Target, unchanged_s: float) -> tuple[str, Ran]:
+    def contents(self) -> Contents:
+        """Of the compiled code of the unchanged sources."""
+        return Contents.read(self._asked("-m", "tests.mutation.contents"))
+
+    def take_code_of(self, other: Copy) -> None:
+        """What another copy has compiled of the unchanged sources."""
+        shutil.rmtree(self._code, ignore_errors=True)
+        shutil.copytree(other._code, self._code)
+
+    def tried(self, mutant: Mutant, target: Target, unchanged_s: float, contents: Contents) -> tuple[str, Ran]:
         """(killed, out of time or survived; how the tests ran)."""
         file, before = self.place / mutant.file, set(self._compiled())
-        whole = file.read_text(encoding="utf-8")
+        whole, folders = file.read_text(encoding="utf-8"), self._folders()
         file.write_text(mutant.applied(whole), encoding="utf-8")
         limit_s = TIMES_AS_LONG * unchanged_s + (TO_COMPILE_S if target.compiled else 10.0)
         try:
+            own = self._folders() if target.compiled else folders
+            for folder, mutants in zip(folders, own, strict=True):
+                contents.carry(folder, mutants, mutant)
+            carried = contents.pieces_in(own)
             ran = self._test(target, limit_s)
-            new = set(self._compiled()) - before
+            new = contents.pieces_in(own) - carried
         finally:
             file.write_text(whole, encoding="utf-8")
-            for folder in set(self._compiled()) - before:
-                shutil.rmtree(self._code / folder)
-        if target.compiled and ran.status == PASSED and not new:
+            for name in set(self._compiled()) - before:
+                shutil.rmtree(self._code / name)
+        if ran.status == PASSED and contents.is_compiled(mutant) and not new:
             raise SystemExit(f"{mutant.name}: nothing of it was compiled")
         if ran.status < 0:
             return "out of time", ran
@@ -79,6 +95,16 @@ class Copy:
 
     def _compiled(self) -> list[str]:
         return sorted(os.listdir(self._code)) if self._code.exists() else []
+
+    def _folders(self) -> list[Path]:
+        """Of compiled code, for the sources as they are now."""
+        return [Path(line) for line in self._asked("-c", FOLDERS).splitlines()]
+
+    def _asked(self, *what: str) -> str:
+        ran = self._run([sys.executable, *what], 240.0)
+        if ran.status != PASSED:
+            raise SystemExit(ran.said)
+        return ran.said
 
     def _test(self, target: Target, limit_s: float) -> Ran:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", "-p", "no:cacheprovider", *target.tests]
@@ -92,20 +118,16 @@ class Copy:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
 
-        def limit() -> None:
-            resource.setrlimit(resource.RLIMIT_CPU, (int(limit_s) + 1, int(limit_s) + 5))
-
-        began_s, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        log = self.place / "said"
+        log, began_s = self.place / "said", time.monotonic()
         with log.open("w") as said:
-            process = subprocess.Popen(
-                command, cwd=self.place, env=environment, stdout=said, stderr=said, preexec_fn=limit, text=True
-            )
-            try:
-                status = process.wait(WALL_TIMES * limit_s)
-            except subprocess.TimeoutExpired:
+            process = subprocess.Popen(command, cwd=self.place, env=environment, stdout=said, stderr=said)
+        resource.prlimit(process.pid, resource.RLIMIT_CPU, (int(limit_s) + 1, int(limit_s) + 5))
+        ended = 0
+        while not ended:  # os.wait4() knows the CPU of this child, whatever else runs beside it
+            ended, status, used = os.wait4(process.pid, os.WNOHANG)
+            if not ended and time.monotonic() - began_s > WALL_TIMES * limit_s:
                 process.kill()
-                status = process.wait()
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return Ran(status, cpu_s, time.monotonic() - began_s, log.read_text(errors="replace"))
+            time.sleep(0 if ended else 0.05)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        wall_s = time.monotonic() - began_s
+        return Ran(process.returncode, used.ru_utime + used.ru_stime, wall_s, log.read_text(errors="replace"))
