@@ -18,8 +18,9 @@ class Target:
 
 
 _ENGINE = (
-    "tests/sim",
     "tests/golden/test_golden.py",
+    "tests/sim",
+    "tests/engine_storm",
     "tests/property/test_engine_equals_reference.py",
     "tests/property/test_observation_equals_reference.py",
 )

@@ -84,9 +84,8 @@ class Lever:
         """The lever with these parameters set; defaults are not kept as values, so that equal levers are equal."""
         defaults = {parameter.name: parameter.default for parameter in self.parameters}
         merged = {**self.values, **values}
-        return replace(
-            self, values={name: merged[name] for name in defaults if name in merged and merged[name] != defaults[name]}
-        )
+        kept = {name: merged[name] for name in defaults if name in merged and merged[name] != defaults[name]}
+        return self if kept == self.values else replace(self, values=kept)
 
     def silent(self) -> Self:
         """A lever of the same name and parameters that has no opinion."""
