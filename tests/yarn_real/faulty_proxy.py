@@ -1,7 +1,7 @@
 """Stands between a controller and a real ResourceManager, and answers wrongly on demand."""
 
 import time
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -75,7 +75,7 @@ class FaultyProxy(Served):
             def handle(self) -> None:
                 try:
                     super().handle()
-                except OSError:  # whoever asked has given up
+                except (OSError, HTTPException):  # whoever asked has given up, or who should answer is gone
                     self.close_connection = True
 
             def log_message(self, *_: Any) -> None:
