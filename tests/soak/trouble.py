@@ -227,10 +227,12 @@ class Trouble:
         self.happened.overwritten += self._sizes().get(node, self._expected[node]) != self._expected[node]
 
     def _person_undoes(self) -> None:
+        """And waits until the NodeManager knows: a ResourceManager that is killed forgets, and asks it."""
         for node, size in self._own.items():
             if self._expected[node] != size:
                 self._expected[node] = size
                 self._resize(node)
+                time.sleep(PERSON_SEES_S)
 
     def _resize(self, node: str) -> None:
         memory_mb, milli_vcores = self._expected[node]
