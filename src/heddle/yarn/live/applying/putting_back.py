@@ -15,6 +15,9 @@ from heddle.yarn.live.world import Clock
 PROOF_TRIES: Final = 10
 PROOF_EVERY_S: Final = 0.3
 ROUNDS: Final = 3  # of putting back, where somebody changes what we are about to put back
+# NodeManagers hear of their size with the next heartbeat, every second by default. A ResourceManager that is restarted
+# before that learns from them what it was: so long nothing that was just put back is forgotten.
+HEARD_S: Final = 2.0
 # Sizes first: they are what can do harm. Queues before applications, which may have to go back into them.
 _IN_TURN: Final = (SIZES, QUEUES, LEAVES, PRIORITIES)
 
@@ -35,6 +38,11 @@ class PutBack:
     @property
     def proven(self) -> bool:
         return same(self.what, self.now, self.wanted)
+
+    @property
+    def resized(self) -> bool:
+        """A node that had another size a moment ago."""
+        return self.what == SIZES and not self.away and not same(self.what, self.before, self.now)
 
     @property
     def away(self) -> bool:

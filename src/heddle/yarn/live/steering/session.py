@@ -17,7 +17,7 @@ from heddle.model.errors import CheckFailed, RunRefused
 from heddle.policy.policy import Policy
 from heddle.yarn.live.applying.applier import Applier
 from heddle.yarn.live.applying.ownership import Ownership
-from heddle.yarn.live.applying.putting_back import PutBack, in_words, put_ours_back, still_owed
+from heddle.yarn.live.applying.putting_back import HEARD_S, PutBack, in_words, put_ours_back, still_owed
 from heddle.yarn.live.applying.rm_knobs import RmKnobs, missing_knobs
 from heddle.yarn.live.applying.standing import Standing
 from heddle.yarn.live.applying.table_knob import TableKnob
@@ -245,6 +245,9 @@ class Session:
             # A node that went away as it was is owed nothing, and may never come back.
             turned = self._ownership.turned
             owed = [one for one in done if not one.proven and (not one.away or (one.what, one.name) in turned)]
+            if not owed and any(one.resized for one in done):
+                self._clock.sleep(HEARD_S)
+                continue
             if not owed:
                 self._forget()
                 self._say(f"restored and verified: {in_words([one for one in done if one.proven])}")
@@ -341,9 +344,16 @@ def restore(client: RmClient, desk: Desk, *, from_nodes: bool, say: Say = lambda
         if from_nodes:
             sizes = sizes_of_nodemanagers(client, read_nodes(client.nodes(), client.address))
             left = Baseline(client.address, None, Standing(sizes))
-        done = put_back_left(RmKnobs(client), left.ownership(), desk.world.clock, say) if left else []
+        if left is None:
+            return []
+        knobs, ownership, clock = RmKnobs(client), left.ownership(), desk.world.clock
+        done = now = put_back_left(knobs, ownership, clock, say)
         _prove(done)
-        if all(one.proven for one in done):
+        if any(one.resized for one in done):
+            clock.sleep(HEARD_S)
+            now = put_back_left(knobs, ownership, clock, say)
+            _prove(now)
+        if all(one.proven for one in now):
             desk.forget()
     return done
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Final
 
 from heddle.model.errors import HeddleError, RunRefused
-from heddle.yarn.live.applying.putting_back import still_owed
+from heddle.yarn.live.applying.putting_back import HEARD_S, still_owed
 from heddle.yarn.live.applying.rm_knobs import RmKnobs
 from heddle.yarn.live.applying.standing import Standing
 from heddle.yarn.live.client import RmClient
@@ -56,6 +57,7 @@ class Watchdog:
         self._desk, self._lease_s = desk, lease_s
         self._away_since_s: float | None = None
         self._back: Baseline | None = None  # all of it was put back, and the disk did not let us say so
+        self._resized_s = -inf  # when we last gave a node its size back
 
     def look(self) -> bool:
         """Puts back what must be. Whether its work is done."""
@@ -94,6 +96,10 @@ class Watchdog:
             self._away_since_s = None  # nobody told us that anything is away: as long as it takes
             return baseline.found.names()
         self._say("put back " + ", ".join(f"{one.name} from {one.before} to {one.now}" for one in done))
+        if any(one.resized for one in done):
+            self._resized_s = world.clock.monotonic()
+        if world.clock.monotonic() - self._resized_s < HEARD_S:
+            return baseline.found.names()
         return self._noted(baseline, still_owed(done))
 
     def _noted(self, baseline: Baseline, left: Standing) -> list[str]:
