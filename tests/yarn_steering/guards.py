@@ -123,6 +123,11 @@ GUARDS: Final = (
         (f"{FAKE}/test_session.py::test_what_is_owed_to_a_node_that_is_away_is_not_forgotten",),
     ),
     Guard(
+        "RM restarted just after sizes were put back", "putting_back.HEARD_S", f"{APPLYING}/putting_back.py",
+        "HEARD_S: Final = 2.0", "HEARD_S: Final = 0.0",
+        (f"{FAKE}/test_whole_session.py::test_a_resourcemanager_that_restarts_before_nodemanagers_have_heard",),
+    ),
+    Guard(
         "RM restarted, or hung (SIGSTOP), for longer than the lease", "Session._anew", f"{STEERING}/session.py",
         "self._owed = self._ownership.found if self._live else Standing()", "self._owed = Standing()",
         (

@@ -157,6 +157,21 @@ def test_a_baseline_of_an_earlier_version_is_put_back_whole(world: FakeWorld, cl
     assert as_found(cluster)
 
 
+def test_a_node_that_is_first_seen_while_it_is_decommissioned_is_nobody_elses(
+    world: FakeWorld, cluster: FakeCluster
+) -> None:
+    """Meanwhile it has the size of what it holds, which is not how it was found (seed 1039)."""
+    node, said = cluster.nodes["a:1"], list[str]()
+    node.state, node.memory_mb = "DECOMMISSIONING", 4096
+    with at_work(world, said) as session:
+        step(world, session)
+        node.state, node.memory_mb = "RUNNING", OWN["a:1"]
+        for _ in range(FOREIGN_LOOKS + 1):
+            step(world, session)
+    assert as_found(cluster)
+    assert not any("someone else" in text for text in said)
+
+
 def test_a_node_that_was_decommissioned_is_made_smaller_only_when_nothing_is_killed(
     world: FakeWorld, cluster: FakeCluster
 ) -> None:

@@ -208,6 +208,7 @@ def test_sizes_that_no_nodemanager_has_are_refused(rm: FakeRm, client: RmClient,
     done = restore(client, desk, from_nodes=True)
     assert all(one.proven for one in done)
     assert sizes(rm) == OWN
+    rm.nodes["b:1"].state, rm.nodes["b:1"].memory_mb = "DECOMMISSIONING", 4096  # what it holds
     with session(client, desk, terms=strict).at_work() as working:
         assert working.step() is not None
 

@@ -1,6 +1,6 @@
 """Session, controller, watchdog and put-back, the real ones, in a world of their own: no socket, no file, no sleep."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -99,6 +99,51 @@ def test_a_session_from_beginning_to_end(world: FakeWorld, cluster: FakeCluster)
     world.pass_s(1.0)
     assert world.watchdogs == {}  # its work is done
     assert {body["overCommitTimeout"] for _, body in cluster.posts} == {-1}
+
+
+@pytest.mark.parametrize("who", ["controller", "watchdog", "restore"])
+def test_a_resourcemanager_that_restarts_before_nodemanagers_have_heard(
+    who: str, world: FakeWorld, cluster: FakeCluster
+) -> None:
+    """It learns from them the sizes that we had made: what was put back a moment ago is put back again."""
+    opened = ExitStack()
+    session = opened.enter_context(at_work(world, []))
+    step(world, session)
+    restarts = restarting_after(0.7, world, cluster)
+    if who == "controller":
+        opened.close()
+    else:
+        if who == "restore":
+            for watchdog in list(world.watchdogs):
+                world.kill(watchdog)
+        kill(world, opened)
+        desk = desk_of_process(world, "restore")
+        if who == "restore":
+            with RmClient(RM, connect=desk.world.connect) as client:
+                restore(client, desk, from_nodes=False)
+    world.pass_s(LEASE_S + 5)
+    assert restarts()
+    assert as_found(cluster)
+    assert desk_of_process(world, "somebody").load() is None
+    assert world.watchdogs == {}
+
+
+def restarting_after(seconds: float, world: FakeWorld, cluster: FakeCluster) -> Callable[[], bool]:
+    """So long after all nodes have their own sizes, they have those of now again, once. Whether it has happened."""
+    ours, back_s, over = sizes(cluster), list[float](), list[bool]()
+    assert ours != OWN
+
+    def look(*_: str) -> bool:
+        if sizes(cluster) == OWN and not over:
+            back_s.append(world.now_s)
+            if world.now_s - back_s[0] >= seconds:
+                over.append(True)
+                for name, memory_mb in ours.items():
+                    cluster.nodes[name].memory_mb = memory_mb
+        return bool(over)
+
+    world.before_request = look  # type: ignore[assignment]
+    return look
 
 
 def test_a_controller_that_is_killed_at_any_request(world: FakeWorld, cluster: FakeCluster) -> None:

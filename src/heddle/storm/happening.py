@@ -84,9 +84,10 @@ class Happening:
         self._starts_anew(fault, self._storm.network.fail_over)
 
     def _starts_anew(self, fault: Fault, change: Callable[[], None]) -> None:
-        """Nodes come back one by one, as they were made or with their own sizes; settings may be as at first."""
+        """Nodes come back one by one, as they know that they were made or with their own sizes; settings may be as at
+        first."""
         network, yarn = self._storm.network, self._yarn
-        network.is_up = False
+        network.is_up, unheard = False, yarn.resized_unheard()
 
         def up() -> None:
             network.is_up = True
@@ -107,6 +108,8 @@ class Happening:
             state.registered, state.registered_s, state.kills_below = True, self._storm.watch.now_s, False
             if fault.pick // 2 % 2 and yarn.is_alive(name):
                 yarn.register_anew(name)
+            elif name in unheard and yarn.is_alive(name):
+                yarn.register_as_known(name, unheard[name])
             self._rm_answers()
 
         self._then(fault, up)

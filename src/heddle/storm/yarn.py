@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import inf
 from random import Random
 from typing import Final
 
@@ -22,7 +23,7 @@ from heddle.sim.run import Run
 from heddle.stock_yarn.levers import posted, stock_policy
 from heddle.stock_yarn.sight import Sight, app_id, app_number, node_id, node_number
 from heddle.stock_yarn.turning import SimulatedKnobs
-from heddle.storm.truth import By, Truth
+from heddle.storm.truth import By, Place, Truth
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
 from heddle.yarn.live.applying.standing import AM_SHARE, PRIORITIES, QUEUES, SIZES, Standing
 from heddle.yarn.live.snapshot import Snapshot
@@ -32,6 +33,7 @@ LEAF_NAMES: Final = ("root.default", "root.batch")
 PREFIX: Final = "yarn.scheduler.capacity"
 EPOCH_MS: Final = 1_700_000_000_000  # of the simulation's 0
 TICK_MS: Final = 100  # reports about the cluster are at most this old
+HEARTBEAT_S: Final = 1.0  # a NodeManager hears of its size with the next one
 NEVER_S: Final = 100_000_000  # so that nodes are lost when the storm says so, and not by the engine's own chance
 
 
@@ -47,6 +49,8 @@ class NodeState:
     told: bool = False  # and a controller that steers has had the chance to know
     frozen: NodeSeen | None = None  # its figures, if its NodeManager hangs
     frozen_at_s: float = 0.0
+    resized_s: float = -inf  # when the ResourceManager was last told another size
+    known: Place | None = None  # the size that the NodeManager knew before that, until its next heartbeat
 
     @property
     def may_kill(self) -> bool:
@@ -145,8 +149,12 @@ class SimulatedYarn:
         state.kills_below = state.kills_below or timeout >= 0
         if by is By.US and state.kills_below and state.told and size != seen.total and _is_below(size, seen.allocated):
             self.killed.append(f"{name} was made {size}, and holds {seen.allocated}")
+        now_s = self._now_ms() / 1000
+        if now_s - state.resized_s >= HEARTBEAT_S:
+            state.known = replace(self.truth.places[SIZES, name, ""])
+        state.resized_s = now_s
         self._set(Standing(sizes={name: size}))
-        self.truth.put((SIZES, name, ""), size, by, self._now_ms() / 1000)
+        self.truth.put((SIZES, name, ""), size, by, now_s)
 
     def configure(self, leaf: str, key: str, value: str | None, by: By) -> None:
         full = f"{PREFIX}.{leaf}.{key}"
@@ -169,6 +177,24 @@ class SimulatedYarn:
         self._plan(TIMER_NODE_RETURN, name)
         self._registers(name)
 
+    def resized_unheard(self) -> dict[str, Place]:
+        """Nodes whose NodeManagers have not heard of their last size, and what they take for it."""
+        now_s = self._now_ms() / 1000
+        return {
+            name: state.known
+            for name, state in self.nodes.items()
+            if state.known is not None and now_s - state.resized_s < HEARTBEAT_S
+        }
+
+    def register_as_known(self, name: str, known: Place) -> None:
+        """A NodeManager that goes on tells a ResourceManager that was restarted what it had heard from the last one."""
+        part = (SIZES, name, "")
+        lost = self.truth.places[part]
+        # A person's change that is lost with the ResourceManager: whoever has seen it may make it again.
+        unseen = (*known.unseen, lost.now) if lost.by is By.PERSON else known.unseen
+        self._set(Standing(sizes={name: known.now}))
+        self.truth.places[part] = replace(known, since_s=self._now_ms() / 1000, was_ours=lost.was_ours, unseen=unseen)
+
     def register_anew(self, name: str) -> None:
         """A NodeManager that goes on with its containers, and tells its own size again."""
         self._set(Standing(sizes={name: self.nodes[name].own}))
@@ -177,7 +203,7 @@ class SimulatedYarn:
     def _registers(self, name: str) -> None:
         state = self.nodes[name]
         state.kills_below = state.told = state.decommissioning = False
-        state.frozen, state.registered = None, True
+        state.frozen, state.registered, state.known = None, True, None
         self.truth.put((SIZES, name, ""), state.own, By.YARN, self._now_ms() / 1000)
 
     def decommission(self, name: str) -> None:

@@ -200,7 +200,7 @@ class Controller:
     def _act(self, wanted: Wanted, table: Table | None, snapshot: Snapshot, ages_ms: dict[str, int]) -> list[Turn]:
         own, shown = self._own_sizes(), shown_by(snapshot)
         ownership = self._applier.ownership
-        ownership.find(Standing(sizes=own))
+        ownership.find(Standing(sizes=self._sizes_found(own, snapshot)))
         ownership.forget_ended(snapshot.ended)
         ownership.kill_below |= {name for name, node in snapshot.nodes.items() if node.state == "DECOMMISSIONING"}
         seen = Seen(
@@ -219,6 +219,13 @@ class Controller:
         if table is not None:
             turns.append(self._applier.put_table(table, seen, self.settings.shadow))
         return turns
+
+    def _sizes_found(self, own: dict[str, Size], snapshot: Snapshot) -> dict[str, Size]:
+        """Of nodes in service. One that is first seen while it is decommissioned shows what it holds: it is found as it
+        stands when it is taken back."""
+        left = self._applier.ownership.kill_below
+        there = {name: node.total for name, node in snapshot.nodes.items() if node.resizable}
+        return {name: size if name in left else own[name] for name, size in there.items()}
 
     def _queue_of(self) -> dict[str, str]:
         name_of = {row: name for name, row in self.live.leaves().items()}

@@ -181,7 +181,7 @@ class Session:
             if not self._begun:
                 self._refuse_strange_sizes(nodes)
             # A node that is known keeps its size as first known: after a restart of the RM it comes back as we made it.
-            self._ownership.find(Standing(sizes={node.id: node.total for node in nodes.values() if node.alive}))
+            self._ownership.find(Standing(sizes={node.id: node.total for node in nodes.values() if node.resizable}))
             self._save()
         self._beat()
         self._guard()
@@ -215,7 +215,8 @@ class Session:
     def _refuse_strange_sizes(self, nodes: dict[str, NodeSeen]) -> None:
         if self._terms.accept_sizes:
             return
-        own = sizes_of_nodemanagers(self._client, nodes)
+        # One that is being decommissioned has the size of what it holds.
+        own = sizes_of_nodemanagers(self._client, {name: node for name, node in nodes.items() if node.resizable})
         strange = [
             f"{node} has {nodes[node].total}, not {size}" for node, size in own.items() if nodes[node].total != size
         ]
