@@ -175,7 +175,7 @@ GUARDS: Final = (
     ),
     Guard(
         "node that joined later, resized by somebody else", "Controller._act", f"{LIVE}/controller.py",
-        "        ownership.find(Standing(sizes=own))\n", "",
+        "        ownership.find(Standing(sizes=self._sizes_found(own, snapshot)))\n", "",
         (f"{FAKE}/test_session.py::test_a_node_that_we_never_changed_is_somebody_elses_too",),
     ),
     Guard(

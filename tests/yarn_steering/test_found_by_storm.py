@@ -157,6 +157,33 @@ def test_a_baseline_of_an_earlier_version_is_put_back_whole(world: FakeWorld, cl
     assert as_found(cluster)
 
 
+def test_a_pause_holds_though_the_resourcemanager_refuses_what_is_put_back(
+    world: FakeWorld, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is tried again with every step, and nothing else is changed meanwhile (seed 2058)."""
+    said: list[str] = []
+    with at_work(world, said) as session:
+        step(world, session)
+        turned = sizes(cluster)
+        assert turned != OWN
+        desk_of_process(world).pause(True)
+        with monkeypatch.context() as while_it_lasts:
+            while_it_lasts.setattr(cluster, "post", lambda *_: (500, "no"))
+            for _ in range(3):
+                step(world, session)
+        assert sizes(cluster) == turned
+        for _ in range(5):
+            step(world, session)
+            assert as_found(cluster)
+        assert [text for text in said if text.startswith("paused")] == [
+            "paused: everything is restored, and nothing will change"
+        ]
+        desk_of_process(world).pause(False)
+        step(world, session)
+        assert sizes(cluster) != OWN
+    assert as_found(cluster)
+
+
 def test_a_node_that_is_first_seen_while_it_is_decommissioned_is_nobody_elses(
     world: FakeWorld, cluster: FakeCluster
 ) -> None:

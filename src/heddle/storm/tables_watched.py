@@ -18,7 +18,6 @@ class TablesWatched:
         self._bridge, self._watch, self._machine = bridge, watch, machine
         self._lease_s, self._limits = lease_s, limits
         self.by_table: set[str] = set()
-        self._paused_since_s: float | None = None
         self._withdrew: set[str] = set()
 
     def asks(self, process: Process, asked: Asked) -> None:
@@ -50,22 +49,13 @@ class TablesWatched:
             breaks(f"{process.name} speaks of {sorted(strange)}, which do not ask the bridge")
         if self._limits.only is not None and (strange := table.vetoed - self._limits.only):
             breaks(f"{process.name} keeps requests off {sorted(strange)}, which it was not to touch")
-        since_s = self._paused_since_s if self._is_paused else None
-        if since_s is not None and since_s < self._watch.stepped_s:
+        if self._watch.was_paused():
             breaks(f"{process.name} sends a table, though it was paused before its step began")
 
     def look(self) -> None:
         """Once a second."""
         for why in (*self._bridge.malformed, *self._bridge.heard_twice):
             self._watch.breaks(f"the bridge: {why}")
-        if not self._is_paused:
-            self._paused_since_s = None
-        elif self._paused_since_s is None:
-            self._paused_since_s = self._watch.now_s
-
-    @property
-    def _is_paused(self) -> bool:
-        return self._watch.baseline.with_name("paused") in self._machine.files
 
     def must_be_renewed(self) -> None:
         """When faults are over for long enough: whoever decides by tables has sent one just now."""

@@ -49,6 +49,7 @@ class Watch:
         self.out_of_action: set[str] = set()  # processes that were so for longer than the lease, and go on now
         self._steady_s: dict[str, tuple[float, float]] = {}  # a step each lease: since when, and the last one
         self._empty_since_s: dict[str, float] = {}
+        self._paused_since_s = math.inf
         self.broken: list[str] = []
 
     def breaks(self, what: str) -> None:
@@ -98,11 +99,21 @@ class Watch:
                 elif sight.was_told_otherwise(part[0], place):
                     place.is_seen = False
             if not same(part[0], value, place.native_as_told):
+                if process in self.controllers and self.was_paused():
+                    self.breaks(f"{process.name} changes {part}, though it was paused before its step began")
                 self._must_be_on_disk(process, part, place)
                 self.must_have_begun_anew(process)
                 if part[0] == SIZES:
                     for wrong in self._sizes.wrong_with(part[1], value, place, sight, self.now_s):
                         self.breaks(f"{process.name} {wrong}")
+
+    def was_paused(self) -> bool:
+        """Before the step of now began; or, between two steps, before the last one did."""
+        return self._is_paused and self._paused_since_s < self.stepped_s
+
+    @property
+    def _is_paused(self) -> bool:
+        return self.baseline.with_name("paused") in self._machine.files
 
     def must_have_begun_anew(self, process: Process) -> None:
         """It changes something. If it was out of action for longer than the lease, everything was put back first."""
@@ -140,6 +151,7 @@ class Watch:
     def look(self) -> None:
         """Once a second."""
         self._note_what_is_empty()
+        self._paused_since_s = min(self._paused_since_s, self.now_s) if self._is_paused else math.inf
         if not self.is_guarded:
             self.guarded_since_s = self.now_s
         if self._yarn.killed:
@@ -222,6 +234,7 @@ class Watch:
         """At the end of every step: what is changed has a watchdog; one that was killed is replaced within a step. What
         keeps changes from being made costs no step."""
         hindered, was_answered = process.name in self.hindered, self._last_answered.get(process.name, False)
+        hindered |= self._is_paused  # it puts everything back first, and that may be refused
         if not answered and was_answered and not hindered and self.now_s - self.stepped_s < self._lease_s:
             self.breaks(f"{process.name} makes no step, though whatever it read was answered")
         self._last_answered[process.name] = answered

@@ -53,7 +53,7 @@ class RmKnobs:
         apps = read_apps(client.apps(), client.address)
         for name in sorted(names - apps.keys() - self._ended):
             answer = client.app(name)
-            if app := read_app(answer, client.address) if answer else None:
+            if app := None if answer is None else read_app(answer, client.address):
                 apps[name] = app
             else:
                 self._ended.add(name)

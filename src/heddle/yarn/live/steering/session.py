@@ -83,6 +83,7 @@ class Session:
         self._controller: Controller | None = None  # None: the RM was away for too long
         self._beat_s = self._answered_s = self._now_s()
         self._paused = False
+        self._pause_untold = False
         self._begun = False
         self._has_looked = False  # in the last step
         self.trouble = ""  # why the last step that failed did
@@ -115,8 +116,9 @@ class Session:
         self._has_looked = False
         try:
             controller = self._controller or self._anew()
-            self._put_back_owed()
             self._heed_pause(controller)
+            self._put_back_owed()
+            self._tell_pause()
             step = controller.step()
         except YarnError as error:
             self.trouble = str(error)
@@ -298,14 +300,19 @@ class Session:
             start_watchdog(self._desk, self._terms.lease_s)
 
     def _heed_pause(self, controller: Controller) -> None:
+        """From here on nothing is changed but to put it back, however often the ResourceManager refuses that."""
         if self._desk.paused == self._paused:
             return
-        self._paused = not self._paused
-        if self._paused and self._live:
-            self._drop_table()
-            self._put_ours_back()
+        self._paused, self._pause_untold = not self._paused, True
         controller.settings = self._settings_now()
-        self._say("paused: everything is restored, and nothing will change" if self._paused else "resumed")
+        if self._paused and self._live:
+            self._owed = self._ownership.found
+            self._drop_table()
+
+    def _tell_pause(self) -> None:
+        if self._pause_untold:
+            self._pause_untold = False
+            self._say("paused: everything is restored, and nothing will change" if self._paused else "resumed")
 
     def _own_size(self, node: NodeSeen) -> Size:
         return self._ownership.found.sizes.get(node.id, node.total)
