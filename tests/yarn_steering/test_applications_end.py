@@ -81,3 +81,17 @@ def test_an_application_that_the_list_leaves_out_gets_its_priority_back(world: F
     kill(world, opened, "another")
     world.pass_s(LEASE_S + 5)
     assert as_found(cluster)
+
+
+def test_an_empty_answer_about_an_application_is_not_its_end(world: FakeWorld, cluster: FakeCluster) -> None:
+    """Seed 2072: it costs a step, and a priority that cannot be put back now is put back later."""
+    with at_work(world, []) as session:
+        step(world, session)
+        turned = {name: app.priority for name, app in cluster.apps.items() if app.priority}
+        assert turned
+        cluster.instead |= {"/apps": NOBODY, **{f"/apps/{name}": (200, "{}") for name in turned}}
+        assert session.step() is None
+    assert {name: cluster.apps[name].priority for name in turned} == turned
+    cluster.instead.clear()
+    world.pass_s(LEASE_S + 5)
+    assert as_found(cluster)

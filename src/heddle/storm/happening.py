@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from heddle.model.resources import MILLI
 from heddle.storm.faults import Fault, Kind
 from heddle.storm.timeline import BEGAN_S, Process
-from heddle.storm.truth import By
+from heddle.storm.truth import By, Place
 from heddle.storm.yarn import LEAF_NAMES
 from heddle.yarn.live.applying.standing import AM_SHARE, QUEUES
 
@@ -22,6 +22,7 @@ _OF_RM: Final = frozenset(kind for kind in Kind if kind.startswith("rm-") and ki
 class Happening:
     def __init__(self, storm: Storm) -> None:
         self._storm, self._yarn, self._machine = storm, storm.yarn, storm.machine
+        self._unheard: dict[str, Place] = {}  # sizes as NodeManagers know them, of a ResourceManager that is gone
         self._begins: dict[Kind, Callable[[Fault], None]] = {
             Kind.RM_RESTARTS: self._rm_restarts,
             Kind.RM_FAILS_OVER: self._rm_fails_over,
@@ -87,9 +88,13 @@ class Happening:
         """Nodes come back one by one, as they know that they were made or with their own sizes; settings may be as at
         first."""
         network, yarn = self._storm.network, self._yarn
-        network.is_up, unheard = False, yarn.resized_unheard()
+        if network.is_up:
+            self._unheard = yarn.resized_unheard()
+        network.is_up = False
 
         def up() -> None:
+            if network.is_up:  # another fault has brought it up meanwhile: it starts anew only now
+                self._unheard = yarn.resized_unheard()
             network.is_up = True
             change()
             if self._storm.bridge is not None:
@@ -105,11 +110,12 @@ class Happening:
 
         def come_back(name: str) -> None:
             state = yarn.nodes[name]
+            known = self._unheard.pop(name, None)
             state.registered, state.registered_s, state.kills_below = True, self._storm.watch.now_s, False
             if fault.pick // 2 % 2 and yarn.is_alive(name):
                 yarn.register_anew(name)
-            elif name in unheard and yarn.is_alive(name):
-                yarn.register_as_known(name, unheard[name])
+            elif known is not None and yarn.is_alive(name):
+                yarn.register_as_known(name, known)
             self._rm_answers()
 
         self._then(fault, up)

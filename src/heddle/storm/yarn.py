@@ -193,6 +193,7 @@ class SimulatedYarn:
         # A person's change that is lost with the ResourceManager: whoever has seen it may make it again.
         unseen = (*known.unseen, lost.now) if lost.by is By.PERSON else known.unseen
         self._set(Standing(sizes={name: known.now}))
+        self.nodes[name].resized_s, self.nodes[name].known = -inf, None
         self.truth.places[part] = replace(known, since_s=self._now_ms() / 1000, was_ours=lost.was_ours, unseen=unseen)
 
     def register_anew(self, name: str) -> None:
