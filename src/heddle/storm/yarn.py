@@ -149,10 +149,11 @@ class SimulatedYarn:
         state.kills_below = state.kills_below or timeout >= 0
         if by is By.US and state.kills_below and state.told and size != seen.total and _is_below(size, seen.allocated):
             self.killed.append(f"{name} was made {size}, and holds {seen.allocated}")
-        now_s = self._now_ms() / 1000
-        if now_s - state.resized_s >= HEARTBEAT_S:
-            state.known = replace(self.truth.places[SIZES, name, ""])
-        state.resized_s = now_s
+        now_s, place = self._now_ms() / 1000, self.truth.places[SIZES, name, ""]
+        if size != place.now:
+            if now_s - state.resized_s >= HEARTBEAT_S:
+                state.known = replace(place)
+            state.resized_s = now_s
         self._set(Standing(sizes={name: size}))
         self.truth.put((SIZES, name, ""), size, by, now_s)
 
