@@ -241,7 +241,11 @@ class Storm:
                             self.watch.out_of_action.add(process.name)
                             answered_s = began_s
                         self.watch.step_begins(process)
-                        step = session.step()
+                        try:
+                            step = session.step()
+                        except RunRefused:
+                            self.watch.step_refused(process)
+                            raise
                         self.steps += 1
                         self.watch.stepped(process, step is not None)
                         if choice is not None:

@@ -186,6 +186,10 @@ class Watch:
         since_s, last_s = self._steady_s.get(process.name, (self.now_s, self.now_s))
         self._steady_s[process.name] = (since_s if self.now_s - last_s < self._lease_s else self.now_s), self.now_s
 
+    def step_refused(self, process: Process) -> None:
+        """Its disk does not let it go on: it ends, and may not have told its watchdog that it lives."""
+        self._steady_s.pop(process.name, None)
+
     def _steady_controller(self) -> str:
         """One that has begun a step in each lease, for so long that whoever took over from it must have noticed."""
         for one in self.controllers:
