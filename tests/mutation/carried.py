@@ -33,12 +33,7 @@ class Contents:
 
     def carry(self, folder: Path, into: Path, mutant: Mutant) -> None:
         """Links into a mutant's folder what does not contain it."""
-        if (
-            folder == into
-            or not mutant.function
-            or mutant.file.startswith(COMPILERS)
-            or function_of(mutant) in self.ran
-        ):
+        if folder == into or self._is_everywhere(mutant):
             return
         for file in [file for file in folder.rglob("*") if file.is_file()]:
             if not self._may_contain(file, mutant):

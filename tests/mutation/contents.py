@@ -31,13 +31,13 @@ def main() -> None:
 
     sys.setprofile(note)
     modules = list(import_all())
-    from heddle.sim.numba.compile import compile_entries, compile_unit
+    from heddle.sim.numba.compile import _ENTRIES, compile_unit
     from heddle.sim.numba.units import unit_names
 
     with tempfile.TemporaryDirectory() as place:
         compile_unit(min(unit_names()), 2, Path(place))
     sys.setprofile(None)
-    print(json.dumps({"ran": sorted(ran), "pieces": dict(pieces(modules, compile_entries.__globals__["_ENTRIES"]))}))
+    print(json.dumps({"ran": sorted(ran), "pieces": dict(pieces(modules, _ENTRIES))}))
 
 
 def import_all() -> Iterator[ModuleType]:

@@ -392,7 +392,7 @@ GUARDS: Final = (
     ),
     Guard(
         "applications missing from an answer: looking", "take_snapshot", f"{LIVE}/polling.py",
-        "still = None if answer is None else read_app(answer, client.address)", "still = None",
+        "still = read_app(answer, client.address)", "still = None",
         (f"{FAKE}/test_applications_end.py::test_an_application_that_the_list_leaves_out_has_not_ended",),
     ),
     Guard(

@@ -113,14 +113,13 @@ def test_a_resourcemanager_that_restarts_before_nodemanagers_have_heard(
     if who == "controller":
         opened.close()
     else:
-        if who == "restore":
-            for watchdog in list(world.watchdogs):
-                world.kill(watchdog)
         kill(world, opened)
+    if who == "restore":
+        for watchdog in list(world.watchdogs):
+            world.kill(watchdog)
         desk = desk_of_process(world, "restore")
-        if who == "restore":
-            with RmClient(RM, connect=desk.world.connect) as client:
-                restore(client, desk, from_nodes=False)
+        with RmClient(RM, connect=desk.world.connect) as client:
+            restore(client, desk, from_nodes=False)
     world.pass_s(LEASE_S + 5)
     assert restarts()
     assert as_found(cluster)

@@ -23,7 +23,7 @@ def take_snapshot(client: RmClient, at_ms: int, before: Snapshot | None = None) 
     for number in before.columns.apps["app"].tolist() if before else ():
         if (app_id := names.apps.name(number)) not in apps:
             answer = client.app(app_id)  # one that the RM has forgotten counts as a success
-            still = None if answer is None else read_app(answer, client.address)
+            still = read_app(answer, client.address)
             if still is None:
                 ended[app_id] = answer is None or answer["app"].get("finalStatus") == "SUCCEEDED"
             else:

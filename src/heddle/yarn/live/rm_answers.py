@@ -35,8 +35,10 @@ def read_apps(answer: dict[str, Any], where: str) -> dict[str, AppSeen]:
         return {app.id: app for app in found}
 
 
-def read_app(answer: dict[str, Any], where: str) -> AppSeen | None:
-    """One application that was asked for by its id; None: it has ended."""
+def read_app(answer: dict[str, Any] | None, where: str) -> AppSeen | None:
+    """One application that was asked for by its id; None: it has ended, or the ResourceManager has forgotten it."""
+    if answer is None:
+        return None
     with Reading(f"{where}: app"):
         row = answer["app"]
         return None if text(row["state"]) in ENDED_STATES else _app(row)

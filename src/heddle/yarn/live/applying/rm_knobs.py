@@ -52,8 +52,7 @@ class RmKnobs:
         client = self._client
         apps = read_apps(client.apps(), client.address)
         for name in sorted(names - apps.keys() - self._ended):
-            answer = client.app(name)
-            if app := None if answer is None else read_app(answer, client.address):
+            if app := read_app(client.app(name), client.address):
                 apps[name] = app
             else:
                 self._ended.add(name)
