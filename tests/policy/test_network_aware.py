@@ -190,6 +190,14 @@ def test_levels_are_planned_with_the_room_of_empty_nodes() -> None:
     assert got == [(0, 0), (1, 0), (2, 0), (3, 0), (0, 1000), (1, 1000), (2, 1000), (3, 1000)]
 
 
+def test_bound_sub_tasks_stay_together() -> None:
+    # Four readers fill the writer's rack. For the other two n1 is as far from it as n3, but they stay together.
+    readers = [stage("q", 1000, ("w",), MB, n_tasks=4), stage("r", 1000, ("w",), MB, n_tasks=2)]
+    got = nodes_of([JobSpec("j", 0, [stage("w", 1000), *readers])], racks(slots=2), "fifo+network-aware(early=1)")
+    nodes = [node for node, _ in got]
+    assert (sorted(nodes[1:5]), nodes[5:]) == ([0, 0, 2, 2], [1, 1])
+
+
 def test_several_jobs_share_the_nodes() -> None:
     jobs = [JobSpec(f"j{i}", i, [stage("w", 1000)]) for i in range(4)]
     got = nodes_of(jobs, racks(), "fifo(blocking=0)+network-aware(early=1)")
