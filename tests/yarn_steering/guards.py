@@ -198,7 +198,7 @@ GUARDS: Final = (
         "answers are stale when things are put back", "Ownership.is_confirmed", f"{APPLYING}/ownership.py",
         "return not asked or same(part[0], value, asked[-1])", "return True",
         (
-            f"{FAKE}/test_found_by_storm.py::test_what_stale_answers_show_as_found_is_put_back_all_the_same",
+            f"{FAKE}/test_found_answers.py::test_what_stale_answers_show_as_found_is_put_back_all_the_same",
             f"{FAKE}/test_changing_policy.py"
             "::test_what_stale_answers_show_as_handed_back_is_handed_back_all_the_same",
         ),
@@ -206,18 +206,18 @@ GUARDS: Final = (
     Guard(
         "some answers are stale after a person's change", "Ownership.look", f"{APPLYING}/ownership.py",
         "                if self._calm[knob] >= FOREIGN_LOOKS:", "                if True:",
-        (f"{FAKE}/test_found_by_storm.py::test_a_stale_answer_does_not_hide_what_a_person_set_once_it_was_seen",),
+        (f"{FAKE}/test_found_ownership.py::test_a_stale_answer_does_not_hide_what_a_person_set_once_it_was_seen",),
     ),
     Guard(
         "changed by somebody else while guards ask", "Applier._seen_again", f"{APPLYING}/applier.py",
         "            settled = self._seen_again(settled)\n", "            pass\n",
-        (f"{FAKE}/test_found_by_storm.py::test_what_a_person_sets_while_guards_ask_is_not_overwritten",),
+        (f"{FAKE}/test_found_ownership.py::test_what_a_person_sets_while_guards_ask_is_not_overwritten",),
     ),
     Guard(
         "changed by somebody else while other things are put back", "putting_back.put_back",
         f"{APPLYING}/putting_back.py",
         "    left = {name for _, name in strange(Standing(**{what: before}))}", "    left = set[str]()",
-        (f"{FAKE}/test_found_by_storm.py::test_what_a_person_sets_while_other_things_are_put_back_is_left_alone",),
+        (f"{FAKE}/test_found_ownership.py::test_what_a_person_sets_while_other_things_are_put_back_is_left_alone",),
     ),
     Guard(
         "YARN preempts where nodes shrink", "preemption.keep_guarantees", f"{APPLYING}/preemption.py",
@@ -367,7 +367,7 @@ GUARDS: Final = (
         "changed by somebody else when the controller is dead", "Ownership.__init__", f"{APPLYING}/ownership.py",
         "set(self.found.knobs()) if asked is None else set()", "set(self.found.knobs())",
         (
-            f"{FAKE}/test_found_by_storm.py::"
+            f"{FAKE}/test_found_sessions.py::"
             "test_what_a_person_sets_when_the_controller_is_dead_the_watchdog_leaves_alone",
         ),
     ),
@@ -376,19 +376,19 @@ GUARDS: Final = (
         "        except RunRefused as refused:\n            self._say(str(refused))\n            return left",
         "        except ZeroDivisionError as refused:\n            self._say(str(refused))\n            return left",
         (
-            f"{FAKE}/test_found_by_storm.py::"
+            f"{FAKE}/test_found_disks.py::"
             "test_a_watchdog_whose_disk_is_full_goes_on_while_a_node_is_away",
         ),
     ),
     Guard(
         "node decommissioned and taken back: levers", "guards.leave_what_was_decommissioned", f"{APPLYING}/guards.py",
         "    wary = seen.ownership.kill_below", "    wary = ()",
-        (f"{FAKE}/test_found_by_storm.py::{DECOMMISSIONED}",),
+        (f"{FAKE}/test_found_sessions.py::{DECOMMISSIONED}",),
     ),
     Guard(
         "node decommissioned and taken back: putting back", "putting_back._would_kill", f"{APPLYING}/putting_back.py",
         "    wary = kill_below & found.sizes.keys()", "    wary = frozenset()",
-        (f"{FAKE}/test_found_by_storm.py::{DECOMMISSIONED}",),
+        (f"{FAKE}/test_found_sessions.py::{DECOMMISSIONED}",),
     ),
     Guard(
         "applications missing from an answer: looking", "take_snapshot", f"{LIVE}/polling.py",

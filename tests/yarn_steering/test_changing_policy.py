@@ -20,7 +20,7 @@ from heddle.yarn.live.steering.session import Session, Terms
 from yarn_live.fake_cluster import FakeCluster
 
 from .fake_world import RM, FakeWorld, Killed
-from .test_found_by_storm import answer_as_of_now
+from .test_found_answers import answer_as_of_now
 from .test_whole_session import LEASE_S, OWN, POLICY, as_found, cluster, sizes, world
 
 __all__ = ["cluster", "world"]  # fixtures

@@ -1,0 +1,214 @@
+"""Defects that the storm found: whose change it is."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from heddle.yarn.live.applying.applier import Applier
+from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS, TRIES, Ownership
+from heddle.yarn.live.applying.putting_back import put_ours_back
+from heddle.yarn.live.applying.seen import Seen
+from heddle.yarn.live.applying.standing import AM_SHARE, QUEUES, SIZES, Standing, changes_at_once
+from heddle.yarn.live.applying.turn import Cause, Turn, Turns, Verdict
+from heddle.yarn.live.things_seen import Size
+
+from .fake_world import FakeWorld
+from .test_whole_session import cluster, world
+
+__all__ = ["cluster", "world"]  # fixtures
+
+
+def test_what_was_accepted_stays_ours_however_often_it_is_refused_meanwhile() -> None:
+    """The ResourceManager leaves a setting out of its answer and refuses changes: both lie about where it stands."""
+
+    def turn(before: str | None, wanted: str) -> Turn:
+        return Turn(QUEUES, "root.a", {AM_SHARE: before}, {AM_SHARE: wanted})
+
+    def standing(value: str | None) -> Standing:
+        return Standing(queues={"root.a": {AM_SHARE: value}})
+
+    ownership = Ownership()
+    ownership.find(standing(None))
+    ownership.asking(turn(None, "0.3"))
+    ownership.accepted(turn(None, "0.3"))
+    for number in range(2 * TRIES):
+        ownership.asking(turn(None, f"0.{400 + number}"))
+    for _ in range(FOREIGN_LOOKS):
+        assert ownership.look(standing("0.3")) == Standing()
+    assert not ownership.is_theirs((QUEUES, "root.a"))
+    assert len(ownership.asked[QUEUES, "root.a", AM_SHARE]) == 1 + TRIES + 2
+    for wanted in ("0.51", "0.52", "0.53", "0.54", "0.55"):
+        ownership.asking(turn("0.3", wanted))
+        ownership.accepted(turn("0.3", wanted))
+    for _ in range(FOREIGN_LOOKS):
+        ownership.look(standing("0.430"))  # of long ago: a person's by now
+    assert ownership.is_theirs((QUEUES, "root.a"))
+
+
+def test_what_an_earlier_controller_put_somewhere_is_not_found_there() -> None:
+    """Everything is put back, but a stale answer still shows where it was before."""
+    left = Ownership(Standing({"a:1": (8192, 8000)}), {("sizes", "a:1", ""): ((8192, 8000), (9000, 8000))})
+    ownership = Ownership()
+    ownership.owe(left, Standing())
+    stale = Standing({"a:1": (9000, 8000)})
+    ownership.find(stale)
+    assert ownership.found == left.found
+    ownership.look(stale)
+    assert not ownership.is_strange(("sizes", "a:1"))
+    assert not ownership.turned
+
+
+def test_a_change_of_ours_that_comes_true_after_a_persons_is_put_back_to_theirs() -> None:
+    """The ResourceManager acts late, and a stale answer shows the person's size while ours already stands."""
+    node, before, ours, theirs = "a:1", (8192, 8000), (9000, 8000), (6000, 8000)
+    ownership = Ownership()
+    ownership.find(Standing({node: before}))
+    ownership.asking(Turn("sizes", node, before, ours))
+    for _ in range(FOREIGN_LOOKS):
+        ownership.look(Standing({node: theirs}))
+    assert ownership.is_theirs(("sizes", node))
+    ownership.look(Standing({node: ours}))
+    assert ownership.found.sizes == {node: theirs}
+    assert not ownership.is_strange(("sizes", node))  # ours: whoever puts back puts it to theirs
+    for _ in range(FOREIGN_LOOKS):
+        ownership.look(Standing({node: before}))  # the NodeManager has started anew: YARN's own by now
+    assert ownership.found.sizes == {node: before}
+
+
+def test_what_was_put_back_and_what_is_a_persons_is_not_asked_for_again() -> None:
+    """Each such change might overwrite another of theirs, made since we looked: YARN has no compare-and-set."""
+    node, other, before, ours, theirs = "a:1", "b:1", (8192, 8000), (9000, 8000), (6000, 8000)
+    ownership = Ownership()
+    ownership.find(Standing({node: before, other: before}))
+    assert ownership.is_confirmed((SIZES, other, ""), before)  # nobody ever turned it
+    ownership.asking(Turn(SIZES, node, before, ours))
+    assert not ownership.is_confirmed((SIZES, node, ""), before)
+    ownership.was_put_back(Standing({node: before, other: before}))
+    assert ownership.is_confirmed((SIZES, node, ""), before)
+    assert ownership.is_confirmed((SIZES, other, ""), before)
+    ownership.look(Standing({node: ours}))
+    assert not ownership.is_strange((SIZES, node))  # a late change of ours that comes true after all
+    ownership.asking(Turn(SIZES, node, before, ours))
+    for _ in range(FOREIGN_LOOKS):
+        ownership.look(Standing({node: theirs}))
+    assert ownership.found.sizes[node] == theirs
+    assert ownership.is_confirmed((SIZES, node, ""), theirs)
+
+
+def test_a_stale_answer_does_not_hide_what_a_person_set_once_it_was_seen() -> None:
+    """Some answers are fresh and some are not: what they set is seen, and the next answer shows ours again."""
+    node, before, ours, theirs = "a:1", (8192, 8000), (9000, 8000), (6000, 8000)
+    ownership = Ownership()
+    ownership.find(Standing({node: before}))
+    ownership.asking(Turn(SIZES, node, before, ours))
+    for _ in range(FOREIGN_LOOKS - 1):
+        ownership.look(Standing({node: theirs}))
+        for _ in range(FOREIGN_LOOKS - 1):
+            ownership.look(Standing({node: ours}))
+            assert ownership.is_strange((SIZES, node))  # not turned
+    given_up = ownership.look(Standing({node: theirs}))
+    assert given_up.sizes == {node: before}
+    assert ownership.found.sizes == {node: theirs}
+
+
+def test_a_knob_that_has_left_a_strange_place_is_ours_again() -> None:
+    node, before, ours, theirs = "a:1", (8192, 8000), (9000, 8000), (6000, 8000)
+    ownership = Ownership()
+    ownership.find(Standing({node: before}))
+    ownership.asking(Turn(SIZES, node, before, ours))
+    ownership.look(Standing({node: theirs}))
+    for _ in range(FOREIGN_LOOKS):
+        assert ownership.is_strange((SIZES, node))
+        ownership.look(Standing({node: ours}))
+    assert not ownership.is_strange((SIZES, node))
+    assert ownership.found.sizes == {node: before}
+
+
+class FakeKnobs:
+    """They stand where they are put, at once."""
+
+    def __init__(self, stands: Standing) -> None:
+        self.stands = stands
+
+    def read(self, names: Standing) -> Standing:
+        return self.stands.only(names.knobs())
+
+    def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
+        return changes_at_once(what, values)
+
+    def held(self, nodes: Iterable[str]) -> Mapping[str, Size]:
+        return {}
+
+    def set(self, change: Standing) -> None:
+        self.stands = change | self.stands
+
+
+class KnobsThatShow(FakeKnobs):
+    """The first looks are shown these, the last of which is true."""
+
+    def __init__(self, shown: list[Standing]) -> None:
+        super().__init__(shown[-1])
+        self._shown = shown
+
+    def read(self, names: Standing) -> Standing:
+        return self._shown.pop(0).only(names.knobs()) if self._shown else super().read(names)
+
+
+def test_most_looks_decide_whose_a_knob_is_when_it_is_put_back(world: FakeWorld) -> None:
+    """At the end, too, some answers are stale."""
+    node, before, ours, theirs = "a:1", (8192, 8000), (9000, 8000), (6000, 8000)
+    for shown, left in (
+        ((theirs, ours, theirs, ours, theirs), theirs),
+        ((theirs, ours, ours, theirs, ours), before),
+    ):
+        ownership = Ownership()
+        ownership.find(Standing({node: before}))
+        ownership.asking(Turn(SIZES, node, before, ours))
+        knobs = KnobsThatShow([Standing({node: size}) for size in shown])
+        put_ours_back(knobs, ownership, world.as_process("restore").clock)
+        assert knobs.stands == Standing({node: left})
+
+
+def test_what_a_person_sets_while_other_things_are_put_back_is_left_alone(world: FakeWorld) -> None:
+    """Sizes come first, and proving them takes a while; then a queue is not as it was when we looked."""
+    node, own, ours = "a:1", (8192, 8000), (9000, 8000)
+    leaf, ours_in_queue, theirs = "root.batch", {AM_SHARE: "0.04"}, {AM_SHARE: "0.6"}
+    ownership = Ownership()
+    ownership.find(Standing({node: own}, {leaf: {AM_SHARE: None}}))
+    ownership.asking(Turn(SIZES, node, own, ours))
+    ownership.asking(Turn(QUEUES, leaf, {AM_SHARE: None}, ours_in_queue))
+    knobs = ChangedMeanwhile(Standing({node: ours}, {leaf: ours_in_queue}), Standing(queues={leaf: theirs}))
+    done, left = put_ours_back(knobs, ownership, world.as_process("restore").clock)
+    assert knobs.stands == Standing({node: own}, {leaf: theirs})
+    assert left.queues == {leaf: {AM_SHARE: None}}  # theirs from now on, and said so
+    assert all(one.proven for one in done)
+
+
+class ChangedMeanwhile(FakeKnobs):
+    """As soon as one is changed, somebody else changes something, once."""
+
+    def __init__(self, stands: Standing, then: Standing) -> None:
+        super().__init__(stands)
+        self._then = then
+
+    def set(self, change: Standing) -> None:
+        super().set(self._then | change)
+        self._then = Standing()
+
+
+def test_what_a_person_sets_while_guards_ask_is_not_overwritten() -> None:
+    leaf, ours, theirs = "root.batch", {AM_SHARE: "0.04"}, {AM_SHARE: "0.6"}
+    knobs = FakeKnobs(Standing(queues={leaf: {AM_SHARE: None}}))
+
+    def guard_that_takes_its_time(turns: Turns, seen: Seen) -> Turns:
+        knobs.stands = Standing(queues={leaf: theirs})
+        return turns
+
+    for found in (knobs.stands, Standing()):  # also where nobody knows yet how it was
+        ownership = Ownership()
+        ownership.find(found)
+        knobs.stands = Standing(queues={leaf: {AM_SHARE: None}})
+        applier = Applier(knobs, ownership, guards=(guard_that_takes_its_time,))
+        (turn,) = applier.apply(Standing(queues={leaf: ours}), Seen())
+        assert (turn.cause, turn.verdict) == (Cause.STRANGE, Verdict.LEFT_ALONE)
+        assert knobs.stands.queues == {leaf: theirs}
+        assert not ownership.found.queues or ownership.found.queues == {leaf: {AM_SHARE: None}}
