@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from heddle.model.code_folders import cache_folder
@@ -73,7 +74,7 @@ class Copy:
     def tried(self, mutant: Mutant, target: Target, unchanged_s: float, contents: Contents) -> tuple[str, Ran]:
         """(killed, out of time or survived; how the tests ran)."""
         file, before = self.place / mutant.file, set(self._compiled())
-        whole, folders = file.read_text(encoding="utf-8"), self._folders()
+        whole, folders = file.read_text(encoding="utf-8"), self._unchanged_folders
         file.write_text(mutant.applied(whole), encoding="utf-8")
         limit_s = TIMES_AS_LONG * unchanged_s + (TO_COMPILE_S if target.compiled else 10.0)
         try:
@@ -92,6 +93,10 @@ class Copy:
         if ran.status < 0:
             return "out of time", ran
         return "survived" if ran.status == PASSED else "killed", ran
+
+    @cached_property
+    def _unchanged_folders(self) -> list[Path]:
+        return self._folders()
 
     def _compiled(self) -> list[str]:
         return sorted(os.listdir(self._code)) if self._code.exists() else []
