@@ -57,6 +57,7 @@ class FakeApp:
     final_status: str = "UNDEFINED"
     attempt: int = 1
     next_container: int = 1
+    am: str = ""  # its container
     containers: dict[str, FakeContainer] = field(default_factory=dict)
     asks: list[tuple[int, int, int, int]] = field(default_factory=list)  # priority, memory, vcores, containers
     finished_at_ms: int = 0
@@ -87,6 +88,8 @@ class FakeCluster:
         self.instead: dict[str, tuple[int, str]] = {}  # path under the root -> (status, text) to answer
         self.refuses_puts: dict[str, tuple[int, str]] = {}  # the same, for changes only
         self.gives_attempt_ids = True
+        self.gives_am_logs = True
+        self.epoch = 0  # how often the ResourceManager was started again; then it numbers containers from 1
         self.now_ms = CLUSTER_AT_MS
         self.on_post: Callable[[], None] = lambda: None
         # What the fake answers, as RM or as NodeManager, at /conf.
@@ -110,14 +113,15 @@ class FakeCluster:
         return app
 
     def allocate(self, app: FakeApp, node: str, memory_mb: int, vcores: int, priority: int = 20) -> str:
-        name = f"container_{CLUSTER_AT_MS}_{app.number:04d}_{app.attempt:02d}_{app.next_container:06d}"
+        epoch = f"e{self.epoch:02d}_" if self.epoch else ""
+        name = f"container_{epoch}{CLUSTER_AT_MS}_{app.number:04d}_{app.attempt:02d}_{app.next_container:06d}"
         app.containers[name] = FakeContainer(node, memory_mb, vcores, priority)
         app.next_container += 1
         return name
 
     def start_am(self, app: FakeApp, node: str, memory_mb: int, vcores: int) -> str:
         name = self.allocate(app, node, memory_mb, vcores, priority=0)
-        app.state, app.asks = "RUNNING", []
+        app.state, app.asks, app.am = "RUNNING", [], name
         return name
 
     def end_container(self, name: str) -> None:
@@ -130,6 +134,12 @@ class FakeCluster:
         app.final_status = final_status
         app.finished_at_ms = self.now_ms
         app.containers, app.asks = app.containers if lingering else {}, []
+
+    def restart(self) -> None:
+        """The ResourceManager starts again; applications go on."""
+        self.epoch += 1
+        for app in self.apps.values():
+            app.next_container = 1
 
     def lose(self, node: str) -> None:
         self.nodes[node].lost = True
@@ -234,7 +244,6 @@ class FakeCluster:
             "applicationType": app.kind,
             "memorySeconds": app.memory_mb_seconds,
             "vcoreSeconds": app.vcore_seconds,
-            "amContainerLogs": f"http://h:8042/node/containerlogs/container_{CLUSTER_AT_MS}_{app.number:04d}_01_000001/ann",
             "runningContainers": len(app.containers),
             "unmanagedApplication": False,
             "resourceRequests": [
@@ -251,6 +260,9 @@ class FakeCluster:
                 for place in ("*", "/default-rack", "host-a")  # the same containers, three times
             ],
         }
+        if self.gives_am_logs:
+            am = app.am or f"container_{CLUSTER_AT_MS}_{app.number:04d}_01_000001"
+            shown["amContainerLogs"] = f"http://h:8042/node/containerlogs/{am}/ann"
         if self.gives_attempt_ids:
             shown["currentAppAttemptId"] = app.attempt_id
         return shown

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from heddle.model.plan import Plan
 from heddle.model.reasons import Reason
 from heddle.model.view import EVENT_FINISHED, EVENT_STOPPED, JOB_ADMITTED, JOB_ARRIVED, JOB_FAILED, JOB_FINISHED
@@ -142,6 +144,33 @@ def test_how_applications_and_containers_end(rm: FakeRm, control: Callable[..., 
     assert view.node["n_containers"].tolist() == [0]
     assert (view.container["stage"] == -1).all()
     assert controller.live.job_row == {}
+
+
+@pytest.mark.parametrize("tells", [True, False], ids=["tells who the AM is", "does not tell"])
+def test_a_restarted_resourcemanager_numbers_containers_from_1_again(
+    rm: FakeRm, control: Callable[..., Controller], clock: Clock, tells: bool
+) -> None:
+    """The first task that it gives an application which goes on has the AM's number, and is none (found by the soak:
+    levers took the task's memory off the node when the AM had ended)."""
+    rm.gives_am_logs = tells
+    rm.add_node("a:1", 8192, 8)
+    app, other = rm.add_app(), rm.add_app()
+    am = rm.start_am(app, "a:1", 256, 1)
+    controller = control("usage-feedback")
+    controller.step()
+    rm.restart()
+    tasks = [rm.allocate(app, "a:1", 1024, 1) for _ in range(2)]
+    rm.start_am(other, "a:1", 512, 1)
+    clock.now_ms = 1000
+    controller.step()
+    view = controller.live.view
+    assert view.node["allocated"].tolist() == [[256 + 2 * 1024 + 512, 4000]]
+    assert view.clock["am_allocated"][0].tolist() == [256 + 512, 2000]
+    for name in (am, *tasks):
+        rm.end_container(name)
+    clock.now_ms = 2000
+    controller.step()
+    assert controller.live.view.node["allocated"].tolist() == [[512, 1000]]
 
 
 def test_memory_that_was_set_aside_for_others_is_not_missing(

@@ -74,6 +74,8 @@ def first(rm: FakeRm) -> FakeApp:
 
 
 def test_both_ways_see_the_same_containers(rm: FakeRm, tmp_path: Path) -> None:
+    rm.restart()
+    rm.allocate(first(rm), "n2:1", 1024, 1)  # has the AM's number, in another epoch
     first(rm).asks = [(20, 1024, 1, 2)]
     seen = {}
     for way, calls_per_s in (("applications", 1000), ("nodes", 10)):
@@ -84,7 +86,8 @@ def test_both_ways_see_the_same_containers(rm: FakeRm, tmp_path: Path) -> None:
             assert pace.calls == (3 + APPS if way == "applications" else 3)
         seen[way] = {name: (c.app, c.node, c.size, c.is_am) for name, c in observer.seen.containers.items()}
     assert seen["nodes"] == seen["applications"]
-    assert len(seen["nodes"]) == 2 * APPS
+    assert len(seen["nodes"]) == 2 * APPS + 1
+    assert sum(is_am for *_, is_am in seen["nodes"].values()) == APPS
     priorities = {c.priority for c in observer.seen.containers.values() if c.app == first(rm).id}
     assert priorities == {0, 20}, "that of the only request of this size"
 

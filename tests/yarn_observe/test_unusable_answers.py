@@ -11,7 +11,7 @@ from fuzz.served import BETWEEN, client_of
 from heddle.yarn.live.bridge.leaves import bridged_leaves
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.rm_answers import read_nodes
-from heddle.yarn.live.things_seen import NodeSeen
+from heddle.yarn.live.things_seen import AppSeen, NodeSeen
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.observe.history import History
 from heddle.yarn.observe.journal import Journal, read_lines
@@ -155,10 +155,11 @@ def test_a_bean_of_a_nodemanager(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", wrong(CONTAINER, "id", "totalMemoryNeededMB totalVCoresNeeded"))
 def test_a_container_of_a_nodemanager(row: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     node = NodeSeen("a:1", "a", "", "RUNNING", "", (8, 8), (1, 1), 0, 0, 0, 0, http="a:8042")
+    app = AppSeen(APP, "default", "ann", True, 0, 1, True, "", ())
     rm = answers({})
     for rows, found in (([CONTAINER], 1), ([CONTAINER, row], 0)):
         monkeypatch.setattr(rm, "elsewhere", lambda *_, rows=rows: answers({"containers": {"container": rows}}))
-        containers, silent = NodeContainers(rm).read([node])
+        containers, silent = NodeContainers(rm).read([node], {APP: app})
         assert (len(containers), bool(silent)) == (found, not found)
 
 

@@ -48,8 +48,10 @@ def test_a_check_of_a_real_cluster(
 
     def look() -> None:
         """NodeManagers list the containers that the ResourceManager lists; one may come or go between the two."""
-        by_application = dict(pair for app in live_apps(rm) for pair in containers_seen(rm, app))
-        listed, silent = NodeContainers(rm).read(read_nodes(rm.nodes(), rm.address).values())
+        apps = live_apps(rm)
+        by_application = dict(pair for app in apps for pair in containers_seen(rm, app))
+        nodes = read_nodes(rm.nodes(), rm.address).values()
+        listed, silent = NodeContainers(rm).read(nodes, {app.id: app for app in apps})
         if {one.id: (one.size, one.node, one.is_am) for one in listed} == by_application and not silent:
             same.append(len(by_application))
 

@@ -95,6 +95,7 @@ class RmAnswers:
             "memorySeconds": 0,
             "vcoreSeconds": 0,
             "currentAppAttemptId": f"appattempt_0_{job:04d}_000001",
+            "amContainerLogs": f"http://node.example:8042/node/containerlogs/{self.yarn.am_of(job)}/ann",
         }
 
     def _live(self, app: AppSeen) -> dict[str, Any]:
@@ -127,14 +128,11 @@ class RmAnswers:
         }
 
     def _containers(self, held: Rows, job: int) -> list[dict[str, Any]]:
-        """A task has one container at a time; another attempt is another container."""
         held = held[held["app"] == job]
-        stage = int(self.yarn.workload.jobs["first_stage"][job])
-        first = int(self.yarn.workload.stages["first_task"][stage]) - 1
         columns = (held[name].tolist() for name in ("number", "attempt", "size", "node", "priority"))
         return [
             {
-                "containerId": f"container_0_{job:04d}_{attempt + 1:02d}_{task - first:06d}",
+                "containerId": self.yarn.container_id(task, attempt),
                 "allocatedMB": str(size[MEMORY]),
                 "allocatedVCores": str(size[VCORES] // MILLI),
                 "assignedNodeId": node_id(node),

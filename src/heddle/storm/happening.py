@@ -96,6 +96,7 @@ class Happening:
             if network.is_up:  # another fault has brought it up meanwhile: it starts anew only now
                 self._unheard = yarn.resized_unheard()
             network.is_up = True
+            yarn.start_anew()
             change()
             if self._storm.bridge is not None:
                 self._storm.bridge.start_anew()

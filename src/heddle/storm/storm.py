@@ -19,6 +19,7 @@ from heddle.policy.policy import Policy
 from heddle.storm.answers import RmAnswers
 from heddle.storm.bridge import SECRET, SimulatedBridge
 from heddle.storm.choices_watched import ChoicesWatched
+from heddle.storm.counted import wrongly_counted
 from heddle.storm.drawn_choices import RULE, STOCK, DrawnChoices
 from heddle.storm.faults import OF_BRIDGE, Fault, Kind, draw_faults
 from heddle.storm.happening import Happening
@@ -39,7 +40,7 @@ from heddle.yarn.live.applying.wanted import without_knob
 from heddle.yarn.live.bridge.endpoint import BridgeEndpoint
 from heddle.yarn.live.client import OK, RmClient
 from heddle.yarn.live.connection import Answer
-from heddle.yarn.live.controller import Settings
+from heddle.yarn.live.controller import Settings, Step
 from heddle.yarn.live.steering import watchdog
 from heddle.yarn.live.steering.between_steps import BetweenSteps
 from heddle.yarn.live.steering.bridging import leaves_to_decide
@@ -255,6 +256,7 @@ class Storm:
                         if step is not None:
                             self._answered_s, answered_s = self.watch.now_s, world.clock.monotonic()
                             self.watch.step(process, step)
+                            self._must_be_counted(process, session, step)
                         left_s = max(0.0, began_s + EVERY_S - world.clock.monotonic())
                         world.clock.sleep(left_s) if between is None else between.wait(left_s)
                 if self._tables is not None:
@@ -268,6 +270,10 @@ class Storm:
         finally:
             if not self.is_over:
                 self._start_again_later()
+
+    def _must_be_counted(self, process: Process, session: Session, step: Step) -> None:
+        for wrong in wrongly_counted(session.live, step.snapshot) if session.live else ():
+            self.watch.breaks(f"{process.name}: {wrong}")
 
     def _knob(self, process: Process, client: RmClient, endpoint: BridgeEndpoint, policy: Policy) -> BridgeKnob | None:
         """As `heddle yarn steer` has it."""

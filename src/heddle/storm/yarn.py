@@ -6,6 +6,7 @@ still, and what a ResourceManager does to containers on a node that is made smal
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
@@ -84,6 +85,10 @@ class SimulatedYarn:
         self.killed: list[str] = []
         self._seen: Snapshot | None = None
         self._known_jobs: set[int] = set()
+        self._epoch = 1
+        self._numbers: Counter[tuple[int, int, int]] = Counter()  # by epoch, job and attempt: the last container's
+        self._container_ids: dict[tuple[int, int], str] = {}  # by task and attempt
+        self._ams: dict[int, tuple[int, str]] = {}  # by job: which attempt it is, and its container
 
     def look(self) -> Snapshot:
         """The cluster as it is, give or take a tick."""
@@ -93,6 +98,7 @@ class SimulatedYarn:
             self._run.engine.report(self._run.handle)
             self._seen = replace(self._sight.snapshot(self._run.handle), at_ms=at_ms)
             self._note_apps(self._seen)
+            self._note_containers(self._seen)
         return self._seen
 
     def _advance(self, at_ms: int) -> None:
@@ -109,7 +115,27 @@ class SimulatedYarn:
         for name in seen.ended:
             self.truth.forget((PRIORITIES, name, ""))
 
+    def _note_containers(self, seen: Snapshot) -> None:
+        """A ResourceManager numbers the containers of an attempt as it gives them out, from 1 again once restarted."""
+        held = seen.columns.containers
+        now = zip(*(held[name].tolist() for name in ("app", "number", "attempt", "is_am")), strict=True)
+        for job, task, attempt, is_am in sorted(one for one in now if one[1:3] not in self._container_ids):
+            of_app = attempt + 1 if is_am else self._ams[job][0]
+            self._numbers[self._epoch, job, of_app] += 1
+            number = self._numbers[self._epoch, job, of_app]
+            name = f"container_e{self._epoch:02d}_0_{job:04d}_{of_app:02d}_{number:06d}"
+            self._container_ids[task, attempt] = name
+            if is_am:
+                self._ams[job] = of_app, name
+
     # What is told.
+
+    def container_id(self, task: int, attempt: int) -> str:
+        return self._container_ids[task, attempt]
+
+    def am_of(self, job: int) -> str:
+        """The container of its AM; empty: it has had none."""
+        return self._ams.get(job, (0, ""))[1]
 
     def priority(self, app: str) -> int:
         return int(self._run.sim.shown.job["priority"][app_number(app)])
@@ -142,6 +168,10 @@ class SimulatedYarn:
         return replace(seen, used_memory_mb=used_mb, memory_share=used_mb / self.nodes[seen.id].own[MEMORY])
 
     # What is done to it.
+
+    def start_anew(self) -> None:
+        """Its ResourceManager does, or another one takes over."""
+        self._epoch += 1
 
     def resize(self, name: str, size: Size, timeout: int, by: By) -> None:
         """As UpdateNodeResource does: a timeout >= 0 sticks, and with one a node that is made too small kills."""

@@ -20,7 +20,9 @@ ANY_NODE: Final = "*"
 MOST: Final = 2**52  # megabytes, cores, milliseconds, and what they add up to over a job
 NO_ALLOCATION_ID: Final = -1  # what YARN has where an application gave none
 ENDED_STATES: Final = ("FINISHED", "FAILED", "KILLED")
-CONTAINER_ID: Final = re.compile(r"container_(?:e\d+_)?(?P<cluster>\d+)_(?P<app>\d+)_(?P<attempt>\d+)_(?P<number>\d+)")
+CONTAINER_ID: Final = re.compile(
+    r"container_(?:e(?P<epoch>\d+)_)?(?P<cluster>\d+)_(?P<app>\d+)_(?P<attempt>\d+)_(?P<number>\d+)"
+)
 
 
 def read_nodes(answer: dict[str, Any], where: str) -> dict[str, NodeSeen]:
@@ -180,6 +182,7 @@ def _app(row: Any) -> AppSeen:
         kinds=kinds_of(text(row.get("applicationType") or ""), text(row.get("applicationTags") or "")),
         name=text(row.get("name") or ""),
         type=text(row.get("applicationType") or ""),
+        am=am[0] if (am := _am(row)) else "",
     )
 
 
@@ -187,10 +190,24 @@ def _attempt(row: Any) -> str:
     """The current attempt: as given or, where it is left out, from the AM's container in the address of its logs."""
     if row.get("currentAppAttemptId"):
         return text(row["currentAppAttemptId"])
-    found = CONTAINER_ID.search(text(row.get("amContainerLogs", "")))
+    found = _am(row)
     if not found:
         return ""
     return f"appattempt_{found['cluster']}_{int(found['app']):04d}_{int(found['attempt']):06d}"
+
+
+def _am(row: Any) -> re.Match[str] | None:
+    """The AM's container, which the address of its logs tells."""
+    return CONTAINER_ID.search(text(row.get("amContainerLogs", "")))
+
+
+def is_am(name: re.Match[str], app: AppSeen) -> bool:
+    """The RM allocates the AM before anything else of an attempt. But one that was restarted numbers the containers of
+    attempts that go on from 1 again, in another epoch."""
+    if not app.has_am or int(name["number"]) != 1:
+        return False
+    am = CONTAINER_ID.fullmatch(app.am)
+    return am is None or am["attempt"] != name["attempt"] or am["epoch"] == name["epoch"]
 
 
 def _container(row: Any, app: AppSeen) -> ContainerSeen:
@@ -203,8 +220,7 @@ def _container(row: Any, app: AppSeen) -> ContainerSeen:
         node=text(row["assignedNodeId"]),
         priority=whole(row["priority"]),
         size=(whole(row["allocatedMB"]), whole(row["allocatedVCores"]) * MILLI),
-        # The RM allocates the AM before anything else of an attempt.
-        is_am=app.has_am and int(name["number"]) == 1,
+        is_am=is_am(name, app),
     )
 
 

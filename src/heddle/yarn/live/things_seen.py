@@ -75,6 +75,7 @@ class AppSeen:
     kinds: Kinds = MAPS_ALONE
     name: str = ""  # as its user submitted it
     type: str = ""  # MAPREDUCE, SPARK, ...
+    am: str = field(default="", compare=False)  # its AM's container, to read the answers about it by; "": not told
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ than the ResourceManager may be asked about in a step, and fewer nodes have cont
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from heddle.model.resources import MILLI
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.nodemanagers import TIMEOUT_S
-from heddle.yarn.live.rm_answers import CONTAINER_ID, Reading, rows_under, text, whole
-from heddle.yarn.live.things_seen import ContainerSeen, NodeSeen
+from heddle.yarn.live.rm_answers import CONTAINER_ID, Reading, is_am, rows_under, text, whole
+from heddle.yarn.live.things_seen import AppSeen, ContainerSeen, NodeSeen
 from heddle.yarn.live.wire import YarnError
 
 AT_ONCE: Final = 16
@@ -36,12 +36,12 @@ class NodeContainers:
         pace = self._client.pace
         return pace is not None and apps > pace.calls_per_s and apps > sum(_busy(node) for node in nodes)
 
-    def read(self, nodes: Collection[NodeSeen]) -> tuple[list[ContainerSeen], set[str]]:
-        """(the containers of nodes that answer, the nodes that do not)."""
+    def read(self, nodes: Collection[NodeSeen], apps: Mapping[str, AppSeen]) -> tuple[list[ContainerSeen], set[str]]:
+        """(the containers that these applications have on nodes that answer, the nodes that do not)."""
         now_s = self._clock_s()
         asked = [node for node in nodes if _busy(node) and self._silent_until_s.get(node.id, now_s) <= now_s]
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            answers = list(pool.map(self._of_node, asked))
+            answers = list(pool.map(lambda node: self._of_node(node, apps), asked))
         found: list[ContainerSeen] = []
         silent = {node.id for node in nodes if _busy(node)} - {node.id for node in asked}
         for node, answer in zip(asked, answers, strict=True):
@@ -52,14 +52,13 @@ class NodeContainers:
                 found += answer
         return found, silent
 
-    def _of_node(self, node: NodeSeen) -> list[ContainerSeen] | None:
+    def _of_node(self, node: NodeSeen, apps: Mapping[str, AppSeen]) -> list[ContainerSeen] | None:
         scheme = self._client.address.partition("://")[0]
         try:
             with self._client.elsewhere(f"{scheme}://{node.http}", TIMEOUT_S) as nodemanager:
                 answer = nodemanager.get("/ws/v1/node/containers")
             with Reading(f"{node.http}: containers"):
-                rows = rows_under(answer, "containers", "container")
-                return [_container(row, node) for row in rows if row.get("state") != _OVER]
+                return list(_containers(rows_under(answer, "containers", "container"), node, apps))
         except YarnError:
             return None
 
@@ -68,15 +67,18 @@ def _busy(node: NodeSeen) -> bool:
     return bool(node.http) and node.allocated[0] > 0
 
 
-def _container(row: Any, node: NodeSeen) -> ContainerSeen:
-    name = CONTAINER_ID.fullmatch(text(row["id"]))
-    if not name:
-        raise ValueError(f"{row['id']!r} is no container id")
-    return ContainerSeen(
-        id=name[0],
-        app=f"application_{name['cluster']}_{name['app']}",
-        node=node.id,
-        priority=NOT_TOLD,
-        size=(whole(row["totalMemoryNeededMB"]), whole(row["totalVCoresNeeded"]) * MILLI),
-        is_am=int(name["number"]) == 1,
-    )
+def _containers(rows: list[Any], node: NodeSeen, apps: Mapping[str, AppSeen]) -> Iterator[ContainerSeen]:
+    for row in rows:
+        name = CONTAINER_ID.fullmatch(text(row["id"]))
+        if not name:
+            raise ValueError(f"{row['id']!r} is no container id")
+        app = apps.get(f"application_{name['cluster']}_{name['app']}")
+        if app is not None and row.get("state") != _OVER:
+            yield ContainerSeen(
+                id=name[0],
+                app=app.id,
+                node=node.id,
+                priority=NOT_TOLD,
+                size=(whole(row["totalMemoryNeededMB"]), whole(row["totalVCoresNeeded"]) * MILLI),
+                is_am=is_am(name, app),
+            )

@@ -106,13 +106,11 @@ class Observer:
 
     def _look_at_nodes(self, apps: Mapping[str, AppSeen], nodes: Mapping[str, NodeSeen], now_ms: int) -> set[str]:
         """One call for each node. What was on a node that does not answer is taken to be there still."""
-        found, silent = self._by_node.read(nodes.values())
+        found, silent = self._by_node.read(nodes.values(), apps)
         held = {life.id for life in self._open.values() if life.node in silent}
         for container in found:
-            if container.app in apps:
-                held.add(container.id)
-                own = replace(container, is_am=container.is_am and apps[container.app].has_am)
-                self._note_held(self._with_priority(own), now_ms)
+            held.add(container.id)
+            self._note_held(self._with_priority(container), now_ms)
         return held
 
     def _with_priority(self, container: ContainerSeen) -> ContainerSeen:

@@ -10,7 +10,7 @@ from heddle.model.resources import MEMORY, VCORES
 from heddle.model.view import EVENT_FINISHED, JOB_ADMITTED, JOB_ARRIVED
 from heddle.model.workload import AM
 from heddle.yarn.live.absorbing.events import write_event
-from heddle.yarn.live.absorbing.requests import NO_ROOM, am_stage, kind_stage
+from heddle.yarn.live.absorbing.requests import NO_ROOM, am_stage, is_shape, kind_stage
 from heddle.yarn.live.absorbing.sums import add_up
 from heddle.yarn.live.live_memory import CONTAINERS, FREE_ROWS, N_RESOURCES, NOTHING, memory_at
 
@@ -71,6 +71,17 @@ def unlink(address, events):
 
 
 @compiled
+def _stage_of(live, job, container):
+    """Of a new container; NO_ROOM. What looks like an AM of another size beside the AM is a task."""
+    if container["is_am"]:
+        memory_mb, vcores = container["size"][MEMORY], container["size"][VCORES]
+        stage = am_stage(live, job, memory_mb, vcores)
+        if stage == NO_ROOM or is_shape(live, live.stage_spec["shape"][stage], memory_mb, vcores):
+            return stage
+    return kind_stage(live, job, live.job_spec["has_am"][job], container)
+
+
+@compiled
 def allocate(address, containers, rows, at_ms, start, events):
     """These rows of `containers` are new; how far it came."""
     live = memory_at(address)
@@ -79,10 +90,7 @@ def allocate(address, containers, rows, at_ms, start, events):
         job, node = live.row_of_app[containers["app"][i]], live.row_of_node[containers["node"][i]]
         if live.counts[FREE_ROWS] == 0 and live.counts[CONTAINERS] == live.rooms[CONTAINERS]:
             return k
-        if containers["is_am"][i]:
-            stage = am_stage(live, job, containers["size"][i, MEMORY], containers["size"][i, VCORES])
-        else:
-            stage = kind_stage(live, job, live.job_spec["has_am"][job], containers[i])
+        stage = _stage_of(live, job, containers[i])
         if stage == NO_ROOM:
             return k
         if live.counts[FREE_ROWS]:

@@ -71,9 +71,10 @@ def _move_block(live, job):
 
 @compiled
 def am_stage(live, job, memory_mb, vcores):
-    """The AM's stage, now that its size is known; NO_ROOM."""
+    """The AM's stage, now that its size is known; NO_ROOM. What an AM holds is what its stage says: while there is one,
+    its size stays."""
     row = live.block[job, FIRST]
-    if not is_shape(live, live.stage_spec["shape"][row], memory_mb, vcores):
+    if live.stage["held"][row] == 0 and not is_shape(live, live.stage_spec["shape"][row], memory_mb, vcores):
         shape = shape_of(live, memory_mb, vcores)
         if shape == NO_ROOM:
             return NO_ROOM

@@ -26,6 +26,7 @@ from heddle.yarn.live.bridge.listening import NewRequest
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Controller, Settings, Step
 from heddle.yarn.live.declared_data import DeclaredData
+from heddle.yarn.live.live_view import LiveView
 from heddle.yarn.live.metrics_age import MetricsAge
 from heddle.yarn.live.nodemanagers import sizes_of_nodemanagers
 from heddle.yarn.live.rm_answers import read_nodes, read_queues
@@ -146,6 +147,11 @@ class Session:
         self._in_force = number
         if self._controller is not None:
             self._controller.put_in_force(number)
+
+    @property
+    def live(self) -> LiveView | None:
+        """The cluster as levers see it; None: not since the ResourceManager was away for too long."""
+        return None if self._controller is None else self._controller.live
 
     @property
     def found(self) -> Standing:
