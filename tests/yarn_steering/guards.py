@@ -364,6 +364,11 @@ GUARDS: Final = (
         ),
     ),
     Guard(
+        "RM restarted: containers are numbered from 1 again", "rm_answers.is_am", f"{LIVE}/rm_answers.py",
+        'am["epoch"] == name["epoch"]', "True",
+        ("tests/yarn_observe/test_node_containers.py::test_both_ways_see_the_same_containers",),
+    ),
+    Guard(
         "changed by somebody else when the controller is dead", "Ownership.__init__", f"{APPLYING}/ownership.py",
         "set(self.found.knobs()) if asked is None else set()", "set(self.found.knobs())",
         (

@@ -40,6 +40,7 @@ NEEDS = {
     "RM restarted, or hung (SIGSTOP), for longer than the lease": "RM_RESTARTS RM_TIMES_OUT_BEFORE",
     "RM away for longer than the lease": "RM_RESTARTS RM_TIMES_OUT_BEFORE",
     "RM away when the controller dies": "RM_RESTARTS CONTROLLER_KILLED",
+    "RM restarted: containers are numbered from 1 again": "RM_RESTARTS",
     "node added": "NODE_LOST",
     "node removed": "RM_RESTARTS RM_FAILS_OVER CONTROLLER_ENDS",
     "node resized by somebody else": "NODE_RESIZED",

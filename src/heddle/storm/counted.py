@@ -1,6 +1,8 @@
-"""Whether levers count what was seen: their sums, kept up to date from look to look, against the last look alone."""
+"""Whether levers count what is there: their sums, kept up to date from look to look, against the last look alone."""
 
 from __future__ import annotations
+
+from collections.abc import Set
 
 import numpy as np
 
@@ -22,3 +24,9 @@ def wrongly_counted(live: LiveView, seen: Snapshot) -> list[str]:
         if believed != is_held:
             wrong.append(f"levers count {believed} on {name}, where containers of {is_held} were seen")
     return wrong
+
+
+def wrongly_taken_for_ams(seen: Snapshot, ams: Set[str]) -> list[str]:
+    """Containers that count as AMs and are none, or the other way round."""
+    wrong = [one for one in seen.containers.values() if one.is_am != (one.id in ams)]
+    return [f"{one.id} counts as {'an AM' if one.is_am else 'a task'}" for one in wrong]

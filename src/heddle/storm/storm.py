@@ -19,7 +19,7 @@ from heddle.policy.policy import Policy
 from heddle.storm.answers import RmAnswers
 from heddle.storm.bridge import SECRET, SimulatedBridge
 from heddle.storm.choices_watched import ChoicesWatched
-from heddle.storm.counted import wrongly_counted
+from heddle.storm.counted import wrongly_counted, wrongly_taken_for_ams
 from heddle.storm.drawn_choices import RULE, STOCK, DrawnChoices
 from heddle.storm.faults import OF_BRIDGE, Fault, Kind, draw_faults
 from heddle.storm.happening import Happening
@@ -272,8 +272,11 @@ class Storm:
                 self._start_again_later()
 
     def _must_be_counted(self, process: Process, session: Session, step: Step) -> None:
-        for wrong in wrongly_counted(session.live, step.snapshot) if session.live else ():
-            self.watch.breaks(f"{process.name}: {wrong}")
+        wrong = wrongly_counted(session.live, step.snapshot) if session.live else []
+        if process.name not in self.watch.hindered:
+            wrong += wrongly_taken_for_ams(step.snapshot, self.yarn.am_ids)
+        for what in wrong:
+            self.watch.breaks(f"{process.name}: {what}")
 
     def _knob(self, process: Process, client: RmClient, endpoint: BridgeEndpoint, policy: Policy) -> BridgeKnob | None:
         """As `heddle yarn steer` has it."""

@@ -89,6 +89,7 @@ class SimulatedYarn:
         self._numbers: Counter[tuple[int, int, int]] = Counter()  # by epoch, job and attempt: the last container's
         self._container_ids: dict[tuple[int, int], str] = {}  # by task and attempt
         self._ams: dict[int, tuple[int, str]] = {}  # by job: which attempt it is, and its container
+        self.am_ids: set[str] = set()  # of all that there ever were
 
     def look(self) -> Snapshot:
         """The cluster as it is, give or take a tick."""
@@ -127,6 +128,7 @@ class SimulatedYarn:
             self._container_ids[task, attempt] = name
             if is_am:
                 self._ams[job] = of_app, name
+                self.am_ids.add(name)
 
     # What is told.
 
