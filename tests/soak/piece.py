@@ -33,7 +33,7 @@ from .trouble import POLICY, Terms, Trouble
 from .workload import SPELL_S, mixture
 
 FILE, LOOKS, DECISIONS = "piece.json", "looks.jsonl", "decisions.jsonl"
-DRAIN_S = 1800.0  # for jobs that have not ended when the time is over: on two cores the work of 100 min takes longer
+DRAIN_S = 2700.0  # for jobs that have not ended when the time is over: on two cores the work of 95 min takes 125
 SUBMITS_WITHIN_S = 120.0  # a client of Hadoop's or Spark's that cannot submit its job has given up by then
 # The ResourceManager takes containers away to fit a node's size, at once or after asking.
 _TAKEN = re.compile(r"Send MARK_CONTAINER_FOR_(?:KILLABLE|PREEMPTION) to (container_\w+)")

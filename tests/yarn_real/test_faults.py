@@ -172,11 +172,23 @@ def test_kill_9_of_both(
             assert controller.wait(STARTS_S) == 0
 
 
-def test_kill_9_of_the_rm(cluster: LocalCluster, rm: RmClient, desk: Desk, unharmed: None, tmp_path: Path) -> None:
-    """It is away for longer than the lease; its nodes come back one by one, as we made them, and are put back first."""
+def test_kill_9_of_the_rm(
+    cluster: LocalCluster,
+    rm: RmClient,
+    desk: Desk,
+    unharmed: None,
+    tmp_path: Path,
+    submit_more: Callable[[ReplayJob], str],
+) -> None:
+    """It is away for longer than the lease; its nodes come back one by one, as we made them, and are put back first.
+
+    Containers that it gives an application from then on it numbers from 1 again; 1 is the AM's number.
+    """
     decisions = tmp_path / "decisions.jsonl"
     with steering(cluster.layout.rm, decisions) as controller:
         wait_for(lambda: in_force(rm, desk), STARTS_S)
+        goes_on = submit_more(in_waves())
+        wait_for(lambda: len(containers_of(rm, goes_on)) > 1, STARTS_S)
         os.kill(pid_of(cluster, "resourcemanager"), signal.SIGKILL)
         wait_for(lambda: not answers(rm), PATIENT_S)
         steps = len(lines_of(decisions))
@@ -184,8 +196,24 @@ def test_kill_9_of_the_rm(cluster: LocalCluster, rm: RmClient, desk: Desk, unhar
         cluster.start_daemon("resourcemanager")
         wait_for(lambda: len(put_back_since(decisions, steps)) == 2, STARTS_S)
         wait_for(lambda: in_force(rm, desk), STARTS_S)
+        numbered_1: set[tuple[str, bool]] = set()
+
+        def is_numbered_anew() -> bool:
+            seen = [one for one in take_snapshot(rm, 0).containers.values() if one.app == goes_on]
+            numbered_1.update((one.id, one.is_am) for one in seen if one.id.endswith("_000001"))
+            return len(numbered_1) == 2
+
+        wait_for(is_numbered_anew, STARTS_S)
+        assert {is_am for _, is_am in numbered_1} == {True, False}
+        rm.kill(goes_on)
         controller.send_signal(signal.SIGINT)
         assert controller.wait(STARTS_S) == 0
+
+
+def in_waves() -> ReplayJob:
+    """A job that asks for more than it can have at once for longer than the ResourceManager is away."""
+    lines = ("stage 256 1 -", *40 * ("task 0 12000 40:10:10000",))
+    return replace(over_reserved(1), name="waves", tasks=40, lines=lines)
 
 
 @pytest.mark.parametrize("hangs_s", [12, pytest.param(30, marks=pytest.mark.long)])
