@@ -65,6 +65,28 @@ def test_what_a_person_sets_while_the_controller_hangs_is_left_alone(world: Fake
     assert sizes(cluster) == wanted
 
 
+def test_what_a_person_sets_while_a_step_asks_about_applications_is_left_alone(
+    world: FakeWorld, cluster: FakeCluster
+) -> None:
+    """Of a hundred applications, that takes seconds (found by the soak)."""
+    whole, asked = cluster.get, list[str]()
+
+    def get(path: str, query: dict[str, list[str]]) -> tuple[int, str]:
+        if path.endswith("/containers"):
+            cluster.nodes["a:1"].memory_mb = 5000
+            asked.append(path)
+        return whole(path, query)
+
+    with at_work(world, []) as session:
+        step(world, session)
+        assert sizes(cluster) != OWN
+        cluster.get = get  # type: ignore[method-assign]
+        step(world, session)
+        assert asked
+        assert cluster.nodes["a:1"].memory_mb == 5000
+    assert sizes(cluster) == {**OWN, "a:1": 5000}
+
+
 def test_a_baseline_of_an_earlier_version_is_put_back_whole(world: FakeWorld, cluster: FakeCluster) -> None:
     opened = ExitStack()
     step(world, opened.enter_context(at_work(world, [])))

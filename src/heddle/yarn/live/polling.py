@@ -1,7 +1,8 @@
 """One poll of the ResourceManager: a snapshot.
 
 Containers are read with one call per running application. The bulk answers hold only sums per node and per
-application, which do not say what was reserved where, nor show a container that ended while another began.
+application, which do not say what was reserved where, nor show a container that ended while another began. Nodes come
+last: where applications are many, all that takes seconds, and what a person does to a node meanwhile must be seen.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from heddle.yarn.live.things_seen import ContainerSeen
 def take_snapshot(client: RmClient, at_ms: int, before: Snapshot | None = None) -> Snapshot:
     """Polls the RM. Names keep the numbers of the poll before; of applications gone since it asks how they ended."""
     names = before.names if before else Names()
-    nodes = read_nodes(client.nodes(), client.address)
     apps = read_apps(client.apps(), client.address)
     queues = read_queues(client.scheduler(), client.address)
     ended = {}
@@ -33,6 +33,7 @@ def take_snapshot(client: RmClient, at_ms: int, before: Snapshot | None = None) 
         answer = client.containers(app.id, app.attempt) if app.attempt else None
         if answer is not None:
             containers.update(read_containers(answer, app, client.address))
+    nodes = read_nodes(client.nodes(), client.address)
     snapshot = Snapshot.of(names, at_ms, nodes, apps, containers, queues, ended)
     if isinstance(names.containers, Passing):
         names.containers.end_look()
