@@ -37,11 +37,13 @@ def test_a_nodemanager_that_hangs_and_a_controller_that_is_killed(
             wait_for(lambda: len(containers_of(rm, app_id)) == 8, STARTS_S)
             with stopped(pid_of(cluster, "nodemanager-0")):
                 wait_for(lambda: '"cause":"stale"' in decisions.read_text(), STARTS_S)
+            # YARN gives an AM more than it wants while that has not said so yet, and takes it back.
+            wait_for(lambda: len(containers_of(rm, app_id)) == 8, STARTS_S)
             before = containers_of(rm, app_id)
             controller.send_signal(signal.SIGKILL)
             wait_for(lambda: as_found(rm), WITHIN_S)
         assert desk_of(cluster.layout.rm).load() is None
-        assert containers_of(rm, app_id) == before  # nothing of it was killed
+        assert before <= containers_of(rm, app_id)  # nothing of it was killed
     finally:
         rm.kill(app_id)
     causes = {node["cause"] for line in decisions.read_text().splitlines() for node in json.loads(line)["nodes"]}
