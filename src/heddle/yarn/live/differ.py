@@ -2,8 +2,8 @@
 
 Between two polls the true order is unknown. Events come in the order of the phases of a simulated instant
 (docs/semantics.md): containers that ended, nodes lost or returned, what ended with them, usage reports, arrivals,
-allocations. So a new container is charged in full after the reports of the same poll, which cannot have seen it, and an
-ended one is taken off before them.
+allocations. So a new container is charged in full after the reports of the same poll, which have seen next to nothing
+of it, and an ended one is taken off before them.
 
 What a poll cannot show: a container that came and went between two polls; when a container began to run (the RM does
 not tell, hence no EVENT_STARTED); how one ended, other than by the fate of its node or application.

@@ -158,6 +158,7 @@ def _share(row: Any, name: str) -> float | None:
 
 
 def _app(row: Any) -> AppSeen:
+    am = CONTAINER_ID.search(text(row.get("amContainerLogs", "")))  # the address of its logs tells its container
     asks: dict[tuple[int, Size], int] = {}
     ids: dict[tuple[int, Size], set[int]] = {}
     for request in rows_under(row, "resourceRequests"):
@@ -175,30 +176,30 @@ def _app(row: Any) -> AppSeen:
         priority=whole(row.get("priority") or 0),
         started_at_ms=whole(row.get("startedTime") or 0),
         has_am=not row.get("unmanagedApplication", False),
-        attempt=_attempt(row),
+        attempt=_attempt(row, am),
         asks=tuple(
             Ask(*kind, containers, tuple(sorted(ids[kind]))) for kind, containers in asks.items() if containers > 0
         ),
         kinds=kinds_of(text(row.get("applicationType") or ""), text(row.get("applicationTags") or "")),
         name=text(row.get("name") or ""),
         type=text(row.get("applicationType") or ""),
-        am=am[0] if (am := _am(row)) else "",
+        am=am[0] if am else "",
     )
 
 
-def _attempt(row: Any) -> str:
-    """The current attempt: as given or, where it is left out, from the AM's container in the address of its logs."""
+def _attempt(row: Any, am: re.Match[str] | None) -> str:
+    """The current attempt: as given or, where it is left out, from the AM's container."""
     if row.get("currentAppAttemptId"):
         return text(row["currentAppAttemptId"])
-    found = _am(row)
-    if not found:
-        return ""
-    return f"appattempt_{found['cluster']}_{int(found['app']):04d}_{int(found['attempt']):06d}"
+    return f"appattempt_{am['cluster']}_{int(am['app']):04d}_{int(am['attempt']):06d}" if am else ""
 
 
-def _am(row: Any) -> re.Match[str] | None:
-    """The AM's container, which the address of its logs tells."""
-    return CONTAINER_ID.search(text(row.get("amContainerLogs", "")))
+def container_name(value: Any) -> re.Match[str]:
+    """The parts of a container's id."""
+    name = CONTAINER_ID.fullmatch(text(value))
+    if not name:
+        raise ValueError(f"{value!r} is no container id")
+    return name
 
 
 def is_am(name: re.Match[str], app: AppSeen) -> bool:
@@ -211,9 +212,7 @@ def is_am(name: re.Match[str], app: AppSeen) -> bool:
 
 
 def _container(row: Any, app: AppSeen) -> ContainerSeen:
-    name = CONTAINER_ID.fullmatch(text(row["containerId"]))
-    if not name:
-        raise ValueError(f"{row['containerId']!r} is no container id")
+    name = container_name(row["containerId"])
     return ContainerSeen(
         id=name[0],
         app=app.id,

@@ -14,7 +14,7 @@ from typing import Any, Final
 from heddle.model.resources import MILLI
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.nodemanagers import TIMEOUT_S
-from heddle.yarn.live.rm_answers import CONTAINER_ID, Reading, is_am, rows_under, text, whole
+from heddle.yarn.live.rm_answers import Reading, container_name, is_am, rows_under, whole
 from heddle.yarn.live.things_seen import AppSeen, ContainerSeen, NodeSeen
 from heddle.yarn.live.wire import YarnError
 
@@ -69,9 +69,7 @@ def _busy(node: NodeSeen) -> bool:
 
 def _containers(rows: list[Any], node: NodeSeen, apps: Mapping[str, AppSeen]) -> Iterator[ContainerSeen]:
     for row in rows:
-        name = CONTAINER_ID.fullmatch(text(row["id"]))
-        if not name:
-            raise ValueError(f"{row['id']!r} is no container id")
+        name = container_name(row["id"])
         app = apps.get(f"application_{name['cluster']}_{name['app']}")
         if app is not None and row.get("state") != _OVER:
             yield ContainerSeen(
