@@ -60,10 +60,11 @@ def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
                 wait_for(lambda: len(containers_of(rm, job)) == 8, STARTS_S)
                 wait_for(lambda: application(rm, job)["state"] == "RUNNING", STARTS_S)
                 time.sleep(10)  # what was promised and has not begun is not recovered
+                wait_for(lambda: len(containers_of(rm, job)) == 8, STARTS_S)  # surplus ones are gone (test_steer.py)
                 before = containers_of(rm, job)
                 os.kill(pid_of(cluster, "rm1"), signal.SIGKILL)
                 wait_for(lambda: activate(cluster, "rm2"), STARTS_S)
-                wait_for(lambda: has_nodes(rm, 1) and containers_of(rm, job) == before, STARTS_S)
+                wait_for(lambda: has_nodes(rm, 1) and before <= containers_of(rm, job), STARTS_S)
                 steps = decisions.read_text().count("\n")
                 wait_for(lambda: decisions.read_text().count("\n") > steps + 1, STARTS_S)
                 wait_for(lambda: min(totals(rm).values()) > NODE_MB, STARTS_S)
@@ -72,7 +73,7 @@ def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
             assert as_found(rm)
             assert desk_of(rm.address).load() is None
             assert application(rm, job)["state"] == "RUNNING"
-            assert containers_of(rm, job) == before
+            assert before <= containers_of(rm, job)
 
 
 def test_tls(hadoop: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def test_a_shrinking_cluster_preempts_nobody(preempting: LocalCluster, tmp_path:
         settled_s = None
         while settled_s is None or time.monotonic() - settled_s < SEVERAL_ROUNDS_S:
             controller.step()
-            assert containers_of(rm, steady) == held
+            assert held <= containers_of(rm, steady)  # YARN may give it more for a moment (test_steer.py)
             if settled_s is None and len(containers_of(rm, other)) == 7:
                 settled_s = time.monotonic()
             time.sleep(0.5)
