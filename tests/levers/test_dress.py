@@ -144,16 +144,16 @@ def test_trailing_tasks_count_to_the_next_phase() -> None:
 # Alg. 3. 128 containers of (10, 125) fit 8 nodes of (160, 2000); delta is told in containers.
 
 
-def job(name: str, containers: int, submit_at_ms: int = 0) -> JobSpec:
-    return JobSpec(name, submit_at_ms, [StageSpec("t", (10, 125), [TaskSpec(60_000)] * containers)])
+def job(name: str, containers: int, submit_at_ms: int = 0, shape: tuple[int, int] = (10, 125)) -> JobSpec:
+    return JobSpec(name, submit_at_ms, [StageSpec("t", shape, [TaskSpec(60_000)] * containers)])
 
 
-def pools(*demands: int, delta: float = 0.125, held: tuple[int, int] = (0, 0), more: str = "") -> HandMade:
+def pools(*demands: int | JobSpec, delta: float = 0.125, held: tuple[int, int] = (0, 0), more: str = "") -> HandMade:
     """Jobs that wait for so many containers; what each pool holds, (large, small), in containers."""
     made = HandMade(
         f"dress(initial_share={delta}{more})",
         Question.PARTITION,
-        [job(f"j{i}", n) for i, n in enumerate(demands)],
+        [one if isinstance(one, JobSpec) else job(f"j{i}", one) for i, one in enumerate(demands)],
         nodes(8, 160, 2),
     )
     for number in range(len(demands)):
@@ -204,6 +204,13 @@ def test_line_8_gives_large_jobs_what_small_ones_do_not_need() -> None:
     assert delta_after_a_round(pools(4, 117)) == 11
     # No small job waits, and large ones lack nothing: literally delta would fall to 0.
     assert delta_after_a_round(pools(50)) == 16
+
+
+def test_small_jobs_that_have_just_what_they_ask_for_together_get_no_more() -> None:
+    # Of memory 8 and 4, of vcores 4 and 8: each of the two jobs wants 8, both together 12, and Ac1 = 12 (4 are held).
+    made = pools(job("a", 4, shape=(20, 125)), job("b", 4, shape=(10, 250)), 117, held=(0, 4))
+    assert delta_after_a_round(made) == 16
+    assert delta_after_a_round(pools(8, 8, 8, 8, 100, more=", alg3=literal")) == 16  # 2 x Ac1 = 32 = P1
 
 
 def test_line_11_gives_small_jobs_what_large_ones_do_not_need() -> None:

@@ -200,6 +200,16 @@ def test_the_knapsack_takes_no_more_than_waits() -> None:
     assert planned(((1024, 3000), 1), ((3072, 1000), 9)) == [1, 2]  # 7 GB + 5 vcores beat 6 + 2 and 8 + ...
 
 
+def test_the_knapsack_has_up_to_4096_cells() -> None:
+    def units(memory_mb: int) -> list[int]:
+        jobs = plain("a", (1024, 1000)), plain("b", (2048, 3000))
+        made = asked("haste", *jobs, cluster=(1, memory_mb, 63))
+        return [int(unit) for unit in made.state.table["unit"][0, :2]]
+
+    assert units(63 * 1024) == [1024, 1000]  # 64 x 64, with none of either
+    assert units(64 * 1024) == [2048, 1000]  # 65 x 64 would be too many
+
+
 def test_the_knapsack_is_of_what_is_free() -> None:
     # 5 GB and 5 vcores are free: (2, 2) twice is worth 8/8; (3, 3) and (2, 2) 10/8.
     assert planned(((2048, 2000), 9), ((3072, 3000), 9), busy=(3072, 3000)) == [1, 1]

@@ -243,6 +243,16 @@ def test_damping_stays_between_a_sixteenth_and_1_and_what_lies_beyond_is_forgott
     assert node.state.node["step"][0] == -7
 
 
+def test_no_damping_is_not_turned_into_any() -> None:
+    node = OneNode(damping=0, target_failures=25)
+    node.come_and_go(30)
+    node.come_and_go(9, EVENT_STOPPED)
+    node.begin()
+    node.report(100)
+    assert node.state.node["step"][0] == 0
+    assert node.available == 400  # all that it reserves counts for ever
+
+
 def test_what_ends_with_its_node_is_no_failure() -> None:
     node = OneNode(target_failures=1)
     node.view.node["alive"][0] = 0

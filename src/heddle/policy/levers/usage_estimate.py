@@ -9,6 +9,7 @@ budget (failure_budget.py) nothing ever moves it, and the table has that one alo
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from heddle.model.compilable import callable_too
@@ -29,9 +30,8 @@ def prepare(setup: Setup) -> dict[str, Any]:
     dampings = [damping]
     if setup.lever.parameter("target_failures") and damping > 0:
         setup.state.table["start"] = STEPS_BELOW
-        dampings = [damping * 2 ** (step / 2) for step in range(-STEPS_BELOW, 1)]
-        while dampings[-1] < 1:
-            dampings.append(min(1.0, damping * 2 ** ((len(dampings) - STEPS_BELOW) / 2)))
+        steps_to_1 = math.ceil(2 * math.log2(1 / damping))
+        dampings = [min(1.0, damping * 2 ** (step / 2)) for step in range(-STEPS_BELOW, steps_to_1 + 1)]
     return {"powers": [power for a in dampings for power in _powers(1.0 - a, per_report)]}
 
 
