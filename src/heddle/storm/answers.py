@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree
@@ -34,8 +35,7 @@ class RmAnswers:
         self.yarn, self._configured, self._bridge = yarn, configured, bridge
 
     def answer(self, asked: Asked) -> Answer:
-        parts = urlsplit(asked.target)
-        path, query, body = unquote(parts.path).removeprefix(ROOT), parse_qs(parts.query), asked.body or ""
+        (path, query), body = _path_and_query(asked.target), asked.body or ""
         if path.startswith(BRIDGE):
             return self._bridge.answer(asked, path.removeprefix(BRIDGE), query) if self._bridge else _no(path)
         if asked.method == "GET":
@@ -178,6 +178,12 @@ class RmAnswers:
         asked = json.loads(body)
         self.yarn.prioritise(found["app"], int(asked["priority"]), By.US)
         return _ok(asked)
+
+
+@lru_cache(maxsize=4096)  # processes ask for the same again and again
+def _path_and_query(target: str) -> tuple[str, dict[str, list[str]]]:
+    parts = urlsplit(target)
+    return unquote(parts.path).removeprefix(ROOT), parse_qs(parts.query)
 
 
 def queue_changes(body: str) -> list[tuple[str, str, str]]:

@@ -28,5 +28,6 @@ def wrongly_counted(live: LiveView, seen: Snapshot) -> list[str]:
 
 def wrongly_taken_for_ams(seen: Snapshot, ams: Set[str]) -> list[str]:
     """Containers that count as AMs and are none, or the other way round."""
-    wrong = [one for one in seen.containers.values() if one.is_am != (one.id in ams)]
-    return [f"{one.id} counts as {'an AM' if one.is_am else 'a task'}" for one in wrong]
+    held = seen.columns.containers
+    named = zip(map(seen.names.containers.name, held["container"].tolist()), held["is_am"].tolist(), strict=True)
+    return [f"{name} counts as {'an AM' if is_am else 'a task'}" for name, is_am in named if is_am != (name in ams)]

@@ -88,7 +88,7 @@ class Snapshot:
         return {self.names.apps.name(app): bool(well) for app, well in self.columns.ended.tolist()}
 
     def node(self, row: int) -> NodeSeen:
-        of, words = _fields(self.columns.nodes, row), self.names.words
+        of, words = _fields(self.columns.nodes, row, "total", "allocated"), self.names.words
         return NodeSeen(
             id=self.names.nodes.name(of["node"]),
             host=words.name(of["host"]),
@@ -127,7 +127,7 @@ class Snapshot:
         )
 
     def container(self, row: int) -> ContainerSeen:
-        of, names = _fields(self.columns.containers, row), self.names
+        of, names = _fields(self.columns.containers, row, "size"), self.names
         return ContainerSeen(
             id=names.containers.name(of["container"]),
             app=names.apps.name(of["app"]),
@@ -138,7 +138,7 @@ class Snapshot:
         )
 
     def queue(self, row: int) -> QueueSeen:
-        of = _fields(self.columns.queues, row)
+        of = _fields(self.columns.queues, row, "guarantee", "maximum", "used", "found_permille")
 
         def amount(name: str) -> Size | None:
             size: Size = of[name]
@@ -160,9 +160,12 @@ class Snapshot:
         )
 
 
-def _fields(rows: Rows, row: int) -> dict[str, Any]:
-    values = (tuple(value.tolist()) if isinstance(value, np.ndarray) else value for value in rows[row].tolist())
-    return dict(zip(rows.dtype.names or (), values, strict=True))
+def _fields(rows: Rows, row: int, *sizes: str) -> dict[str, Any]:
+    """One row's values by name; `sizes`: those that have one for each resource."""
+    of = dict(zip(rows.dtype.names or (), rows[row].tolist(), strict=True))
+    for name in sizes:
+        of[name] = tuple(of[name].tolist())
+    return of
 
 
 def _told(share: float) -> float | None:

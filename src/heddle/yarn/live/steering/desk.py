@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +50,21 @@ class Desk:
     folder: Path
     world: World = REAL
 
-    @property
+    @cached_property
     def baseline_file(self) -> Path:
         return self.folder / "baseline.json"
+
+    @cached_property
+    def _beat_file(self) -> Path:
+        return self.folder / "beat"
+
+    @cached_property
+    def _paused_file(self) -> Path:
+        return self.folder / "paused"
+
+    @cached_property
+    def _ending_file(self) -> Path:
+        return self.folder / "ending"
 
     def lock(self) -> AbstractContextManager[None]:
         return self.world.files.lock(
@@ -94,32 +107,32 @@ class Desk:
             self.world.files.remove(self.baseline_file)
 
     def beat(self) -> None:
-        with _written(self.folder / "beat"):
-            self.world.files.overwrite(self.folder / "beat", f"{self.world.clock.monotonic():020.3f}".encode())
+        with _written(self._beat_file):
+            self.world.files.overwrite(self._beat_file, f"{self.world.clock.monotonic():020.3f}".encode())
 
     def beat_age_s(self) -> float:
         try:
-            return self.world.clock.monotonic() - float(self.world.files.read(self.folder / "beat"))
+            return self.world.clock.monotonic() - float(self.world.files.read(self._beat_file))
         except (OSError, ValueError):
             return float("inf")
 
     @property
     def paused(self) -> bool:
-        return self.world.files.exists(self.folder / "paused")
+        return self.world.files.exists(self._paused_file)
 
     def pause(self, wanted: bool) -> None:
         if wanted:
-            self.world.files.overwrite(self.folder / "paused", b"")
+            self.world.files.overwrite(self._paused_file, b"")
         else:
-            self.world.files.remove(self.folder / "paused")
+            self.world.files.remove(self._paused_file)
 
     def ask_to_end(self, session: str) -> None:
         """Only the session of this name heeds it, so that what is left of it ends no later one."""
-        self.world.files.overwrite(self.folder / "ending", session.encode())
+        self.world.files.overwrite(self._ending_file, session.encode())
 
     def is_to_end(self, session: str) -> bool:
         try:
-            return self.world.files.read(self.folder / "ending") == session.encode()
+            return self.world.files.read(self._ending_file) == session.encode()
         except OSError:
             return False
 
