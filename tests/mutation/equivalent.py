@@ -1,3 +1,10 @@
 """Mutants that no test can tell from the source, by name, with the reason."""
 
-EQUIVALENT: dict[str, str] = {}
+EQUIVALENT: dict[str, str] = {
+    "src/heddle/policy/levers/haste_initial.py:value_of:> -> >=:0": (
+        "only an allowance of 0 is let in as well, and compiled code divides by 0 to 0: nothing is added"
+    ),
+    "src/heddle/sim/containers/physics.py:renew_rates:> -> >=:2": (
+        "given * capacity // capped is what was given where both are equal"
+    ),
+}
