@@ -10,6 +10,7 @@ from heddle.model.cluster import Cluster, Faults, Level, Node, Physics, Timing
 from heddle.model.errors import BadInput
 from heddle.model.workload import EXECUTORS
 from heddle.policy.parse import parse_policy
+from heddle.record.run import Run
 from heddle.run import simulate
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
 from heddle.traces.catalogue import make_workload, suggested_cluster
@@ -50,6 +51,15 @@ def test_it_adds_up_with_lost_nodes_failing_tasks_and_a_smaller_allowance() -> N
     assert amount(ledger, "outside") > 0
     for r in range(2):
         assert sum(line.amounts[r] for line in ledger.lines) == ledger.total[r]
+
+
+def test_where_its_record_is_cut_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    workload, cluster = make_workload("mix(jobs=12)", 1), suggested_cluster("mix(jobs=12)")
+    run = simulate(workload, cluster, parse_policy("capacity"), record=True)
+    whole = waste_ledger(run)
+    begin, end = whole.begin_ms, whole.end_ms
+    monkeypatch.setattr(Run, "time_cuts", lambda _: [begin, (begin + end) // 2, end])
+    assert waste_ledger(run) == whole
 
 
 def test_one_task_by_hand() -> None:
