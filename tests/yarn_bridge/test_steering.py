@@ -19,6 +19,7 @@ from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 from heddle.yarn.live.applying.seen import Limits
+from heddle.yarn.live.applying.table_knob import BridgeKnob
 from heddle.yarn.live.applying.turn import Verdict
 from heddle.yarn.live.applying.wanted import without_knob
 from heddle.yarn.live.bridge.checking import addresses, check, switch_off, switch_on
@@ -118,6 +119,12 @@ def one_step(working: Session) -> Step:
     step = working.step()
     assert step is not None
     return step
+
+
+@pytest.mark.parametrize(("every_s", "lease_s"), [(5.0, 15.0), (0.1, 2.0), (20.0, 30.0)])
+def test_a_table_lasts_three_steps_and_never_longer_than_the_session(every_s: float, lease_s: float) -> None:
+    knob = BridgeKnob.for_steps(BridgeEndpoint(RmClient("nobody:8088")), frozenset(), every_s, 30.0)
+    assert (knob.lease_ms, knob.hold_ms) == (1000 * lease_s, 1500 * every_s)
 
 
 def test_declared_data_becomes_vetoes_in_the_table(rm: FakeRm, client: RmClient, desk: Desk) -> None:
