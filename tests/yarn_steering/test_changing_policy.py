@@ -10,8 +10,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from heddle.policy.parse import parse_policy
+from heddle.yarn.live.applying.handing_over import HandingOver
+from heddle.yarn.live.applying.ownership import Ownership
 from heddle.yarn.live.applying.seen import Limits
-from heddle.yarn.live.applying.standing import PRIORITIES, QUEUES, SIZES
+from heddle.yarn.live.applying.standing import PRIORITIES, QUEUES, SIZES, Standing
 from heddle.yarn.live.applying.turn import Cause, Turn, Verdict
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Settings, Step
@@ -236,3 +238,11 @@ def test_one_that_was_never_in_force_has_learnt(cluster: FakeCluster, world: Fak
     late, all_along = first_turns(5), first_turns(0)
     assert [turn.wanted for turn in late] == [turn.wanted for turn in all_along]
     assert {turn.wanted[0] > OWN[turn.name] for turn in late} == {True}
+
+
+def test_a_node_that_is_away_is_owed_its_size_and_an_application_that_is_over_nothing() -> None:
+    handing_over, size = HandingOver(), Standing(sizes={"n": OWN})
+    handing_over.begin(Ownership(size | Standing(priorities={"app": 0})))
+    gone = [Turn(SIZES, "n", None, OWN), Turn(PRIORITIES, "app", None, 0)]
+    handing_over.saw([turn._replace(verdict=Verdict.AWAY) for turn in gone])
+    assert handing_over.owed == size
