@@ -28,9 +28,6 @@ class Contents:
         told = json.loads(text)
         return cls({piece: frozenset(inside) for piece, inside in told["pieces"].items()}, frozenset(told["ran"]))
 
-    def is_compiled(self, mutant: Mutant) -> bool:
-        return any(function_of(mutant) in inside for inside in self.pieces.values())
-
     def carry(self, folder: Path, into: Path, mutant: Mutant) -> None:
         """Links into a mutant's folder what does not contain it."""
         if folder == into or self._is_everywhere(mutant):
@@ -53,6 +50,10 @@ class Contents:
 
     def pieces_in(self, folders: Iterable[Path]) -> set[Path]:
         return {file for folder in folders for file in folder.rglob("*") if piece_of(file) in self.pieces}
+
+    def pieces_with(self, mutant: Mutant, folders: Iterable[Path]) -> set[Path]:
+        """What is compiled there and contains it."""
+        return {file for file in self.pieces_in(folders) if function_of(mutant) in self.pieces[piece_of(file)]}
 
 
 def function_of(mutant: Mutant) -> str:

@@ -124,12 +124,21 @@ def test_what_does_not_contain_a_mutant_is_carried_over(tmp_path: Path) -> None:
         (tmp_path / "old" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "old" / name).write_text(name)
 
+    def mutant(function: str, file: str = "src/heddle/sim/a.py") -> Mutant:
+        return Mutant(file, function, 0, "+", "-", (1, 0), (1, 1))
+
     def carried(function: str, file: str = "src/heddle/sim/a.py") -> set[str]:
         into = tmp_path / f"of {function} in {file.replace('/', '-')}"
-        contents.carry(tmp_path / "old", into, Mutant(file, function, 0, "+", "-", (1, 0), (1, 1)))
+        contents.carry(tmp_path / "old", into, mutant(function, file))
         return {str(path.relative_to(into)) for path in into.rglob("*") if path.is_file()}
 
-    begin, hook = files[1], files[-1]
+    def compiled_with(function: str) -> set[str]:
+        found = contents.pieces_with(mutant(function), [tmp_path / "old"])
+        return {str(path.relative_to(tmp_path / "old")) for path in found}
+
+    end, begin, hook = files[0], files[1], files[-1]
+    assert compiled_with("helper") == {end, *files[4:6]}
+    assert compiled_with("plain") == set()  # so it need not be compiled again
     assert carried("helper") == {begin, hook}  # neither the unit that calls it, nor itself, nor what nobody knows
     assert carried("plain") == {name for name in files if "unknown" not in name and name != "compiling"}
     assert carried("declare") == carried("") == carried("any", "src/heddle/sim/numba/units.py") == set()

@@ -88,7 +88,7 @@ class Copy:
             file.write_text(whole, encoding="utf-8")
             for name in set(self._compiled()) - before:
                 shutil.rmtree(self._code / name)
-        if ran.status == PASSED and contents.is_compiled(mutant) and not new:
+        if ran.status == PASSED and contents.pieces_with(mutant, folders) and not new:
             raise SystemExit(f"{mutant.name}: nothing of it was compiled")
         if ran.status < 0:
             return "out of time", ran
