@@ -35,7 +35,13 @@ TARGETS = (
     Target(
         "applier",
         "src/heddle/yarn/live/applying",
-        ("tests/yarn_steering", "tests/sim/test_knobs.py", "tests/yarn_live", "tests/yarn_bridge"),
+        (
+            "tests/yarn_steering",
+            "tests/sim/test_knobs.py",
+            "tests/yarn_live",
+            "tests/yarn_bridge",
+            "tests/property/test_knobs_equal_reference.py",
+        ),
         compiled=False,
     ),
     Target(
