@@ -241,8 +241,9 @@ def test_one_that_was_never_in_force_has_learnt(cluster: FakeCluster, world: Fak
 
 
 def test_a_node_that_is_away_is_owed_its_size_and_an_application_that_is_over_nothing() -> None:
-    handing_over, size = HandingOver(), Standing(sizes={"n": OWN})
+    own = 8192, 8000
+    handing_over, size = HandingOver(), Standing(sizes={"n": own})
     handing_over.begin(Ownership(size | Standing(priorities={"app": 0})))
-    gone = [Turn(SIZES, "n", None, OWN), Turn(PRIORITIES, "app", None, 0)]
+    gone = [Turn(SIZES, "n", None, own), Turn(PRIORITIES, "app", None, 0)]
     handing_over.saw([turn._replace(verdict=Verdict.AWAY) for turn in gone])
     assert handing_over.owed == size

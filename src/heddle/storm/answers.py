@@ -35,7 +35,7 @@ class RmAnswers:
         self.yarn, self._configured, self._bridge = yarn, configured, bridge
 
     def answer(self, asked: Asked) -> Answer:
-        (path, query), body = _path_and_query(asked.target), asked.body or ""
+        (path, query), body = path_and_query(asked.target), asked.body or ""
         if path.startswith(BRIDGE):
             return self._bridge.answer(asked, path.removeprefix(BRIDGE), query) if self._bridge else _no(path)
         if asked.method == "GET":
@@ -181,7 +181,7 @@ class RmAnswers:
 
 
 @lru_cache(maxsize=4096)  # processes ask for the same again and again
-def _path_and_query(target: str) -> tuple[str, dict[str, list[str]]]:
+def path_and_query(target: str) -> tuple[str, dict[str, list[str]]]:
     parts = urlsplit(target)
     return unquote(parts.path).removeprefix(ROOT), parse_qs(parts.query)
 

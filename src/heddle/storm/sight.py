@@ -8,10 +8,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
 
 from heddle.model.resources import MILLI
-from heddle.storm.answers import ROOT, queue_changes
+from heddle.storm.answers import path_and_query, queue_changes
 from heddle.storm.machine import Asked
 from heddle.storm.network import Told
 from heddle.storm.truth import Place
@@ -70,7 +69,7 @@ class Sight:
 
 
 def path_of(target: str) -> str:
-    return unquote(urlsplit(target).path).removeprefix(ROOT)
+    return path_and_query(target)[0]
 
 
 def may_kill(asked: Asked) -> bool:
