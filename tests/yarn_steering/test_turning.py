@@ -63,6 +63,22 @@ def test_admission_becomes_the_am_share_of_each_leaf(burst: FakeRm, client: RmCl
     assert desk.load() is None
 
 
+@pytest.mark.parametrize(("others_mb", "share"), [(8192, "0.5"), (8193, "0.75")])
+def test_the_am_share_is_of_the_guarantee_only_where_that_is_more(
+    others_mb: int, share: str, client: RmClient, desk: Desk, rm: FakeRm
+) -> None:
+    """Each leaf is guaranteed 8192 MB and 8 vcores, and may have what the other left: 12 vcores. An AM needs 6."""
+    rm.leaves = {"default": (50.0, 100.0), "batch": (50.0, 100.0)}
+    rm.end_app(next(iter(rm.apps.values())))
+    other, waiting = rm.add_app(queue="batch"), rm.add_app()
+    rm.start_am(other, "a:1", 4096, 2)
+    rm.allocate(other, "b:1", others_mb - 4096, 2)
+    waiting.asks = [(0, 1024, 6, 1)]
+    with session(client, desk, "max-running(jobs=2)").at_work() as working:
+        working.step()
+        assert rm.settings[DEFAULT_AM_SHARE] == share
+
+
 def test_only_the_named_queues_are_touched(burst: FakeRm, client: RmClient, desk: Desk) -> None:
     policy, batch = "smallest-first+max-running(jobs=2)", frozenset({"root.batch"})
     theirs = burst.add_app(queue="batch")
