@@ -81,6 +81,7 @@ def _swaps(text: str) -> Iterator[tuple[str, str, str, Place, Place]]:
     tokens = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type != tokenize.COMMENT]
     tree = ast.parse(text)
     for node, function in _code(tree, ""):
+        swapped: list[tuple[ast.AST, ast.expr, ast.expr]]
         if isinstance(node, ast.Compare):
             operands = [node.left, *node.comparators]
             swapped = list(zip(node.ops, operands, node.comparators, strict=False))
