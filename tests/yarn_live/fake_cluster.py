@@ -97,6 +97,7 @@ class FakeCluster:
         self.leaves = {"default": (75.0, 100.0), "batch": (25.0, 50.0)}  # percent: guarantee, maximum
         self.settings: dict[str, str] = {}  # of the scheduler, by full name
         self.am_share = 0.1  # of leaves that have none of their own
+        self.preempts_within = False  # each leaf
         self.info: dict[str, Any] = {
             "clusterInfo": {"id": CLUSTER_AT_MS, "startedOn": CLUSTER_AT_MS, "state": "STARTED", "haState": "ACTIVE",
                             "resourceManagerVersion": "3.4.2", "hadoopVersion": "3.4.2"}
@@ -294,6 +295,7 @@ class FakeCluster:
             "userLimit": 100,
             "userLimitFactor": 1.0,
             "maxParallelApps": 2**31 - 1,
+            "intraQueuePreemptionDisabled": not self.preempts_within,
         }
         return {
             "type": "capacityScheduler",

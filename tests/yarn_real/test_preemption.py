@@ -1,16 +1,17 @@
-"""A real YARN that preempts: nodes that we make smaller must not cost anybody a container."""
+"""A real YARN that preempts: what we change must not cost anybody a container."""
 
 import getpass
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
 from heddle.policy.parse import parse_policy
 from heddle.yarn.live.applying.seen import Limits
-from heddle.yarn.live.applying.turn import Cause
+from heddle.yarn.live.applying.turn import Cause, Verdict
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Controller, Settings
 from heddle.yarn.testbed.local.cluster import LocalCluster, bring_up, take_down
@@ -25,9 +26,10 @@ from .live import PATIENT_S, STARTS_S, application, containers_of, small, totals
 
 HELD_MB = 7 * 256  # of a job: less than its queue's half of the cluster, more than half of what it holds itself
 SEVERAL_ROUNDS_S = 6
+WITHIN = "yarn.resourcemanager.monitor.capacity.preemption.intra-queue-preemption.enabled"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def preempting(hadoop: None) -> Iterator[LocalCluster]:
     queues = (("steady", 50), ("other", 50))
     layout = Layout(NODES, NODE_MB, NODE_VCORES, port=free_port(), queues=queues, preemption=True)
@@ -63,3 +65,25 @@ def test_a_shrinking_cluster_preempts_nobody(preempting: LocalCluster, tmp_path:
         assert application(rm, steady)["preemptedResourceMB"] == 0
         assert causes == {Cause.PREEMPTION}
         assert sum(totals(rm).values()) / 2 >= HELD_MB
+
+
+def test_priorities_stay_where_yarn_preempts_within_a_queue(preempting: LocalCluster, tmp_path: Path) -> None:
+    with RmClient(preempting.layout.rm, timeout_s=PATIENT_S, user=getpass.getuser()) as rm:
+        submitter = Submitter(rm, tmp_path / "staging", master_jar(preempting.layout.hadoop))
+        app = submitter.submit(job("steady"), 0)
+        wait_for(lambda: len(containers_of(rm, app)) == 7, STARTS_S)
+        shadow = Controller(rm, parse_policy("smallest-first"), lambda node: node.total, Settings(shadow=True))
+        for enabled, verdict in (("false", Verdict.SHADOW), ("true", Verdict.LEFT_ALONE), ("false", Verdict.SHADOW)):
+            configure(preempting.layout.rm, WITHIN, enabled)
+            found = {turn.verdict for turn in shadow.step().of("priorities")}
+            assert found == {verdict}, enabled
+
+
+def configure(rm: str, name: str, value: str) -> None:
+    """A setting of the whole scheduler, live."""
+    entry = f"<entry><key>{name}</key><value>{value}</value></entry>"
+    body = f"<sched-conf><global-updates>{entry}</global-updates></sched-conf>".encode()
+    address = f"{rm}/ws/v1/cluster/scheduler-conf?user.name={getpass.getuser()}"
+    asked = Request(address, body, {"Content-Type": "application/xml"}, method="PUT")
+    with urlopen(asked, timeout=PATIENT_S) as answer:
+        assert answer.status == 200

@@ -228,6 +228,20 @@ GUARDS: Final = (
         ),
     ),
     Guard(
+        "YARN preempts where pools move", "preemption.leave_pools", f"{APPLYING}/preemption.py",
+        "    if not any(map(_moves_a_pool, turns)) or not seen.may_preempt():", "    if True:",
+        (f"{FAKE}/test_preemption.py::test_preemption_that_is_switched_on_later_stops_pools_and_the_end_puts_them_back",),
+    ),
+    Guard(
+        "YARN preempts within a queue", "preemption.leave_priorities", f"{APPLYING}/preemption.py",
+        "    preempting = {queue.name for queue in seen.queues if queue.preempts_within}",
+        "    preempting = set[str]()",
+        (
+            f"{FAKE}/test_preemption.py::test_priorities_are_not_changed_in_a_leaf_that_preempts",
+            "tests/yarn_real/test_preemption.py::test_priorities_stay_where_yarn_preempts_within_a_queue",
+        ),
+    ),
+    Guard(
         "a ResourceManager that does not say whether it preempts", "rm_knobs.may_preempt", f"{APPLYING}/rm_knobs.py",
         "    return any(value != \"false\" for value in (*told, live))",
         "    return any(value == \"true\" for value in (*told, live))",

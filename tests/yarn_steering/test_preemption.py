@@ -1,17 +1,21 @@
-"""Where YARN preempts, or may: nodes do not shrink below what queues hold of their guarantees."""
+"""Where YARN preempts, or may: nothing that is changed makes it take a container away."""
 
 import pytest
 
+from heddle.model.errors import RunRefused
 from heddle.policy.parse import parse_policy
-from heddle.yarn.live.applying.preemption import keep_guarantees
+from heddle.yarn.live.applying.preemption import keep_guarantees, leave_pools, leave_priorities
 from heddle.yarn.live.applying.rm_knobs import may_preempt
 from heddle.yarn.live.applying.seen import Seen
-from heddle.yarn.live.applying.turn import Cause, Turn
+from heddle.yarn.live.applying.turn import Cause, Turn, Verdict
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Controller, Settings
+from heddle.yarn.live.steering.desk import Desk
 from heddle.yarn.live.things_seen import NodeSeen, QueueSeen, Size
 from heddle.yarn.live.wire import YarnError
 from yarn_live.fake_rm import FakeRm
+
+from .test_turning import moved, no_watchdog, session  # noqa: F401  # a fixture
 
 MONITOR = "yarn.resourcemanager.scheduler.monitor.enable"
 NODES = {name: NodeSeen(name, name, "", "RUNNING", "", (8192, 8000), (0, 0), 0, 0.0, 0, 0.0) for name in ("a", "b")}
@@ -112,3 +116,91 @@ def test_an_rm_that_is_away_answers_nothing(rm: FakeRm) -> None:
     rm.delay_s = 1.0
     with RmClient(rm.address, timeout_s=0.2) as hasty, pytest.raises(YarnError):
         may_preempt(hasty)
+
+
+SHARES = Turn("queues", "root.pool-0", {"capacity": "90"}, {"capacity": "80"})
+WITH_AMS = Turn(
+    "queues", "root.pool-0", {"capacity": "90", "maximum-am-resource-percent": "0.1"},
+    {"capacity": "80", "maximum-am-resource-percent": "0.2"},
+)  # fmt: skip
+MOVE = Turn("leaves", "app-1", "root.pool-1", "root.pool-0")
+AMS = Turn("queues", "root.pool-0", {"maximum-am-resource-percent": "0.1"}, {"maximum-am-resource-percent": "0.2"})
+
+
+def test_pools_stay_as_they_are_where_yarn_may_preempt() -> None:
+    asked = []
+    handed_back = (turn._replace(cause=Cause.HANDOVER) for turn in (SHARES, WITH_AMS))
+    turns = (SHARES, WITH_AMS, MOVE, AMS, *handed_back)
+    held = leave_pools(turns, Seen(may_preempt=lambda: asked.append(1) is None))
+    alone = [(turn.verdict, turn.cause) for turn in held]
+    left = Verdict.LEFT_ALONE, Cause.PREEMPTION
+    assert alone == [left, (None, Cause.PREEMPTION), left, (None, Cause.LEVER), left, left]
+    assert held[1][2:4] == (AMS.before, AMS.wanted)  # an AM share moves nobody
+    assert leave_pools(turns, Seen(may_preempt=lambda: False)) == turns
+    assert len(asked) == 1
+
+
+def test_where_no_pool_moves_nobody_is_asked() -> None:
+    settled = SHARES._replace(wanted=SHARES.before), MOVE._replace(verdict=Verdict.AWAY), AMS
+    assert leave_pools(settled, Seen(may_preempt=lambda: pytest.fail("asked"))) == settled
+
+
+def test_priorities_stay_as_they_are_where_yarn_preempts_by_them() -> None:
+    queues = QueueSeen("root.a", 500, 1000, preempts_within=True), QueueSeen("root.b", 500, 1000)
+    seen = Seen(queues=queues, queue_of={"app-1": "root.a", "app-2": "root.b", "app-3": "root.a"})
+    turns = tuple(Turn("priorities", app, 0, 5) for app in ("app-1", "app-2"))
+    held = leave_priorities((*turns, Turn("priorities", "app-3", 5, 5)), seen)
+    assert [turn.verdict for turn in held] == [Verdict.LEFT_ALONE, None, None]  # the last one changes nothing
+
+
+@pytest.fixture
+def pools(rm: FakeRm) -> FakeRm:
+    """A job that asks for most of the cluster, in the pool of small ones."""
+    rm.leaves, rm.am_share = {"pool-0": (90.0, 100.0), "pool-1": (10.0, 100.0)}, 0.9
+    rm.configured["yarn.cluster.max-application-priority"] = "10"
+    (app,) = rm.apps.values()
+    app.queue, app.asks = "pool-1", [(20, 1024, 1, 100)]
+    return rm
+
+
+POOLS = "capacity+smallest-first+small-pool(share=0.2, theta=0.2)"
+
+
+def test_pools_are_refused_on_a_yarn_that_preempts(pools: FakeRm, client: RmClient, desk: Desk) -> None:
+    pools.configured[MONITOR] = "true"
+    with pytest.raises(RunRefused, match=f"kill containers.*{MONITOR}"), session(client, desk, POOLS).at_work():
+        pass
+    assert not pools.settings
+
+
+def test_preemption_that_is_switched_on_later_stops_pools_and_the_end_puts_them_back(
+    pools: FakeRm, client: RmClient, desk: Desk
+) -> None:
+    (app,) = pools.apps.values()
+    with session(client, desk, POOLS).at_work() as working:
+        assert {turn.what for turn in moved(working.step())} >= {"queues", "leaves"}
+        assert app.queue == "root.pool-0"
+        pools.settings[MONITOR] = "true"
+        another = pools.add_app(queue="pool-1")
+        pools.start_am(another, "a:1", 1024, 1)
+        another.asks = [(20, 1024, 1, 100)]
+        for _ in range(2):
+            step = working.step()
+            assert step is not None
+            held = {turn.name for turn in step.of("leaves") if turn.cause is Cause.PREEMPTION}
+            assert held == {another.id}
+        assert another.queue == "pool-1"
+    assert app.queue.rpartition(".")[2] == "pool-1"
+    assert pools.settings == {MONITOR: "true"}
+
+
+@pytest.mark.parametrize("preempts", [False, True])
+def test_priorities_are_not_changed_in_a_leaf_that_preempts(
+    preempts: bool, rm: FakeRm, client: RmClient, desk: Desk
+) -> None:
+    rm.configured["yarn.cluster.max-application-priority"] = "10"
+    rm.preempts_within = preempts
+    rm.add_app().asks = [(0, 1024, 1, 1)]
+    with session(client, desk, "smallest-first").at_work() as working:
+        working.step()
+        assert any(app.priority for app in rm.apps.values()) is not preempts

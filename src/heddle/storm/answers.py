@@ -151,6 +151,7 @@ class RmAnswers:
                 "absoluteMaxCapacity": 100.0,
                 "resourcesUsed": _resource(self.yarn.held_by_queue(leaf)),
                 "configuredMaxAMResourceLimit": float(self.yarn.settings.get(f"{PREFIX}.{leaf}.{AM_SHARE}", 0.1)),
+                "intraQueuePreemptionDisabled": True,
                 "orderingPolicyInfo": ORDERING if self._bridge and leaf in self._bridge.leaves else "fifo",
             }
             for leaf in LEAF_NAMES

@@ -50,6 +50,7 @@ QUEUE: Final = np.dtype(
         ("guarantee", *_SIZE), ("maximum", *_SIZE), ("guaranteed", np.float64), ("used", *_SIZE),
         ("am_share_permille", np.int64),  # as it was found
         ("found_permille", np.int64, (2,)),  # guarantee and maximum before we set them
+        ("preempts_within", np.int64),
     ],
     align=True,
 )  # fmt: skip

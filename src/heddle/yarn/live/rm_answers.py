@@ -236,6 +236,7 @@ def _queues(row: Any, above: str) -> Iterable[QueueSeen]:
         guaranteed=number(row["absoluteCapacity"]) / 100 if "absoluteCapacity" in row else None,
         used=_size(row["resourcesUsed"]) if "resourcesUsed" in row else None,
         am_share_permille=round(MILLI * number(row.get("configuredMaxAMResourceLimit", -1 / MILLI))),
+        preempts_within=row.get("intraQueuePreemptionDisabled") is not True,
     )
     for child in rows_under(row, "queues", "queue"):
         yield from _queues(child, name)

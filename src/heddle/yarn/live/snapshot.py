@@ -157,6 +157,7 @@ class Snapshot:
             used=amount("used"),
             am_share_permille=of["am_share_permille"],
             found_permille=amount("found_permille"),
+            preempts_within=bool(of["preempts_within"]),
         )
 
 
@@ -222,5 +223,5 @@ def _queue_row(names: Names, queue: QueueSeen) -> tuple[Any, ...]:
         names.queues.number(queue.name), queue.guarantee_permille, queue.maximum_permille, queue.user_limit_percent,
         queue.user_limit_factor_milli, queue.max_running_jobs, queue.guarantee or untold, queue.maximum or untold,
         math.nan if queue.guaranteed is None else queue.guaranteed, queue.used or untold, queue.am_share_permille,
-        queue.found_permille or untold,
+        queue.found_permille or untold, queue.preempts_within,
     )  # fmt: skip

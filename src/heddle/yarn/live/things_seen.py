@@ -106,3 +106,4 @@ class QueueSeen:
     used: Size | None = None  # all that it holds, wherever
     am_share_permille: int = -1  # as it was found; -1: not told
     found_permille: tuple[int, int] | None = None  # guarantee and maximum before we set them; None: as they are
+    preempts_within: bool = False  # YARN may take from one of its applications what another waits for, by priority

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from heddle.model.resources import MEMORY, MILLI, VCORES
-from heddle.yarn.live.applying.preemption import keep_guarantees
+from heddle.yarn.live.applying.preemption import keep_guarantees, leave_pools, leave_priorities
 from heddle.yarn.live.applying.seen import Seen
 from heddle.yarn.live.applying.standing import QUEUES, SIZES
 from heddle.yarn.live.applying.turn import Cause, Turn, Turns
@@ -124,6 +124,8 @@ GUARDS: Final[tuple[Guard, ...]] = (
     stay_inside,
     leave_to_others,
     leave_what_was_decommissioned,
+    leave_pools,
+    leave_priorities,
     keep_what_is_allocated,
     cap_overcommit,
     rise_slowly,

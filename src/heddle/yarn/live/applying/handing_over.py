@@ -50,7 +50,7 @@ class HandingOver:
         if turn.verdict is Verdict.AWAY:  # a node may come back as we made it; an application is over
             return None if turn.what == SIZES else knob
         if turn.verdict is Verdict.LEFT_ALONE:
-            return None if turn.cause in (Cause.STRANGE, Cause.DECOMMISSIONED) else knob
+            return None if turn.cause in (Cause.STRANGE, Cause.DECOMMISSIONED, Cause.PREEMPTION) else knob
         return knob if turn.verdict is Verdict.UNCHANGED and _is_back(turn, found) else None
 
 

@@ -1,9 +1,14 @@
-"""The guard for a YARN that preempts: a queue's guarantee is a share of what nodes promise, and falls when they shrink.
+"""The guards for a YARN that preempts: nothing that we change may make it take a container away.
 
-A queue that holds no more than its guarantee is never preempted from. So, where YARN may preempt, nodes are not made
-smaller than keeps every guarantee at or above what its queue holds; while a queue holds more, they are not made smaller
-at all. What grows is not counted on, since a change may fail. On labelled nodes guarantees are shares of their label's
-nodes, which are not looked at: those are never made smaller there. Nor are any where queues cannot be read (Fair).
+A queue that holds no more than its guarantee, a share of what nodes promise, is never preempted from. So, where YARN
+may preempt, nodes are not made smaller than keeps every guarantee at or above what its queue holds; while a queue holds
+more, they are not made smaller at all. What grows is not counted on, since a change may fail. On labelled nodes
+guarantees are shares of their label's nodes, which are not looked at: those are never made smaller there. Nor are any
+where queues cannot be read (Fair).
+
+Pools are queues whose guarantees follow the policy and between which applications move. A queue that is to have less
+mostly holds more at that moment, so where YARN may preempt, pools stay as they are. Where it preempts within a queue,
+by priority, so do the priorities of its applications.
 """
 
 from __future__ import annotations
@@ -12,13 +17,14 @@ from typing import Final
 
 from heddle.model.resources import MEMORY, VCORES
 from heddle.yarn.live.applying.seen import Seen
-from heddle.yarn.live.applying.standing import SIZES
+from heddle.yarn.live.applying.standing import GUARANTEE, LEAVES, MAXIMUM, PRIORITIES, QUEUES, SIZES, same
 from heddle.yarn.live.applying.turn import Cause, Turn, Turns
 from heddle.yarn.live.queue_rows import ROOT
 from heddle.yarn.live.things_seen import QueueSeen, Size
 
 # What levers want gives way first; a machine that is full, or of which nothing is known, only if that is not enough.
 _OF_LEVERS: Final = frozenset({Cause.LEVER, Cause.CAP, Cause.RISE, Cause.LARGEST})
+_SHARES: Final = frozenset({GUARANTEE, MAXIMUM})
 
 
 def keep_guarantees(turns: Turns, seen: Seen) -> Turns:
@@ -32,6 +38,37 @@ def keep_guarantees(turns: Turns, seen: Seen) -> Turns:
             break
         turns = tuple(_not_smaller(turn) if _is_open_size(turn) and turn.cause in causes else turn for turn in turns)
     return turns
+
+
+def leave_pools(turns: Turns, seen: Seen) -> Turns:
+    """Where YARN may preempt, no queue gets another share, and no application another queue."""
+    if not any(map(_moves_a_pool, turns)) or not seen.may_preempt():
+        return turns
+    return tuple(_without_shares(turn) if _moves_a_pool(turn) else turn for turn in turns)
+
+
+def leave_priorities(turns: Turns, seen: Seen) -> Turns:
+    """Where YARN preempts within a queue, its applications keep their priorities."""
+    preempting = {queue.name for queue in seen.queues if queue.preempts_within}
+
+    def is_held(turn: Turn) -> bool:
+        return turn.what == PRIORITIES and _is_open(turn) and seen.queue_of.get(turn.name) in preempting
+
+    return tuple(turn.left_alone(Cause.PREEMPTION) if is_held(turn) else turn for turn in turns)
+
+
+def _moves_a_pool(turn: Turn) -> bool:
+    of_pools = turn.what == LEAVES or (turn.what == QUEUES and not _SHARES.isdisjoint(turn.wanted))
+    return of_pools and _is_open(turn)
+
+
+def _without_shares(turn: Turn) -> Turn:
+    """Of a queue, the AM share that a policy wants may still be set. What is handed back waits as a whole."""
+    others = turn.wanted.keys() - _SHARES if turn.what == QUEUES and turn.cause is not Cause.HANDOVER else ()
+    if not others:
+        return turn.left_alone(Cause.PREEMPTION)
+    before, wanted = ({key: value[key] for key in others} for value in (turn.before, turn.wanted))
+    return turn._replace(before=before, wanted=wanted, cause=Cause.PREEMPTION)
 
 
 def _after_shrinking(turns: Turns, seen: Seen) -> Size:
@@ -54,6 +91,10 @@ def _is_covered(queue: QueueSeen, promised: Size) -> bool:
     if queue.used is None or queue.guaranteed is None:
         return False
     return all(held <= queue.guaranteed * whole for held, whole in zip(queue.used, promised, strict=True))
+
+
+def _is_open(turn: Turn) -> bool:
+    return turn.verdict is None and not same(turn.what, turn.before, turn.wanted)
 
 
 def _is_open_size(turn: Turn) -> bool:

@@ -130,6 +130,11 @@ def missing_knobs(client: RmClient, policy: Policy, queues: tuple[QueueSeen, ...
             f"{levers[Question.PARTITION].name} shares the cluster between {' and '.join(pools)}: exactly these"
             f" must be the queues below root in capacity-scheduler.xml (there are {', '.join(sorted(below_root))})"
         )
+    if pools and may_preempt(client):
+        missing.append(
+            f"{levers[Question.PARTITION].name} changes the shares of queues, and a YARN that preempts would kill"
+            f" containers of the queue that gets less: set {_MONITOR} to false in yarn-site.xml"
+        )
     return "; ".join(missing)
 
 

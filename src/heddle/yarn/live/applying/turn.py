@@ -31,7 +31,7 @@ class Cause(StrEnum):
     CAP = "cap"  # as much as may be promised at most
     RISE = "rise"  # as much more as may be promised at once
     LARGEST = "largest"  # one node stays as large as it was, so that no request becomes too large for the cluster
-    PREEMPTION = "preemption"  # made smaller, queues would be due less than they hold, and YARN would preempt
+    PREEMPTION = "preemption"  # YARN might preempt: a queue would be due less than it holds, or priorities would differ
     STRANGE = "strange"  # it stands where neither we nor anybody before us had put it: wait and see
     FOREIGN = "foreign"  # somebody else has changed it: it is theirs
     OUTSIDE = "outside"  # not among what may be steered
