@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
+from operator import gt
 from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree
@@ -14,8 +15,8 @@ from heddle.stock_yarn.sight import app_id, app_number, node_id
 from heddle.storm.bridge import SimulatedBridge
 from heddle.storm.machine import Asked
 from heddle.storm.truth import By
-from heddle.storm.yarn import EPOCH_MS, LEAF_NAMES, PREFIX, SimulatedYarn
-from heddle.yarn.live.applying.standing import AM_SHARE
+from heddle.storm.yarn import EPOCH_MS, WITHOUT_LIMIT, SimulatedYarn
+from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM
 from heddle.yarn.live.bridge.endpoint import PATH as BRIDGE
 from heddle.yarn.live.bridge.leaves import ORDERING
 from heddle.yarn.live.columns import Rows
@@ -25,6 +26,8 @@ from heddle.yarn.live.things_seen import AppSeen, NodeSeen, Size
 
 ROOT: Final = "/ws/v1/cluster"
 _OF_APP: Final = re.compile(r"/apps/(?P<app>[^/]+)(?P<rest>/.*)?")
+SHARES: Final = (GUARANTEE, MAXIMUM)  # settings of queues that must fit together
+CLOSE_TO_100: Final = 0.05
 _RESIZE: Final = re.compile(r"/nodes/(?P<node>[^/]+)/resource")
 
 
@@ -86,7 +89,7 @@ class RmAnswers:
             "id": app_id(job),
             "name": f"job-{job}",
             "user": workload.users[spec["user"]],
-            "queue": workload.queues[spec["queue"]],
+            "queue": self.yarn.queue_of(job),
             "startedTime": EPOCH_MS + int(spec["submit_at_ms"]),
             "elapsedTime": self.yarn.look().at_ms - int(spec["submit_at_ms"]),
             "finishedTime": 0,
@@ -111,7 +114,6 @@ class RmAnswers:
         ]
         return {
             **self._about(app_number(app.id)),
-            "queue": app.queue,
             "state": "RUNNING" if app.running else "ACCEPTED",
             "priority": self.yarn.priority(app.id),
             "resourceRequests": asks,
@@ -147,14 +149,14 @@ class RmAnswers:
         rows = [
             {
                 "queueName": leaf.rpartition(".")[2],
-                "absoluteCapacity": 50.0,
-                "absoluteMaxCapacity": 100.0,
+                "absoluteCapacity": float(self.yarn.setting(leaf, GUARANTEE) or 0),
+                "absoluteMaxCapacity": float(self.yarn.setting(leaf, MAXIMUM) or WITHOUT_LIMIT),
                 "resourcesUsed": _resource(self.yarn.held_by_queue(leaf)),
-                "configuredMaxAMResourceLimit": float(self.yarn.settings.get(f"{PREFIX}.{leaf}.{AM_SHARE}", 0.1)),
+                "configuredMaxAMResourceLimit": float(self.yarn.setting(leaf, AM_SHARE) or 0.1),
                 "intraQueuePreemptionDisabled": True,
                 "orderingPolicyInfo": ORDERING if self._bridge and leaf in self._bridge.leaves else "fifo",
             }
-            for leaf in LEAF_NAMES
+            for leaf in self.yarn.leaves
         ]
         return {"type": "capacityScheduler", "queueName": "root", "capacity": 100.0, "queues": {"queue": rows}}
 
@@ -170,15 +172,32 @@ class RmAnswers:
 
     def _put(self, path: str, body: str) -> Answer:
         if path == "/scheduler-conf":
-            for leaf, key, value in queue_changes(body):
+            if wrong := self._wrong_with(changes := queue_changes(body)):
+                return Answer(400, wrong)
+            for leaf, key, value in changes:
                 self.yarn.configure(leaf, key, value, By.US)
             return Answer(200, "Configuration change successfully applied.")
         found = _OF_APP.fullmatch(path)
-        if not found or found["rest"] != "/priority" or found["app"] not in self.yarn.look().apps:
+        if not found or found["rest"] not in ("/priority", "/queue") or found["app"] not in self.yarn.look().apps:
             return _no(path)
         asked = json.loads(body)
-        self.yarn.prioritise(found["app"], int(asked["priority"]), By.US)
+        if found["rest"] == "/priority":
+            self.yarn.prioritise(found["app"], int(asked["priority"]), By.US)
+        else:
+            self.yarn.move(found["app"], asked["queue"], By.US)
         return _ok(asked)
+
+    def _wrong_with(self, changes: list[tuple[str, str, str]]) -> str:
+        """Why the Capacity scheduler would not have queues with these settings; empty: it would."""
+        then = {(leaf, key): self.yarn.setting(leaf, key) for leaf in self.yarn.leaves for key in SHARES}
+        then |= {(leaf, key): value for leaf, key, value in changes if (leaf, key) in then}
+        due = [float(then[leaf, GUARANTEE] or 0) for leaf in self.yarn.leaves]
+        if abs(sum(due) - 100) > CLOSE_TO_100:
+            return f"Illegal capacity sum of {sum(due):g} for children of queue root"
+        most = (float(then[leaf, MAXIMUM] or WITHOUT_LIMIT) for leaf in self.yarn.leaves)
+        if any(map(gt, due, most)):
+            return "Illegal queue capacity setting: capacity > maximum-capacity"
+        return ""
 
 
 @lru_cache(maxsize=4096)  # processes ask for the same again and again

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from heddle.model.resources import MILLI
+from heddle.stock_yarn.sight import app_number
 from heddle.storm.faults import Fault, Kind
 from heddle.storm.timeline import BEGAN_S, Process
 from heddle.storm.truth import By, Place
-from heddle.storm.yarn import LEAF_NAMES
-from heddle.yarn.live.applying.standing import AM_SHARE, QUEUES
+from heddle.storm.yarn import WITHOUT_LIMIT
+from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QUEUES
 
 if TYPE_CHECKING:
     from heddle.storm.storm import Storm
@@ -162,13 +163,26 @@ class Happening:
             self._yarn.register_anew(name)
 
     def _queue_changed(self, fault: Fault) -> None:
-        leaf = LEAF_NAMES[fault.pick % len(LEAF_NAMES)]
-        self._yarn.configure(leaf, AM_SHARE, f"0.{1000 + fault.pick % 7001}7", By.PERSON)
+        leaves = self._yarn.leaves
+        if self._storm.has_pools and fault.pick // 2 % 2:
+            share = 10 + fault.pick % 81
+            for leaf, of_leaf in zip(leaves, (share, 100 - share), strict=True):
+                self._yarn.configure(leaf, GUARANTEE, f"{of_leaf}", By.PERSON)
+                self._yarn.configure(leaf, MAXIMUM, WITHOUT_LIMIT, By.PERSON)
+        else:
+            leaf = leaves[fault.pick % len(leaves)]
+            self._yarn.configure(leaf, AM_SHARE, f"0.{1000 + fault.pick % 7001}7", By.PERSON)
 
     def _app_changed(self, fault: Fault) -> None:
         apps = sorted(self._yarn.look().apps)
-        if apps:
-            self._yarn.prioritise(apps[fault.pick % len(apps)], 20 + fault.pick % 50, By.PERSON)
+        if not apps:
+            return
+        app = apps[fault.pick % len(apps)]
+        if self._storm.has_pools and fault.pick // 2 % 2:
+            others = [leaf for leaf in self._yarn.leaves if leaf != self._yarn.queue_of(app_number(app))]
+            self._yarn.move(app, others[0], By.PERSON)
+        else:
+            self._yarn.prioritise(app, 20 + fault.pick % 50, By.PERSON)
 
     # The machine and its processes.
 

@@ -10,7 +10,7 @@ from http.client import IncompleteRead
 from random import Random
 from typing import Any, Final
 
-from heddle.storm.answers import RmAnswers, queue_changes
+from heddle.storm.answers import SHARES, RmAnswers, queue_changes
 from heddle.storm.faults import Fault, Kind
 from heddle.storm.machine import Asked
 from heddle.storm.timeline import Process, Timeline
@@ -123,8 +123,12 @@ class Network:
 
     def _change(self, process: Process, timeout_s: float, asked: Asked, hit: dict[Kind, Fault]) -> Answer:
         if Kind.RM_HALF in hit and asked.target.split("?")[0].endswith("/scheduler-conf"):
-            for leaf, key, value in queue_changes(asked.body or "")[:1]:
-                self._rm.yarn.configure(leaf, key, value, By.US)
+            changes = queue_changes(asked.body or "")
+            if any(key in SHARES for _, key, _ in changes):
+                self._rm.answer(asked)  # they must add up: all of it, or nothing
+            else:
+                for leaf, key, value in changes[:1]:
+                    self._rm.yarn.configure(leaf, key, value, By.US)
             return Answer(500, "half of it")
         late_s = 0.1 + hit[Kind.RM_LATE].pick % 20 / 10 if Kind.RM_LATE in hit else 0.0
         self._acts_at_s = max(self._acts_at_s, self._timeline.now_s + late_s)

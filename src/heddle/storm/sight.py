@@ -14,10 +14,11 @@ from heddle.storm.answers import path_and_query, queue_changes
 from heddle.storm.machine import Asked
 from heddle.storm.network import Told
 from heddle.storm.truth import Place
-from heddle.yarn.live.applying.standing import PRIORITIES, QUEUES, SIZES, Part
+from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, Part
 
 _RESIZED: Final = re.compile(r"/nodes/(?P<name>[^/]+)/resource")
 _PRIORITISED: Final = re.compile(r"/apps/(?P<name>[^/]+)/priority")
+_MOVED: Final = re.compile(r"/apps/(?P<name>[^/]+)/queue")
 
 Figures = tuple[float, ...]
 
@@ -89,3 +90,5 @@ def turned(asked: Asked) -> Iterator[tuple[Part, Any]]:
         yield (SIZES, node["name"], ""), (int(size["memory"]), MILLI * int(size["vCores"]))
     elif app := _PRIORITISED.fullmatch(path):
         yield (PRIORITIES, app["name"], ""), int(json.loads(body)["priority"])
+    elif app := _MOVED.fullmatch(path):
+        yield (LEAVES, app["name"], ""), str(json.loads(body)["queue"])

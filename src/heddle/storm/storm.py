@@ -30,13 +30,13 @@ from heddle.storm.recorded import wrongly_recorded
 from heddle.storm.tables_watched import TablesWatched
 from heddle.storm.timeline import BEGAN_S, Process, Timeline
 from heddle.storm.watch import Watch
-from heddle.storm.yarn import LEAF_NAMES, SimulatedYarn
+from heddle.storm.yarn import SimulatedYarn
 from heddle.twin.choosing import Choosing
 from heddle.twin.live_choice import LiveChoice
 from heddle.twin.rollouts import Candidate
 from heddle.yarn.live.applying.seen import Limits
 from heddle.yarn.live.applying.table_knob import BridgeKnob
-from heddle.yarn.live.applying.wanted import without_knob
+from heddle.yarn.live.applying.wanted import pool_leaf, without_knob
 from heddle.yarn.live.bridge.endpoint import BridgeEndpoint
 from heddle.yarn.live.client import OK, RmClient
 from heddle.yarn.live.connection import Answer
@@ -54,6 +54,7 @@ from heddle.yarn.observe.observer import Observer
 ADDRESSES: Final = ("http://rm1.example:8088", "http://rm2.example:8088")
 FOLDER: Final = Path("/desk")
 JOURNAL: Final = Path("/journal.jsonl")
+LEAF_NAMES: Final = ("root.default", "root.batch")
 LEASE_S: Final = 10.0
 FAULTS_UNTIL_S: Final = 90.0
 STEERS_AGAIN_WITHIN_S: Final = 60.0  # when the last fault is over
@@ -64,6 +65,10 @@ SEEN_WITHIN_S: Final = 30.0  # what has ended is in the journal
 POLICIES: Final = (
     "admission-control+usage-feedback(damping=1)",
     "smallest-first+usage-feedback(damping=1)+max-running(jobs=3)",
+)
+POOLED: Final = (
+    "dress+usage-feedback(damping=1)",
+    "small-pool(share=0.3, theta=0.3)+smallest-first+max-running(jobs=4)",
 )
 BY_BRIDGE: Final = "haste+usage-feedback(damping=1)+admission-control"  # no knob of stock YARN orders so
 EVERY_S: Final = 1.0
@@ -98,7 +103,10 @@ class Storm:
         self.timeline = Timeline()
         self._lasts_s = FAULTS_UNTIL_S + STEERS_AGAIN_WITHIN_S + ENDS_WITHIN_S
         preempts = random.random() < 0.3
-        self.yarn = SimulatedYarn(random, round(self._lasts_s), self.now_ms, preempts)
+        # What moves pools is refused where YARN preempts, and the bridge orders within leaves.
+        self.has_pools = Random(f"{seed} pools").random() < 0.5 and not preempts and not has_bridge
+        leaves = (pool_leaf(0), pool_leaf(1)) if self.has_pools else LEAF_NAMES
+        self.yarn = SimulatedYarn(random, leaves, round(self._lasts_s), self.now_ms, preempts)
         configured = {"yarn.cluster.max-application-priority": "10"}
         if not preempts or random.random() < 0.5:  # one that does not say may preempt
             configured["yarn.resourcemanager.scheduler.monitor.enable"] = "true" if preempts else "false"
@@ -107,7 +115,7 @@ class Storm:
         self.limits = Limits(random.choice((1.5, 2.5)), 0.5, 6000, 0.8, only, keep_largest=True)
         self.watch = Watch(self.yarn, self.machine, FOLDER / "baseline.json", LEASE_S, self.limits, preempts)
         self._choices = ChoicesWatched(self.watch, RULE.rest_ms / 1000)
-        bridged = frozenset(LEAF_NAMES if random.random() < 0.7 else LEAF_NAMES[:1])
+        bridged = frozenset(leaves if random.random() < 0.7 else leaves[:1])
         self.bridge = SimulatedBridge(self.yarn, bridged, self.now_ms) if has_bridge else None
         self._tables = (
             TablesWatched(self.bridge, self.watch, self.machine, LEASE_S, self.limits) if self.bridge else None
@@ -116,7 +124,7 @@ class Storm:
         self.network = Network(
             self.timeline, random_net, rm, addresses, self._before, self.watch.late, self.watch.heard
         )
-        policy = random.choice((*POLICIES, BY_BRIDGE) if has_bridge else POLICIES)
+        policy = random.choice((*POLICIES, BY_BRIDGE) if has_bridge else POOLED if self.has_pools else POLICIES)
         others = (*(other for other in POLICIES if other != policy), STOCK) if chooses else ()
         self.policy, self._policies = policy, [policy, *others]
         self._operator = Random(f"{seed} operator")

@@ -18,7 +18,7 @@ from heddle.storm.timeline import BEGAN_S, Process
 from heddle.storm.truth import By, Place
 from heddle.storm.yarn import SimulatedYarn
 from heddle.yarn.live.applying.seen import Limits
-from heddle.yarn.live.applying.standing import PRIORITIES, QUEUES, SIZES, TABLE, Part, same
+from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, TABLE, Part, same
 from heddle.yarn.live.applying.turn import Cause, Verdict
 from heddle.yarn.live.connection import Answer
 from heddle.yarn.live.controller import Step
@@ -27,7 +27,7 @@ from heddle.yarn.live.metrics_age import figures_of
 PUT_BACK_WITHIN_S: Final = 5.0  # beyond the lease, from when the RM answers
 STEADY_LEASES: Final = 4
 UNDER_WAY_S: Final = 5.0  # a request that began before the RM answered again may still have to time out
-_KIND_OF: Final = {"/nodes": SIZES, "/scheduler-conf": QUEUES, "/apps": PRIORITIES}
+_KNOBS_OF: Final = {"/nodes": (SIZES,), "/scheduler-conf": (QUEUES,), "/apps": (PRIORITIES, LEAVES)}
 
 
 class Watch:
@@ -66,7 +66,7 @@ class Watch:
         path = path_of(target)
         if told is not Told.TRUE:
             self.hindered.add(process.name)
-        if kind := _KIND_OF.get(path):
+        for kind in _KNOBS_OF.get(path, ()):
             sight.told[kind] = told
             if told is not Told.TRUE:
                 sight.misled.add(kind)
@@ -207,9 +207,9 @@ class Watch:
 
     def gives_up(self, process: Process, names: list[str]) -> None:
         """It says that these nodes, queues or applications are somebody else's."""
-        sight = self._sights[process.name]
-        for (what, name, _), place in self._yarn.truth.places.items():
-            if name in names and what not in sight.misled and not place.is_touched:
+        sight, touched = self._sights[process.name], self._yarn.truth.touched()
+        for what, name in sorted({(what, name) for what, name, _ in self._yarn.truth.places}):
+            if name in names and what not in sight.misled and (what, name) not in touched:
                 self.breaks(f"{process.name} leaves {name} to somebody else, and nobody has touched it")
 
     def watchdog_ends(self, process: Process) -> None:

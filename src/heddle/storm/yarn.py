@@ -7,16 +7,14 @@ still, and what a ResourceManager does to containers on a node that is made smal
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from random import Random
 from typing import Final
 
-from heddle.model.cluster import Cluster, Faults, Node, Preemption, Queue, Timing
 from heddle.model.resources import MEMORY, VCORES
 from heddle.model.view import JOB_FINISHED
-from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
 from heddle.sim.codes import FOREVER, LOOK, TIMER_NODE_LOSS, TIMER_NODE_RETURN
 from heddle.sim.memory.queue_tree import QueueTree
@@ -24,18 +22,26 @@ from heddle.sim.run import Run
 from heddle.stock_yarn.levers import posted, stock_policy
 from heddle.stock_yarn.sight import Sight, app_id, app_number, node_id, node_number
 from heddle.stock_yarn.turning import SimulatedKnobs
+from heddle.storm.drawn_world import draw_cluster, draw_workload
 from heddle.storm.truth import By, Place, Truth
-from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build, constant
-from heddle.yarn.live.applying.standing import AM_SHARE, PRIORITIES, QUEUES, SIZES, Standing
+from heddle.yarn.live.applying.standing import (
+    AM_SHARE,
+    GUARANTEE,
+    LEAVES,
+    MAXIMUM,
+    PRIORITIES,
+    QUEUES,
+    SIZES,
+    Standing,
+)
 from heddle.yarn.live.snapshot import Snapshot
 from heddle.yarn.live.things_seen import NodeSeen, Size
 
-LEAF_NAMES: Final = ("root.default", "root.batch")
 PREFIX: Final = "yarn.scheduler.capacity"
+WITHOUT_LIMIT: Final = "100"  # a queue that has no maximum
 EPOCH_MS: Final = 1_700_000_000_000  # of the simulation's 0
 TICK_MS: Final = 100  # reports about the cluster are at most this old
 HEARTBEAT_S: Final = 1.0  # a NodeManager hears of its size with the next one
-NEVER_S: Final = 100_000_000  # so that nodes are lost when the storm says so, and not by the engine's own chance
 
 
 @dataclass
@@ -60,14 +66,17 @@ class NodeState:
 
 
 class SimulatedYarn:
-    """`now_ms`: since the storm began. `killed`: containers that YARN kills since somebody made their node smaller."""
+    """`leaves`: its queues, with equal shares. `now_ms`: since the storm began. `killed`: containers that YARN kills
+    since somebody made their node smaller."""
 
-    def __init__(self, random: Random, lasts_s: int, now_ms: Callable[[], int], preempts: bool) -> None:
-        self._now_ms = now_ms
-        self.workload, self.cluster = _workload(random, lasts_s), _cluster(random, preempts)
+    def __init__(
+        self, random: Random, leaves: Sequence[str], lasts_s: int, now_ms: Callable[[], int], preempts: bool
+    ) -> None:
+        self._now_ms, self.leaves = now_ms, tuple(leaves)
+        self.workload, self.cluster = draw_workload(random, leaves, lasts_s), draw_cluster(random, leaves, preempts)
         stock = stock_policy(parse_policy("capacity+usage-feedback"))
-        queues = QueueTree.of(self.cluster, self.workload)
-        self._run = Run(self.workload, self.cluster, stock, random.randrange(1 << 30), False, LEAF_NAMES)
+        self._queues = queues = QueueTree.of(self.cluster, self.workload)
+        self._run = Run(self.workload, self.cluster, stock, random.randrange(1 << 30), False, self.leaves)
         self._sight = Sight(self.workload, self.cluster, queues, (), posted)
         self._knobs = SimulatedKnobs(queues, stock.queues)
         self._run.sim.control["look_at_ms"] = 0
@@ -76,12 +85,13 @@ class SimulatedYarn:
             node_id(n): NodeState((node.allowance[MEMORY], node.allowance[VCORES]))
             for n, node in enumerate(self.cluster.nodes)
         }
-        self.settings = {f"{PREFIX}.root.{leaf.rpartition('.')[2]}.capacity": "50" for leaf in LEAF_NAMES}
+        self.settings = {f"{PREFIX}.{leaf}.{GUARANTEE}": f"{100 / len(leaves):g}" for leaf in leaves}
         self.truth = Truth()
         for name, state in self.nodes.items():
             self.truth.begin((SIZES, name, ""), state.own)
-        for leaf in LEAF_NAMES:
-            self.truth.begin((QUEUES, leaf, AM_SHARE), None)
+        for leaf in leaves:
+            for key in (AM_SHARE, GUARANTEE, MAXIMUM):
+                self.truth.begin((QUEUES, leaf, key), self.setting(leaf, key))
         self.killed: list[str] = []
         self._seen: Snapshot | None = None
         self._known_jobs: set[int] = set()
@@ -112,9 +122,12 @@ class SimulatedYarn:
     def _note_apps(self, seen: Snapshot) -> None:
         for job in set(seen.columns.apps["app"].tolist()) - self._known_jobs:
             self._known_jobs.add(job)
-            self.truth.begin((PRIORITIES, app_id(job), ""), int(self.workload.jobs["priority"][job]), seen.at_ms / 1000)
+            name, at_s = app_id(job), seen.at_ms / 1000
+            self.truth.begin((PRIORITIES, name, ""), int(self.workload.jobs["priority"][job]), at_s)
+            self.truth.begin((LEAVES, name, ""), self.queue_of(job), at_s)
         for name in seen.ended:
             self.truth.forget((PRIORITIES, name, ""))
+            self.truth.forget((LEAVES, name, ""))
 
     def _note_containers(self, seen: Snapshot) -> None:
         """A ResourceManager numbers the containers of an attempt as it gives them out, from 1 again once restarted."""
@@ -142,8 +155,14 @@ class SimulatedYarn:
     def priority(self, app: str) -> int:
         return int(self._run.sim.shown.job["priority"][app_number(app)])
 
+    def queue_of(self, job: int) -> str:
+        return self._queues.names[int(self._run.sim.shown.job["queue"][job])]
+
+    def setting(self, leaf: str, key: str) -> str | None:
+        return self.settings.get(f"{PREFIX}.{leaf}.{key}")
+
     def held_by_queue(self, leaf: str) -> Size:
-        rows = self._run.sim.shown.queue["allocated"][[q.name for q in self.cluster.queues].index(leaf)]
+        rows = self._run.sim.shown.queue["allocated"][self._queues.names.index(leaf)]
         return int(rows[MEMORY]), int(rows[VCORES])
 
     def ended_at_ms(self, job: int) -> int:
@@ -195,12 +214,17 @@ class SimulatedYarn:
             self.settings[full] = value
         else:
             self.settings.pop(full, None)
-        self._set(Standing(queues={leaf: {key: value or None}}))
+        means = value or (WITHOUT_LIMIT if key == MAXIMUM else None)
+        self._set(Standing(queues={leaf: {key: means}}))
         self.truth.put((QUEUES, leaf, key), value or None, by, self._now_ms() / 1000)
 
     def prioritise(self, app: str, priority: int, by: By) -> None:
         self._set(Standing(priorities={app: priority}))
         self.truth.put((PRIORITIES, app, ""), priority, by, self._now_ms() / 1000)
+
+    def move(self, app: str, leaf: str, by: By) -> None:
+        self._set(Standing(leaves={app: leaf}))
+        self.truth.put((LEAVES, app, ""), leaf, by, self._now_ms() / 1000)
 
     def lose(self, name: str) -> None:
         self._plan(TIMER_NODE_LOSS, name)
@@ -275,39 +299,3 @@ class SimulatedYarn:
 
 def _is_below(size: Size, held: Size) -> bool:
     return size[MEMORY] < held[MEMORY] or size[VCORES] < held[VCORES]
-
-
-def _cluster(random: Random, preempts: bool) -> Cluster:
-    sizes = [random.choice(((8192, 8000), (8192, 8000), (16384, 16000))) for _ in range(random.randint(2, 5))]
-    nodes = tuple(Node(f"n{n}", size, size) for n, size in enumerate(sizes))
-    queues = (Queue("root"), *(Queue(leaf, guarantee_permille=500) for leaf in LEAF_NAMES))
-    timing = Timing(node_heartbeat_ms=1000, am_heartbeat_ms=1000, usage_report_ms=1000, launch_ms=500, am_start_ms=1000)
-    return Cluster(
-        nodes,
-        queues=queues,
-        timing=timing,
-        preemption=Preemption(every_ms=3000 if preempts else 0),
-        faults=Faults(node_mtbf_s=NEVER_S, node_repair_s=NEVER_S),
-    )
-
-
-def _workload(random: Random, lasts_s: int) -> Workload:
-    """Jobs that reserve more than they use, for as long as the storm lasts; the last comes long after it."""
-    jobs: list[JobSpec] = []
-    at_s = 0.0
-    while at_s < lasts_s:
-        reserved = random.choice((1024, 2048, 3072))
-        use = constant(reserved * random.randint(1, 6) // 10, random.randint(100, 600))
-        tasks = [TaskSpec(1000 * random.randint(4, 40), use) for _ in range(random.randint(2, 14))]
-        stage = StageSpec("s", (reserved, 1000), tasks)
-        jobs.append(_job(len(jobs), at_s, stage, random.choice(LEAF_NAMES), random.choice(("ann", "bob"))))
-        at_s += random.expovariate(1 / 9)
-    late = StageSpec("s", (1024, 1000), [TaskSpec(1000)])
-    jobs.append(_job(len(jobs), lasts_s + 1_000_000, late, LEAF_NAMES[0], "ann"))
-    return build("storm", jobs)
-
-
-def _job(number: int, at_s: float, stage: StageSpec, queue: str, user: str) -> JobSpec:
-    return JobSpec(
-        f"job-{number}", round(1000 * at_s), [stage], am=(512, 1000), am_use=(200, 100), queue=queue, user=user
-    )
