@@ -24,7 +24,6 @@ from heddle.twin.choosing import Choosing, Rule, policies_to_choose
 from heddle.twin.known import Application, Snapshot, Stage
 from heddle.twin.rollouts import Candidate
 from heddle.twin.simulated_choice import simulate_choosing
-from heddle.yarn.live.applying.handing_over import not_spoken_of
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, Standing
 from heddle.yarn.live.snapshot import Snapshot as Look
 
@@ -133,7 +132,7 @@ def test_a_policy_has_learnt_before_it_is_in_force(phases: tuple[Workload, Clust
 def test_of_a_queue_the_settings_are_put_back_that_nobody_speaks_of() -> None:
     found = Standing({"n": (1, 1)}, {"q": {AM_SHARE: "0.1", GUARANTEE: "50"}, "p": {AM_SHARE: None}}, {"a": 3})
     wanted = Standing({"n": (2, 2)}, {"q": {AM_SHARE: "0.3"}})
-    assert not_spoken_of(found, wanted) == Standing({}, {"q": {GUARANTEE: "50"}, "p": {AM_SHARE: None}}, {"a": 3})
+    assert found.without(wanted.every_part()) == Standing({}, {"q": {GUARANTEE: "50"}, "p": {AM_SHARE: None}}, {"a": 3})
 
 
 def test_schedulers_of_yarn_cannot_be_chosen_between(phases: tuple[Workload, Cluster]) -> None:

@@ -180,7 +180,7 @@ GUARDS: Final = (
     ),
     Guard(
         "queue or application changed by somebody else", "guards.leave_to_others", f"{APPLYING}/guards.py",
-        "    return tuple(judged(turn) if _open(turn) else turn for turn in turns)", "    return turns",
+        "    for parts, cause in ((theirs, Cause.FOREIGN), (strange, Cause.STRANGE)):", "    for parts, cause in ():",
         (
             f"{FAKE}/test_turning.py::test_somebody_elses_setting_is_left_to_them",
             f"{FAKE}/test_turning.py::test_somebody_elses_priority_is_left_to_them",
@@ -205,7 +205,7 @@ GUARDS: Final = (
     ),
     Guard(
         "some answers are stale after a person's change", "Ownership.look", f"{APPLYING}/ownership.py",
-        "                if self._calm[knob] >= FOREIGN_LOOKS:", "                if True:",
+        "                if self._calm[part] >= FOREIGN_LOOKS:", "                if True:",
         (f"{FAKE}/test_found_ownership.py::test_a_stale_answer_does_not_hide_what_a_person_set_once_it_was_seen",),
     ),
     Guard(
@@ -216,8 +216,23 @@ GUARDS: Final = (
     Guard(
         "changed by somebody else while other things are put back", "putting_back.put_back",
         f"{APPLYING}/putting_back.py",
-        "    left = {name for _, name in strange(Standing(**{what: before}))}", "    left = set[str]()",
+        "    ours = whole.without(strange(before))", "    ours = whole",
         (f"{FAKE}/test_found_ownership.py::test_what_a_person_sets_while_other_things_are_put_back_is_left_alone",),
+    ),
+    Guard(
+        "one setting of a queue changed by somebody else", "Turn.without", f"{APPLYING}/turn.py",
+        "        if not kept:", "        if len(kept) < len(all_of_it):",
+        (f"{FAKE}/test_found_ownership.py::test_what_is_still_ours_of_a_queue_is_turned",),
+    ),
+    Guard(
+        "one guarantee changed by somebody else", "Ownership.strange", f"{APPLYING}/ownership.py",
+        "        if any(setting == GUARANTEE for _, _, setting in found):", "        if False:",
+        (f"{FAKE}/test_found_ownership.py::test_a_person_who_changes_one_guarantee_has_chosen_them_all",),
+    ),
+    Guard(
+        "a change that is refused when things are put back", "putting_back.put_back", f"{APPLYING}/putting_back.py",
+        "            if error.status not in _NOT_THIS:", "            if True:",
+        (f"{FAKE}/test_found_ownership.py::test_what_is_refused_keeps_nothing_else_from_being_put_back",),
     ),
     Guard(
         "YARN preempts where nodes shrink", "preemption.keep_guarantees", f"{APPLYING}/preemption.py",
@@ -384,7 +399,7 @@ GUARDS: Final = (
     ),
     Guard(
         "changed by somebody else when the controller is dead", "Ownership.__init__", f"{APPLYING}/ownership.py",
-        "set(self.found.knobs()) if asked is None else set()", "set(self.found.knobs())",
+        "set(self.found.every_part()) if asked is None else set()", "set(self.found.every_part())",
         (
             f"{FAKE}/test_found_sessions.py::"
             "test_what_a_person_sets_when_the_controller_is_dead_the_watchdog_leaves_alone",

@@ -3,13 +3,25 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import pytest
+
 from heddle.yarn.live.applying.applier import Applier
+from heddle.yarn.live.applying.guards import leave_to_others
 from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS, TRIES, Ownership
 from heddle.yarn.live.applying.putting_back import put_ours_back
 from heddle.yarn.live.applying.seen import Seen
-from heddle.yarn.live.applying.standing import AM_SHARE, QUEUES, SIZES, Standing, changes_at_once
+from heddle.yarn.live.applying.standing import (
+    AM_SHARE,
+    GUARANTEE,
+    PRIORITIES,
+    QUEUES,
+    SIZES,
+    Standing,
+    changes_at_once,
+)
 from heddle.yarn.live.applying.turn import Cause, Turn, Turns, Verdict
 from heddle.yarn.live.things_seen import Size
+from heddle.yarn.live.wire import YarnError
 
 from .fake_world import FakeWorld
 from .test_whole_session import cluster, world
@@ -34,14 +46,14 @@ def test_what_was_accepted_stays_ours_however_often_it_is_refused_meanwhile() ->
         ownership.asking(turn(None, f"0.{400 + number}"))
     for _ in range(FOREIGN_LOOKS):
         assert ownership.look(standing("0.3")) == Standing()
-    assert not ownership.is_theirs((QUEUES, "root.a"))
+    assert (QUEUES, "root.a", AM_SHARE) not in ownership.theirs
     assert len(ownership.asked[QUEUES, "root.a", AM_SHARE]) == 1 + TRIES + 2
     for wanted in ("0.51", "0.52", "0.53", "0.54", "0.55"):
         ownership.asking(turn("0.3", wanted))
         ownership.accepted(turn("0.3", wanted))
     for _ in range(FOREIGN_LOOKS):
         ownership.look(standing("0.430"))  # of long ago: a person's by now
-    assert ownership.is_theirs((QUEUES, "root.a"))
+    assert (QUEUES, "root.a", AM_SHARE) in ownership.theirs
 
 
 def test_what_an_earlier_controller_put_somewhere_is_not_found_there() -> None:
@@ -53,7 +65,7 @@ def test_what_an_earlier_controller_put_somewhere_is_not_found_there() -> None:
     ownership.find(stale)
     assert ownership.found == left.found
     ownership.look(stale)
-    assert not ownership.is_strange(("sizes", "a:1"))
+    assert ("sizes", "a:1", "") not in ownership.strange_lately
     assert not ownership.turned
 
 
@@ -65,10 +77,10 @@ def test_a_change_of_ours_that_comes_true_after_a_persons_is_put_back_to_theirs(
     ownership.asking(Turn("sizes", node, before, ours))
     for _ in range(FOREIGN_LOOKS):
         ownership.look(Standing({node: theirs}))
-    assert ownership.is_theirs(("sizes", node))
+    assert ("sizes", node, "") in ownership.theirs
     ownership.look(Standing({node: ours}))
     assert ownership.found.sizes == {node: theirs}
-    assert not ownership.is_strange(("sizes", node))  # ours: whoever puts back puts it to theirs
+    assert ("sizes", node, "") not in ownership.strange_lately  # ours: whoever puts back puts it to theirs
     for _ in range(FOREIGN_LOOKS):
         ownership.look(Standing({node: before}))  # the NodeManager has started anew: YARN's own by now
     assert ownership.found.sizes == {node: before}
@@ -86,7 +98,7 @@ def test_what_was_put_back_and_what_is_a_persons_is_not_asked_for_again() -> Non
     assert ownership.is_confirmed((SIZES, node, ""), before)
     assert ownership.is_confirmed((SIZES, other, ""), before)
     ownership.look(Standing({node: ours}))
-    assert not ownership.is_strange((SIZES, node))  # a late change of ours that comes true after all
+    assert (SIZES, node, "") not in ownership.strange_lately  # a late change of ours that comes true after all
     ownership.asking(Turn(SIZES, node, before, ours))
     for _ in range(FOREIGN_LOOKS):
         ownership.look(Standing({node: theirs}))
@@ -104,7 +116,7 @@ def test_a_stale_answer_does_not_hide_what_a_person_set_once_it_was_seen() -> No
         ownership.look(Standing({node: theirs}))
         for _ in range(FOREIGN_LOOKS - 1):
             ownership.look(Standing({node: ours}))
-            assert ownership.is_strange((SIZES, node))  # not turned
+            assert (SIZES, node, "") in ownership.strange_lately  # not turned
     given_up = ownership.look(Standing({node: theirs}))
     assert given_up.sizes == {node: before}
     assert ownership.found.sizes == {node: theirs}
@@ -117,9 +129,9 @@ def test_a_knob_that_has_left_a_strange_place_is_ours_again() -> None:
     ownership.asking(Turn(SIZES, node, before, ours))
     ownership.look(Standing({node: theirs}))
     for _ in range(FOREIGN_LOOKS):
-        assert ownership.is_strange((SIZES, node))
+        assert (SIZES, node, "") in ownership.strange_lately
         ownership.look(Standing({node: ours}))
-    assert not ownership.is_strange((SIZES, node))
+    assert (SIZES, node, "") not in ownership.strange_lately
     assert ownership.found.sizes == {node: before}
 
 
@@ -130,7 +142,7 @@ class FakeKnobs:
         self.stands = stands
 
     def read(self, names: Standing) -> Standing:
-        return self.stands.only(names.knobs())
+        return self.stands.only(names.every_part())
 
     def requests(self, what: str, values: Mapping[str, Any]) -> Iterable[Standing]:
         return changes_at_once(what, values)
@@ -150,7 +162,7 @@ class KnobsThatShow(FakeKnobs):
         self._shown = shown
 
     def read(self, names: Standing) -> Standing:
-        return self._shown.pop(0).only(names.knobs()) if self._shown else super().read(names)
+        return self._shown.pop(0).only(names.every_part()) if self._shown else super().read(names)
 
 
 def test_most_looks_decide_whose_a_knob_is_when_it_is_put_back(world: FakeWorld) -> None:
@@ -212,3 +224,77 @@ def test_what_a_person_sets_while_guards_ask_is_not_overwritten() -> None:
         assert (turn.cause, turn.verdict) == (Cause.STRANGE, Verdict.LEFT_ALONE)
         assert knobs.stands.queues == {leaf: theirs}
         assert not ownership.found.queues or ownership.found.queues == {leaf: {AM_SHARE: None}}
+
+
+POOL, OTHER = "root.pool-0", "root.pool-1"
+
+
+def two_pools(ours: str = "70", ams: str = "0.2") -> tuple[Ownership, Standing]:
+    """Two queues that we gave other shares and AM shares, and where they stand."""
+    ownership, stands = Ownership(), Standing()
+    for queue, share in ((POOL, ours), (OTHER, f"{100 - int(ours)}")):
+        found: dict[str, str | None] = {GUARANTEE: "50", AM_SHARE: None}
+        wanted: dict[str, str | None] = {GUARANTEE: share, AM_SHARE: ams}
+        ownership.find(Standing(queues={queue: found}))
+        ownership.asking(Turn(QUEUES, queue, found, wanted))
+        stands = stands | Standing(queues={queue: wanted})
+    return ownership, stands
+
+
+def test_a_person_who_changes_one_setting_of_a_queue_does_not_own_the_others(world: FakeWorld) -> None:
+    """What we made of the others would stay; and shares that are put back of one queue alone do not add up."""
+    ownership, stands = two_pools()
+    theirs = Standing(queues={OTHER: {AM_SHARE: "0.6"}})
+    knobs = FakeKnobs(theirs | stands)
+    done, left = put_ours_back(knobs, ownership, world.as_process("restore").clock)
+    found = {GUARANTEE: "50", AM_SHARE: None}
+    assert knobs.stands == Standing(queues={POOL: found, OTHER: {**found, AM_SHARE: "0.6"}})
+    assert left == Standing(queues={OTHER: {AM_SHARE: None}})
+    assert all(one.proven for one in done)
+
+
+def test_a_person_who_changes_one_guarantee_has_chosen_them_all(world: FakeWorld) -> None:
+    """A third queue takes its share from one of ours: 70 and 30 have become 60 and 30."""
+    ownership, stands = two_pools()
+    knobs = FakeKnobs(Standing(queues={POOL: {GUARANTEE: "60"}}) | stands)
+    put_ours_back(knobs, ownership, world.as_process("restore").clock)
+    shares = {queue: settings[GUARANTEE] for queue, settings in knobs.stands.queues.items()}
+    assert shares == {POOL: "60", OTHER: "30"}
+    assert {settings[AM_SHARE] for settings in knobs.stands.queues.values()} == {None}
+
+
+def test_what_is_still_ours_of_a_queue_is_turned() -> None:
+    ownership, stands = two_pools()
+    now = Standing(queues={OTHER: {AM_SHARE: "0.6"}}) | stands
+    wanted = {GUARANTEE: "40", AM_SHARE: "0.3"}
+    turn = Turn(QUEUES, OTHER, now.queues[OTHER], wanted)
+    for cause in (Cause.STRANGE, Cause.FOREIGN):
+        ownership.look(now)
+        (judged,) = leave_to_others((turn,), Seen(ownership=ownership))
+        assert judged == turn._replace(before={GUARANTEE: "30"}, wanted={GUARANTEE: "40"})
+        alone = turn._replace(before={AM_SHARE: "0.6"}, wanted={AM_SHARE: "0.3"})
+        (judged,) = leave_to_others((alone,), Seen(ownership=ownership))
+        assert (judged.verdict, judged.cause) == (Verdict.LEFT_ALONE, cause)
+        for _ in range(FOREIGN_LOOKS):
+            ownership.look(now)
+
+
+class RefusingShares(FakeKnobs):
+    """As YARN does where they do not fit together with what somebody else has set."""
+
+    def set(self, change: Standing) -> None:
+        if any(GUARANTEE in settings for settings in change.queues.values()):
+            raise YarnError("http://rm", "Illegal capacity sum", 400)
+        super().set(change)
+
+
+def test_what_is_refused_keeps_nothing_else_from_being_put_back(world: FakeWorld) -> None:
+    ownership, stands = two_pools()
+    ownership.find(Standing(priorities={"app": 0}))
+    ownership.asking(Turn(PRIORITIES, "app", 0, 9))
+    knobs, began_s = RefusingShares(Standing(priorities={"app": 9}) | stands), world.now_s
+    with pytest.raises(YarnError, match="capacity sum"):
+        put_ours_back(knobs, ownership, world.as_process("restore").clock)
+    assert knobs.stands.priorities == {"app": 0}
+    assert {settings[AM_SHARE] for settings in knobs.stands.queues.values()} == {None}
+    assert world.now_s == began_s  # nobody waits for what was refused to come true

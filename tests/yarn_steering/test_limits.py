@@ -91,13 +91,13 @@ def test_a_strange_size_that_was_ours_after_all() -> None:
         ownership.asking(Turn("sizes", "a:1", OWN, wanted))
     for wanted in ((10_000 + more, 8000) for more in range(8)):
         ownership.look(Standing(sizes={"a:1": (9500, 8000)}))
-        assert not ownership.is_strange(("sizes", "a:1"))
+        assert ("sizes", "a:1", "") not in ownership.strange_lately
         ownership.asking(Turn("sizes", "a:1", (9500, 8000), wanted))
     ownership.accepted(Turn("sizes", "a:1", (9500, 8000), wanted))
     ownership.look(Standing(sizes={"a:1": (9500, 8000)}))
-    assert not ownership.is_strange(("sizes", "a:1"))
+    assert ("sizes", "a:1", "") not in ownership.strange_lately
     ownership.look(Standing(sizes={"a:1": (9000, 8000)}))
-    assert ownership.is_strange(("sizes", "a:1"))
+    assert ("sizes", "a:1", "") in ownership.strange_lately
 
 
 def lifted(wanted: dict[str, Size], own: dict[str, Size], theirs: frozenset[str] = frozenset()) -> dict[str, Size]:

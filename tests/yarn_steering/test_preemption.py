@@ -134,8 +134,8 @@ def test_pools_stay_as_they_are_where_yarn_may_preempt() -> None:
     held = leave_pools(turns, Seen(may_preempt=lambda: asked.append(1) is None))
     alone = [(turn.verdict, turn.cause) for turn in held]
     left = Verdict.LEFT_ALONE, Cause.PREEMPTION
-    assert alone == [left, (None, Cause.PREEMPTION), left, (None, Cause.LEVER), left, left]
-    assert held[1][2:4] == (AMS.before, AMS.wanted)  # an AM share moves nobody
+    assert alone == [left, (None, Cause.LEVER), left, (None, Cause.LEVER), left, (None, Cause.HANDOVER)]
+    assert held[1][2:4] == held[5][2:4] == (AMS.before, AMS.wanted)  # an AM share moves nobody
     assert leave_pools(turns, Seen(may_preempt=lambda: False)) == turns
     assert len(asked) == 1
 

@@ -23,7 +23,6 @@ from heddle.stock_yarn.levers import stock_policy
 from heddle.stock_yarn.mind import SimulatedMind
 from heddle.stock_yarn.outside import OutsidePolicy, stock_cluster
 from heddle.stock_yarn.tabling import Named
-from heddle.yarn.live.applying.handing_over import not_spoken_of
 from heddle.yarn.live.applying.putting_back import put_back
 from heddle.yarn.live.applying.standing import Standing
 from heddle.yarn.live.applying.wanted import Wanted, pool_leaves
@@ -92,5 +91,5 @@ class ChangingPolicy(OutsidePolicy):
         """What the last one has decided and is still to take effect is dropped."""
         self._due.clear()
         self._knobs.at(engine, handle)
-        put_back(self._knobs, not_spoken_of(self._applier.ownership.found, wanted), time)
+        put_back(self._knobs, self._applier.ownership.found.without(wanted.every_part()), time)
         self._knobs.settle()

@@ -16,7 +16,7 @@ from heddle.storm.bridge import SimulatedBridge
 from heddle.storm.machine import Asked
 from heddle.storm.truth import By
 from heddle.storm.yarn import EPOCH_MS, WITHOUT_LIMIT, SimulatedYarn
-from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM
+from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, SHARES
 from heddle.yarn.live.bridge.endpoint import PATH as BRIDGE
 from heddle.yarn.live.bridge.leaves import ORDERING
 from heddle.yarn.live.columns import Rows
@@ -26,7 +26,6 @@ from heddle.yarn.live.things_seen import AppSeen, NodeSeen, Size
 
 ROOT: Final = "/ws/v1/cluster"
 _OF_APP: Final = re.compile(r"/apps/(?P<app>[^/]+)(?P<rest>/.*)?")
-SHARES: Final = (GUARANTEE, MAXIMUM)  # settings of queues that must fit together
 CLOSE_TO_100: Final = 0.05
 _RESIZE: Final = re.compile(r"/nodes/(?P<node>[^/]+)/resource")
 

@@ -10,11 +10,12 @@ from http.client import IncompleteRead
 from random import Random
 from typing import Any, Final
 
-from heddle.storm.answers import SHARES, RmAnswers, queue_changes
+from heddle.storm.answers import RmAnswers, queue_changes
 from heddle.storm.faults import Fault, Kind
 from heddle.storm.machine import Asked
 from heddle.storm.timeline import Process, Timeline
 from heddle.storm.truth import By
+from heddle.yarn.live.applying.standing import SHARES
 from heddle.yarn.live.connection import Answer
 
 STANDBY: Final = Answer(307, "This is standby RM. The redirect url is: /")

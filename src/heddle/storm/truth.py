@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, Final
 
 from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS
-from heddle.yarn.live.applying.standing import Knob, Part, same
+from heddle.yarn.live.applying.standing import Part, same
 
 BELIEVED_S: Final = FOREIGN_LOOKS * 1.0  # so long something must stand before steering, a look a second, believes it
 
@@ -80,9 +80,9 @@ class Truth:
             if kind == what:
                 place.is_seen = True
 
-    def touched(self) -> set[Knob]:
-        """By a person, at any time."""
-        return {(what, name) for (what, name, _), place in self.places.items() if place.is_touched}
+    def touched(self) -> set[tuple[str, str]]:
+        """What a person has changed anything of, at any time, and its name."""
+        return {part[:2] for part, place in self.places.items() if place.is_touched}
 
     def forget_ours(self) -> None:
         """All of it was put back. Who begins now has turned nothing yet."""

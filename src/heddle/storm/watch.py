@@ -208,7 +208,7 @@ class Watch:
     def gives_up(self, process: Process, names: list[str]) -> None:
         """It says that these nodes, queues or applications are somebody else's."""
         sight, touched = self._sights[process.name], self._yarn.truth.touched()
-        for what, name in sorted({(what, name) for what, name, _ in self._yarn.truth.places}):
+        for what, name in sorted({part[:2] for part in self._yarn.truth.places}):
             if name in names and what not in sight.misled and (what, name) not in touched:
                 self.breaks(f"{process.name} leaves {name} to somebody else, and nobody has touched it")
 

@@ -18,7 +18,6 @@ from heddle.yarn.live.applying.standing import (
     QUEUES,
     SIZES,
     TABLE,
-    Knob,
     QueueSettings,
     Standing,
     same,
@@ -31,6 +30,7 @@ from heddle.yarn.live.things_seen import Size
 from heddle.yarn.live.wire import YarnError
 
 _NOTHING: Final = Standing()
+_MADE: Final = (Verdict.POSTED, "")
 BEFORE_SIZES: Final = tuple(what for what in IN_TURN if what != SIZES)
 _CAN_WAIT: Final = (Cause.LEVER, Cause.CAP, Cause.RISE)  # a change too small for a call, unless safety wants it
 
@@ -170,7 +170,7 @@ class Applier:
             self.ownership.find(Standing(**befores))
         for turn in ready:  # all of them before the first: what is remembered on disk is written once
             self.ownership.asking(turn)
-        became: dict[Knob, tuple[Verdict, str]] = {}
+        became: dict[tuple[str, str], tuple[Verdict, str]] = {}
         for what in IN_TURN:
             if not (of_kind := by_kind.get(what)):
                 continue
@@ -178,7 +178,8 @@ class Applier:
                 self._remember()
                 outcome = self._try(change)
                 for name in change.of(what):
-                    became[what, name] = outcome
+                    if became.get((what, name), _MADE)[0] is Verdict.POSTED:  # settings of a queue may go in two
+                        became[what, name] = outcome
         for turn in ready:  # after the last: until it is saved again, what is on disk says more rather than less
             if became[turn.what, turn.name][0] is Verdict.POSTED:
                 self.ownership.accepted(turn)
@@ -189,7 +190,7 @@ class Applier:
             self._knobs.set(change)
         except YarnError as error:
             return Verdict.FAILED, str(error)
-        return Verdict.POSTED, ""
+        return _MADE
 
 
 def _done(turn: Turn, verdict: Verdict, problem: str = "") -> Turn:

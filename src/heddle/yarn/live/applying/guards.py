@@ -37,13 +37,11 @@ def stay_inside(turns: Turns, seen: Seen) -> Turns:
 def leave_to_others(turns: Turns, seen: Seen) -> Turns:
     """What somebody else has changed is theirs; what somebody seems to have changed waits."""
 
-    def judged(turn: Turn) -> Turn:
-        knob = turn.what, turn.name
-        if seen.ownership.is_theirs(knob):
-            return turn.left_alone(Cause.FOREIGN)
-        return turn.left_alone(Cause.STRANGE) if seen.ownership.is_strange(knob) else turn
-
-    return tuple(judged(turn) if _open(turn) else turn for turn in turns)
+    theirs, strange = seen.ownership.theirs, seen.ownership.strange_lately
+    for parts, cause in ((theirs, Cause.FOREIGN), (strange, Cause.STRANGE)):
+        if parts:
+            turns = tuple(turn.without(parts, cause) if _open(turn) else turn for turn in turns)
+    return turns
 
 
 def leave_what_was_decommissioned(turns: Turns, seen: Seen) -> Turns:

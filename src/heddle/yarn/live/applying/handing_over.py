@@ -5,21 +5,15 @@ Those that it speaks of go from where they stand to where it wants them. The oth
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from heddle.yarn.live.applying.ownership import Ownership
-from heddle.yarn.live.applying.standing import QUEUES, SIZES, Knob, Standing, same
+from heddle.yarn.live.applying.standing import SIZES, Part, Standing, same
 from heddle.yarn.live.applying.turn import Cause, Turn, Verdict
 
-
-def not_spoken_of(found: Standing, wanted: Standing) -> Standing:
-    """Of knobs as they were found, those that `wanted` leaves out; of a queue, the settings."""
-    queues = {
-        name: {key: value for key, value in settings.items() if key not in wanted.queues.get(name, {})}
-        for name, settings in found.queues.items()
-    }
-    rest = found.without(wanted.knobs())
-    return Standing(rest.sizes, {name: some for name, some in queues.items() if some}, rest.priorities, rest.leaves)
+# What keeps a knob from being turned for a while only.
+_WAITS: Final = frozenset({Cause.STRANGE, Cause.DECOMMISSIONED, Cause.PREEMPTION})
 
 
 class HandingOver:
@@ -35,27 +29,22 @@ class HandingOver:
 
     def still(self, wanted: Standing) -> Standing:
         """What is to be put back beside what the policy in force wants, which is no longer ours to put back."""
-        self.owed = not_spoken_of(self.owed, wanted)
+        self.owed = self.owed.without(wanted.every_part())
         return self.owed
 
     def saw(self, turns: list[Turn]) -> None:
         """What is back, or somebody else's, is owed no longer."""
-        self.owed = self.owed.without([knob for turn in turns if (knob := self._over(turn)) is not None])
-
-    def _over(self, turn: Turn) -> Knob | None:
-        knob = turn.what, turn.name
-        found = self.owed.of(turn.what).get(turn.name)
-        if found is None:
-            return None
-        if turn.verdict is Verdict.AWAY:  # a node may come back as we made it; an application is over
-            return None if turn.what == SIZES else knob
-        if turn.verdict is Verdict.LEFT_ALONE:
-            return None if turn.cause in (Cause.STRANGE, Cause.DECOMMISSIONED, Cause.PREEMPTION) else knob
-        return knob if turn.verdict is Verdict.UNCHANGED and _is_back(turn, found) else None
+        owed = dict(self.owed.parts())
+        self.owed = self.owed.without([part for turn in turns for part in _over(turn, owed)])
 
 
-def _is_back(turn: Turn, found: Any) -> bool:
-    """A turn of a queue has the settings that differ from what is wanted, among them those that are not back."""
-    if turn.what != QUEUES:
-        return same(turn.what, turn.before, found)
-    return all(key not in turn.before or same(QUEUES, turn.before[key], value) for key, value in found.items())
+def _over(turn: Turn, owed: Mapping[Part, Any]) -> Iterator[Part]:
+    if turn.verdict is Verdict.AWAY:  # a node may come back as we made it; an application is over
+        if turn.what != SIZES:
+            yield turn.what, turn.name, ""
+        return
+    is_theirs = turn.verdict is Verdict.LEFT_ALONE and turn.cause not in _WAITS
+    for part, now, _ in turn.parts():
+        is_back = turn.verdict is Verdict.UNCHANGED and part in owed and same(part[0], now, owed[part])
+        if is_theirs or is_back:
+            yield part

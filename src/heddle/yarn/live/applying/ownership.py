@@ -6,7 +6,8 @@ where it stood then count as ours, a few times back, and since a change was acce
 or ResourceManager that starts anew has what was found.) Anything else is strange: the knob is not turned until as many
 looks in a row show it in its place again, since one that does may be stale. After FOREIGN_LOOKS strange looks it is
 somebody else's from then on: not turned any more, and what they chose takes the place of what was found. So a change
-of ours that came true only after theirs, or behind a stale answer, is put back to what they chose.
+of ours that came true only after theirs, or behind a stale answer, is put back to what they chose. Each setting of a
+queue counts for itself, but for guarantees: they add up, so whoever changes one has chosen its neighbours', too.
 
 Nor does an answer show that a knob is back, since it may be older than our last change: only if putting it back was the
 last thing that we asked for does it confirm that (`is_confirmed`).
@@ -14,10 +15,10 @@ last thing that we asked for does it confirm that (`is_confirmed`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, Final
 
-from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, Knob, Part, Standing, same
+from heddle.yarn.live.applying.standing import GUARANTEE, LEAVES, PRIORITIES, Part, Standing, same
 from heddle.yarn.live.applying.turn import Turn
 
 FOREIGN_LOOKS: Final = 3  # so often a knob must be seen in a strange place before we believe it, or that it has left it
@@ -40,16 +41,16 @@ class Ownership:
         kill_below: Iterable[str] = (),
     ) -> None:
         self.found = found or Standing()  # and is to be put back
-        self.turned: set[Knob] = set(self.found.knobs())  # asked for at least once
+        self.turned: set[Part] = set(self.found.every_part())  # asked for at least once
         self.asked: dict[Part, tuple[Any, ...]] = dict(asked or {})
         # Whose baseline, of an earlier version, does not tell where we put them: ours wherever they stand.
-        self.anywhere: set[Knob] = set(self.found.knobs()) if asked is None else set()
+        self.anywhere: set[Part] = set(self.found.every_part()) if asked is None else set()
         # Nodes that were seen being decommissioned. YARN does that with an overcommit timeout of 0, which sticks: from
         # then on it kills what does not fit whenever such a node is made smaller, whatever timeout comes with it.
         self.kill_below = frozenset(kill_below)
-        self._looks: dict[Knob, int] = {}  # in which a knob stood in a strange place
-        self._calm: dict[Knob, int] = {}  # looks since then, in a row, in which such a knob was in its place
-        self._theirs: set[Knob] = set()
+        self._looks: dict[Part, int] = {}  # in which a knob stood in a strange place
+        self._calm: dict[Part, int] = {}  # looks since then, in a row, in which such a knob was in its place
+        self._theirs: set[Part] = set()
 
     def find(self, now: Standing) -> None:
         """Takes in how knobs are found, where that is not known and they are not somebody else's."""
@@ -62,22 +63,22 @@ class Ownership:
 
     def _is_new(self, part: Part) -> bool:
         """What was asked for was found before."""
-        return part not in self.asked and not self._places(part) and part[:2] not in self._theirs
+        return part not in self.asked and not self._places(part) and part not in self._theirs
 
     def owe(self, left: Ownership, owed: Standing) -> None:
         """Takes in what an earlier controller had found and asked for: stale answers may show it for a while, and are
         not to be taken for what was there before us. `owed`: what nobody could put back yet."""
         self.found = self.found | left.found
-        self.turned |= set(owed.knobs())
+        self.turned |= set(owed.every_part())
         self.asked |= {part: left.asked[part] for part, _ in left.found.parts() if part in left.asked}
         self.kill_below |= left.kill_below
-        self.anywhere |= left.anywhere & set(owed.knobs())
+        self.anywhere |= left.anywhere & set(owed.every_part())
 
     def asking(self, turn: Turn) -> None:
         """A change that is under way."""
-        self.turned.add((turn.what, turn.name))
-        self.anywhere.discard((turn.what, turn.name))
         for part, before, value in turn.parts():
+            self.turned.add(part)
+            self.anywhere.discard(part)
             asked = self.asked.get(part, (before,))
             if asked[-1] == before and value not in asked and 1 < len(asked) <= TRIES:  # as it nearly always is
                 self.asked[part] = (*asked, value)
@@ -107,29 +108,29 @@ class Ownership:
 
     def forget_ended(self, apps: Iterable[str]) -> None:
         """Applications that have ended need nothing put back, and no id comes twice."""
-        gone = {(what, app) for app in apps for what in (LEAVES, PRIORITIES) if app in self.found.of(what)}
+        gone = {(what, app, "") for app in apps for what in (LEAVES, PRIORITIES) if app in self.found.of(what)}
         if not gone:
             return
         self.found = self.found.without(gone)
-        self.asked = {part: places for part, places in self.asked.items() if part[:2] not in gone}
-        for knobs in (self.turned, self.anywhere, self._theirs):
-            knobs -= gone
-        for knob in gone & self._looks.keys():
-            self._forget(knob)
+        self.asked = {part: places for part, places in self.asked.items() if part not in gone}
+        for parts in (self.turned, self.anywhere, self._theirs):
+            parts -= gone
+        for part in gone & self._looks.keys():
+            self._forget(part)
 
     def look(self, now: Standing) -> Standing:
         """Sees where knobs stand. Gives those that turn out to be somebody else's, as they were found."""
         strange = self.strange(now)
         if not strange and not self._looks:
             return _NOTHING
-        for knob in now.knobs():
-            if knob in strange:
-                self._looks[knob], self._calm[knob] = self._looks.get(knob, 0) + 1, 0
-            elif knob in self._looks:
-                self._calm[knob] += 1
-                if self._calm[knob] >= FOREIGN_LOOKS:
-                    self._forget(knob)
-        foreign = {knob for knob in strange if self._looks[knob] >= FOREIGN_LOOKS}
+        for part in now.every_part():
+            if part in strange:
+                self._looks[part], self._calm[part] = self._looks.get(part, 0) + 1, 0
+            elif part in self._looks:
+                self._calm[part] += 1
+                if self._calm[part] >= FOREIGN_LOOKS:
+                    self._forget(part)
+        foreign = {part for part in strange if self._looks[part] >= FOREIGN_LOOKS}
         if not foreign:
             return _NOTHING
         given_up = self.found.only(foreign - self._theirs)
@@ -139,32 +140,38 @@ class Ownership:
     def _leave_to_them(self, chosen: Standing) -> None:
         """Only where we asked for it to be is a knob still ours, and no longer where it was found."""
         theirs = dict(chosen.parts())
-        for part, value in self.found.only(chosen.knobs()).parts():
+        for part, value in self.found.only(theirs).parts():
             ours = tuple(place for place in self.asked.get(part, ()) if not same(part[0], place, value))
-            self.asked[part] = (*ours, theirs[part]) if part in theirs else ours
+            self.asked[part] = (*ours, theirs[part])
         self.found = chosen | self.found
-        for knob in chosen.knobs():
-            self._theirs.add(knob)
-            self._forget(knob)
+        for part in theirs:
+            self._theirs.add(part)
+            self._forget(part)
 
-    def _forget(self, knob: Knob) -> None:
-        del self._looks[knob], self._calm[knob]
+    def _forget(self, part: Part) -> None:
+        del self._looks[part], self._calm[part]
 
-    def is_theirs(self, knob: Knob) -> bool:
-        return knob in self._theirs
+    @property
+    def theirs(self) -> Set[Part]:
+        """What is somebody else's."""
+        return self._theirs
 
-    def is_strange(self, knob: Knob) -> bool:
-        """Whether it stood in a strange place lately, and we believe neither that nor that it is back."""
-        return knob in self._looks
+    @property
+    def strange_lately(self) -> Set[Part]:
+        """What stood in a strange place lately, and we believe neither that nor that it is back."""
+        return self._looks.keys()
 
-    def strange(self, now: Standing) -> set[Knob]:
+    def strange(self, now: Standing) -> set[Part]:
         """Those of these that stand where nobody but somebody else can have put them."""
-        return {part[:2] for part, value in now.parts() if self._is_strange(part, value)}
+        found = {part for part, value in now.parts() if self._is_strange(part, value)}
+        if any(setting == GUARANTEE for _, _, setting in found):
+            found |= {part for part in now.every_part() if part[2] == GUARANTEE}
+        return found
 
     def _is_strange(self, part: Part, value: Any) -> bool:
         if value in self.asked.get(part, ()):  # as it nearly always is
             return False
-        places = () if part[:2] in self.anywhere else self._places(part)
+        places = () if part in self.anywhere else self._places(part)
         return bool(places) and not any(same(part[0], value, place) for place in places)
 
     def _places(self, part: Part) -> tuple[Any, ...]:

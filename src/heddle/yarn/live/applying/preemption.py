@@ -17,14 +17,13 @@ from typing import Final
 
 from heddle.model.resources import MEMORY, VCORES
 from heddle.yarn.live.applying.seen import Seen
-from heddle.yarn.live.applying.standing import GUARANTEE, LEAVES, MAXIMUM, PRIORITIES, QUEUES, SIZES, same
+from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, SHARES, SIZES, Part, same
 from heddle.yarn.live.applying.turn import Cause, Turn, Turns
 from heddle.yarn.live.queue_rows import ROOT
 from heddle.yarn.live.things_seen import QueueSeen, Size
 
 # What levers want gives way first; a machine that is full, or of which nothing is known, only if that is not enough.
 _OF_LEVERS: Final = frozenset({Cause.LEVER, Cause.CAP, Cause.RISE, Cause.LARGEST})
-_SHARES: Final = frozenset({GUARANTEE, MAXIMUM})
 
 
 def keep_guarantees(turns: Turns, seen: Seen) -> Turns:
@@ -44,7 +43,8 @@ def leave_pools(turns: Turns, seen: Seen) -> Turns:
     """Where YARN may preempt, no queue gets another share, and no application another queue."""
     if not any(map(_moves_a_pool, turns)) or not seen.may_preempt():
         return turns
-    return tuple(_without_shares(turn) if _moves_a_pool(turn) else turn for turn in turns)
+    held = {part for turn in turns if _moves_a_pool(turn) for part, _, _ in turn.parts() if _is_of_pools(part)}
+    return tuple(turn.without(held, Cause.PREEMPTION) if _moves_a_pool(turn) else turn for turn in turns)
 
 
 def leave_priorities(turns: Turns, seen: Seen) -> Turns:
@@ -58,17 +58,12 @@ def leave_priorities(turns: Turns, seen: Seen) -> Turns:
 
 
 def _moves_a_pool(turn: Turn) -> bool:
-    of_pools = turn.what == LEAVES or (turn.what == QUEUES and not _SHARES.isdisjoint(turn.wanted))
-    return of_pools and _is_open(turn)
+    return _is_open(turn) and any(_is_of_pools(part) for part, _, _ in turn.parts())
 
 
-def _without_shares(turn: Turn) -> Turn:
-    """Of a queue, the AM share that a policy wants may still be set. What is handed back waits as a whole."""
-    others = turn.wanted.keys() - _SHARES if turn.what == QUEUES and turn.cause is not Cause.HANDOVER else ()
-    if not others:
-        return turn.left_alone(Cause.PREEMPTION)
-    before, wanted = ({key: value[key] for key in others} for value in (turn.before, turn.wanted))
-    return turn._replace(before=before, wanted=wanted, cause=Cause.PREEMPTION)
+def _is_of_pools(part: Part) -> bool:
+    what, _, setting = part
+    return what == LEAVES or setting in SHARES
 
 
 def _after_shrinking(turns: Turns, seen: Seen) -> Size:

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from heddle.yarn.live.applying.knobs import Knobs
 from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS, Ownership
-from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, Knob, Standing, same
+from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, Part, Standing, same
+from heddle.yarn.live.wire import YarnError
 from heddle.yarn.live.world import Clock
 
 PROOF_TRIES: Final = 10
@@ -20,6 +21,7 @@ ROUNDS: Final = 3  # of putting back, where somebody changes what we are about t
 HEARD_S: Final = 2.0
 # Sizes first: they are what can do harm. Queues before applications, which may have to go back into them.
 _IN_TURN: Final = (SIZES, QUEUES, LEAVES, PRIORITIES)
+_NOT_THIS: Final = (400, 404)  # an answer that is about this change; any other is about all of them
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def _look(knobs: Knobs, ownership: Ownership, clock: Clock, only: Standing | Non
     theirs = Standing()
     for _ in range(2 * FOREIGN_LOOKS - 1):
         theirs = theirs | ownership.look(knobs.read(_among(ownership.found, only)))
-        if not any(ownership.is_strange(knob) for knob in _among(ownership.found, only).knobs()):
+        if ownership.strange_lately.isdisjoint(_among(ownership.found, only).every_part()):
             break
         clock.sleep(PROOF_EVERY_S)
     return theirs
@@ -82,10 +84,10 @@ def _put_found_back(knobs: Knobs, ownership: Ownership, clock: Clock, found: Sta
     """All of these but what would kill, and what somebody has changed since the last look."""
     later = _would_kill(knobs, ownership.kill_below, found)
     away = [PutBack(SIZES, name, size, None, None) for name, size in later.sizes.items()]
-    found = found.without(later.knobs())
-    doubted = {part[:2] for part, value in found.parts() if not ownership.is_confirmed(part, value)}
+    found = found.without(later.every_part())
+    doubted = {part for part, value in found.parts() if not ownership.is_confirmed(part, value)}
     done = put_back(knobs, found, clock, doubted, ownership.strange)
-    ownership.was_put_back(found.without(still_owed(done).knobs()))
+    ownership.was_put_back(found.without(still_owed(done).every_part()))
     return [*done, *away]
 
 
@@ -106,19 +108,28 @@ def put_back(
     knobs: Knobs,
     found: Standing,
     clock: Clock,
-    doubted: Set[Knob] = frozenset(),
-    strange: Callable[[Standing], Set[Knob]] = lambda _: frozenset(),
+    doubted: Set[Part] = frozenset(),
+    strange: Callable[[Standing], Set[Part]] = lambda _: frozenset(),
 ) -> list[PutBack]:
-    """Raises YarnError if the RM cannot be asked or refuses; whoever calls tries again.
+    """Raises YarnError if the RM cannot be asked or refuses; whoever calls tries again. What it refuses keeps nothing
+    else from being put back.
 
-    `doubted`: knobs that are asked for even where they seem to be back. YARN takes that for no change. `strange`: those
-    that seem to be somebody else's, by where they stand just before they would be changed; they are left as they are.
+    `doubted`: what is asked for even where it seems to be back. YARN takes that for no change. `strange`: what seems to
+    be somebody else's, by where it stands just before it would be changed; it is left as it is.
     """
-    return [one for what in _IN_TURN for one in _with_proof(knobs, what, found.of(what), clock, doubted, strange)]
+    refused = list[YarnError]()
+    done = [
+        one
+        for what in _IN_TURN
+        for one in _with_proof(knobs, what, found.of(what), clock, doubted, strange, refused.append)
+    ]
+    if refused:
+        raise refused[0]
+    return done
 
 
 def _among(found: Standing, only: Standing | None) -> Standing:
-    return found if only is None else found.only(only.knobs())
+    return found if only is None else found.only(only.every_part())
 
 
 def in_words(done: list[PutBack]) -> str:
@@ -154,31 +165,37 @@ def _with_proof(
     what: str,
     wanted: Mapping[str, Any],
     clock: Clock,
-    doubted: Set[Knob],
-    strange: Callable[[Standing], Set[Knob]],
+    doubted: Set[Part],
+    strange: Callable[[Standing], Set[Part]],
+    refuses: Callable[[YarnError], None],
 ) -> list[PutBack]:
     """Changes what is there and different, then reads until it has come true; the RM answers before it acts."""
     if not wanted:
         return []
+    whole = Standing(**{what: wanted})
 
-    def read() -> Mapping[str, Any]:
-        return knobs.read(Standing(**{what: wanted})).of(what)
+    def read() -> Standing:
+        return knobs.read(whole)
 
-    def differing(now: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            name: value
-            for name, value in wanted.items()
-            if name in now and name not in left and not same(what, now[name], value)
-        }
+    def differing(now: Standing) -> list[Part]:
+        places = dict(now.parts())
+        return [part for part, value in ours.parts() if part in places and not same(what, places[part], value)]
 
-    def shown(at: Mapping[str, Any], name: str) -> Any:
-        return at.get(name, None if what == SIZES else wanted[name])  # an application that has ended needs nothing
+    def shown(at: Standing, name: str) -> Any:
+        """An application that has ended needs nothing."""
+        return at.of(what).get(name, None if what == SIZES else wanted[name])
 
     before = now = read()
-    left = {name for _, name in strange(Standing(**{what: before}))}
-    unsure = {name for name in wanted.keys() & before.keys() - left if (what, name) in doubted}
-    for change in knobs.requests(what, {**differing(before), **{name: wanted[name] for name in sorted(unsure)}}):
-        knobs.set(change)
+    ours = whole.without(strange(before))
+    unsure = doubted & set(before.every_part())
+    for change in knobs.requests(what, ours.only({*differing(before), *unsure}).of(what)):
+        try:
+            knobs.set(change)
+        except YarnError as error:
+            if error.status not in _NOT_THIS:
+                raise
+            refuses(error)
+            ours = ours.without(change.every_part())
     for _ in range(PROOF_TRIES):
         now = read()
         if not differing(now):

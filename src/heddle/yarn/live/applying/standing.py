@@ -19,10 +19,10 @@ IN_TURN: Final = (QUEUES, LEAVES, PRIORITIES, SIZES)
 AM_SHARE: Final = "maximum-am-resource-percent"
 GUARANTEE: Final = "capacity"
 MAXIMUM: Final = "maximum-capacity"
+SHARES: Final = frozenset({GUARANTEE, MAXIMUM})  # YARN takes them only if those of all neighbours fit together
 
 QueueSettings = Mapping[str, str | None]  # setting -> value; None: not set
-Knob = tuple[str, str]  # what, as the fields below are called; name
-Part = tuple[str, str, str]  # of a knob: what, name and, of a queue, the setting
+Part = tuple[str, str, str]  # of a knob: what, as the fields below are called, name and, of a queue, the setting
 
 
 @dataclass(frozen=True)
@@ -49,22 +49,26 @@ class Standing:
             {**later.leaves, **self.leaves},
         )
 
-    def without(self, knobs: Iterable[Knob]) -> Standing:
-        """This, but for these knobs."""
-        gone = set(knobs)
+    def without(self, parts: Iterable[Part]) -> Standing:
+        """This, but for these parts."""
+        gone = set(parts)
+        queues = {
+            name: {key: value for key, value in settings.items() if (QUEUES, name, key) not in gone}
+            for name, settings in self.queues.items()
+        }
+        others = (SIZES, PRIORITIES, LEAVES)
         return Standing(
-            **{what: {name: v for name, v in self.of(what).items() if (what, name) not in gone} for what in IN_TURN}
+            queues={name: settings for name, settings in queues.items() if settings},
+            **{what: {name: v for name, v in self.of(what).items() if (what, name, "") not in gone} for what in others},
         )
 
-    def only(self, knobs: Iterable[Knob]) -> Standing:
-        """Of this, these knobs."""
-        kept = set(knobs)
-        return self.without(knob for knob in self.knobs() if knob not in kept)
+    def only(self, parts: Iterable[Part]) -> Standing:
+        """Of this, these parts."""
+        kept = set(parts)
+        return self.without(part for part in self.every_part() if part not in kept)
 
-    def knobs(self) -> Iterator[Knob]:
-        for what in IN_TURN:
-            for name in self.of(what):
-                yield what, name
+    def every_part(self) -> Iterator[Part]:
+        return (part for part, _ in self.parts())
 
     def parts(self) -> Iterator[tuple[Part, Any]]:
         """Every knob with its value; of queues every setting on its own."""
@@ -77,17 +81,19 @@ class Standing:
 
     def names(self) -> list[str]:
         """Of everything in it."""
-        return sorted({name for _, name in self.knobs()})
+        return sorted({name for _, name, _ in self.every_part()})
 
     def __bool__(self) -> bool:
         return bool(self.queues or self.leaves or self.priorities or self.sizes)
 
 
 def changes_at_once(what: str, values: Mapping[str, Any]) -> Iterator[Standing]:
-    """What goes into one request. All queues into one: shares of neighbours must add up at every moment."""
+    """What goes into one request. Shares of all queues into one: they must fit together at every moment. Other settings
+    into another, which YARN may take although it refuses shares."""
     if what == QUEUES:
-        if values:
-            yield Standing(queues=values)
+        whole = Standing(queues=values)
+        shares = whole.only(part for part in whole.every_part() if part[2] in SHARES)
+        yield from (change for change in (shares, whole.without(shares.every_part())) if change)
     else:
         yield from (Standing(**{what: {name: value}}) for name, value in values.items())
 

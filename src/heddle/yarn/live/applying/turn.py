@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -56,6 +56,17 @@ class Turn(NamedTuple):
         if self.what != QUEUES:
             return (((self.what, self.name, ""), self.before, self.wanted),)
         return [((self.what, self.name, key), self.before[key], value) for key, value in self.wanted.items()]
+
+    def without(self, parts: Container[Part], cause: Cause) -> Turn:
+        """Of a queue, other settings may still be turned; where there are none, it is left alone for this cause."""
+        all_of_it = self.parts()
+        kept = [one for one in all_of_it if one[0] not in parts]
+        if not kept:
+            return self.left_alone(cause)
+        if len(kept) == len(all_of_it):
+            return self
+        before, wanted = ({part[2]: value[at] for part, *value in kept} for at in (0, 1))
+        return self._replace(before=before, wanted=wanted)
 
     def left_alone(self, cause: Cause) -> Turn:
         return self._replace(wanted=self.before, cause=cause, verdict=Verdict.LEFT_ALONE)

@@ -248,12 +248,12 @@ class Session:
             try:
                 done = self._put_ours_back()
             except YarnError as error:
-                self._say(f"cannot restore anything now: {error}")
+                self._say(f"cannot restore everything now: {error}")
                 self._clock.sleep(1)
                 continue
             # A node that went away as it was is owed nothing, and may never come back.
             turned = self._ownership.turned
-            owed = [one for one in done if not one.proven and (not one.away or (one.what, one.name) in turned)]
+            owed = [one for one in done if not one.proven and (not one.away or (one.what, one.name, "") in turned)]
             if not owed and any(one.resized for one in done):
                 self._clock.sleep(HEARD_S)
                 continue
