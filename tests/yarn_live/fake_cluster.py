@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 CLUSTER_AT_MS = 1_700_000_000_000
 ROOT = "/ws/v1/cluster"
 ORDER_OF = "yarn.scheduler.capacity.root.{}.ordering-policy"
+CAPACITY_OF = "yarn.scheduler.capacity.root.{}.capacity"
 AM_SHARE_OF = "yarn.scheduler.capacity.root.{}.maximum-am-resource-percent"
 
 
@@ -184,7 +185,8 @@ class FakeCluster:
                     row.pop(name, None)
             return 200, json.dumps({"apps": {"app": rows} if rows else None})
         if parts == ["scheduler-conf"]:
-            return 200, json.dumps({"property": [{"name": name, "value": v} for name, v in self.settings.items()]})
+            settings = self._own_shares() | self.settings
+            return 200, json.dumps({"property": [{"name": name, "value": v} for name, v in settings.items()]})
         if parts == ["scheduler"]:
             return 200, json.dumps({"scheduler": {"schedulerInfo": self._queues()}})
         app = self.apps.get(parts[1]) if parts[0] == "apps" and len(parts) > 1 else None
@@ -218,7 +220,8 @@ class FakeCluster:
                 for entry in queue.iter("entry"):
                     name = f"yarn.scheduler.capacity.{queue.findtext('queue-name')}.{entry.findtext('key')}"
                     self.settings[name] = entry.findtext("value") or ""
-            self.settings = {name: value for name, value in self.settings.items() if value}  # an empty one is none
+            own = self._own_shares()  # an empty one is none
+            self.settings = {name: v for name, v in self.settings.items() if v and v != own.get(name)}
             return 200, "Configuration change successfully applied."
         _, _, app_id, what = path.split("/")
         app, asked = self.apps[app_id], json.loads(body)
@@ -285,6 +288,9 @@ class FakeCluster:
         of_leaf = [app for app in self.apps.values() if app.queue.rpartition(".")[2] == leaf]
         held = [container for app in of_leaf for container in app.containers.values()]
         return _resource(sum(one.memory_mb for one in held), sum(one.vcores for one in held))
+
+    def _own_shares(self) -> dict[str, str]:
+        return {CAPACITY_OF.format(name): f"{least:g}" for name, (least, _) in self.leaves.items()}
 
     def _am_share_of(self, leaf: str) -> float:
         return float(self.settings.get(AM_SHARE_OF.format(leaf), self.am_share))

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from heddle.model.resources import MILLI
-from heddle.stock_yarn.sight import app_number
 from heddle.storm.faults import Fault, Kind
 from heddle.storm.timeline import BEGAN_S, Process
 from heddle.storm.truth import By, Place
@@ -175,14 +174,8 @@ class Happening:
 
     def _app_changed(self, fault: Fault) -> None:
         apps = sorted(self._yarn.look().apps)
-        if not apps:
-            return
-        app = apps[fault.pick % len(apps)]
-        if self._storm.has_pools and fault.pick // 2 % 2:
-            others = [leaf for leaf in self._yarn.leaves if leaf != self._yarn.queue_of(app_number(app))]
-            self._yarn.move(app, others[0], By.PERSON)
-        else:
-            self._yarn.prioritise(app, 20 + fault.pick % 50, By.PERSON)
+        if apps:
+            self._yarn.prioritise(apps[fault.pick % len(apps)], 20 + fault.pick % 50, By.PERSON)
 
     # The machine and its processes.
 

@@ -80,10 +80,6 @@ class Truth:
             if kind == what:
                 place.is_seen = True
 
-    def touched(self) -> set[tuple[str, str]]:
-        """What a person has changed anything of, at any time, and its name."""
-        return {part[:2] for part, place in self.places.items() if place.is_touched}
-
     def forget_ours(self) -> None:
         """All of it was put back. Who begins now has turned nothing yet."""
         for place in self.places.values():

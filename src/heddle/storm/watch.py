@@ -207,10 +207,12 @@ class Watch:
 
     def gives_up(self, process: Process, names: list[str]) -> None:
         """It says that these nodes, queues or applications are somebody else's."""
-        sight, touched = self._sights[process.name], self._yarn.truth.touched()
-        for what, name in sorted({part[:2] for part in self._yarn.truth.places}):
-            if name in names and what not in sight.misled and (what, name) not in touched:
-                self.breaks(f"{process.name} leaves {name} to somebody else, and nobody has touched it")
+        misled, places = self._sights[process.name].misled, self._yarn.truth.places
+        for named in names:
+            parts = [part for part in places if part[1] == named]
+            touched = any(places[part].is_touched for part in parts)
+            if parts and not touched and misled.isdisjoint(what for what, _, _ in parts):
+                self.breaks(f"{process.name} leaves {named} to somebody else, and nobody has touched it")
 
     def watchdog_ends(self, process: Process) -> None:
         """Of its own accord: then nothing is left to put back, or somebody else is at it."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 from heddle.model.resources import MEMORY, MILLI, VCORES
 from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
-from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, SIZES, Standing, changes_at_once
+from heddle.yarn.live.applying.standing import GUARANTEE, LEAVES, PRIORITIES, SIZES, Standing, changes_at_once
 from heddle.yarn.live.applying.wanted import HIGHEST_PRIORITY, has_opinion, pool_leaves
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.rm_answers import read_app, read_apps, read_nodes
@@ -34,7 +34,7 @@ class RmKnobs:
         client = self._client
         nodes = read_nodes(client.nodes(), client.address) if names.sizes else {}
         apps = self._apps({*names.leaves, *names.priorities})
-        settings = client.scheduler_settings() if names.queues else {}
+        settings = self._settings(names) if names.queues else {}
         return Standing(
             sizes={name: nodes[name].total for name in names.sizes if name in nodes and nodes[name].resizable},
             queues={
@@ -44,6 +44,14 @@ class RmKnobs:
             priorities={name: apps[name].priority for name in names.priorities if name in apps},
             leaves={name: apps[name].queue for name in names.leaves if name in apps},
         )
+
+    def _settings(self, names: Standing) -> Mapping[str, str]:
+        """All of the scheduler's. A queue always has a guarantee: an answer that leaves one out is not whole."""
+        settings = self._client.scheduler_settings()
+        for queue, of_queue in names.queues.items():
+            if GUARANTEE in of_queue and f"{PREFIX}.{queue}.{GUARANTEE}" not in settings:
+                raise YarnError(self._client.address, f"its settings lack the {GUARANTEE} of {queue}")
+        return settings
 
     def _apps(self, names: Set[str]) -> dict[str, AppSeen]:
         """Those of these that have not ended. One that the list leaves out is asked for by its id."""

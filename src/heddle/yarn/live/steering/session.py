@@ -118,7 +118,7 @@ class Session:
         try:
             controller = self._controller or self._anew()
             self._heed_pause(controller)
-            self._put_back_owed()
+            self._try_what_is_owed()
             self._tell_pause()
             step = controller.step()
         except YarnError as error:
@@ -289,6 +289,15 @@ class Session:
         """A restarted RM learns of its nodes one by one, and they come as we made them."""
         if self._owed:
             self._owed = still_owed(self._put_ours_back(self._owed))
+
+    def _try_what_is_owed(self) -> None:
+        """What the ResourceManager refuses is tried again with every step, and keeps nobody from steering the rest."""
+        try:
+            self._put_back_owed()
+        except YarnError as error:
+            if error.status is None:
+                raise
+            self._say(f"cannot restore yet what an earlier controller left: {error}")
 
     # While it runs.
 
