@@ -47,11 +47,33 @@ GUARDS: Final = (
     ),
     Guard(
         "controller hangs", "Watchdog.look", f"{STEERING}/watchdog.py",
-        "if desk.beat_age_s() <= self._lease_s:", "if True:",
+        "            if self._is_beating():", "            if True:",
         (
             f"{FAKE}/test_watchdog.py::test_a_controller_that_hangs",
             f"{REAL}::test_a_clock_that_jumps_and_a_controller_that_hangs",
         ),
+    ),
+    Guard(
+        "controller begins while the watchdog puts back", "Watchdog._revert", f"{STEERING}/watchdog.py",
+        "            left = self._revert(unless=self._is_beating)", "            left = self._revert()",
+        (f"{FAKE}/test_found_sessions.py::test_a_watchdog_stops_when_a_controller_steers_again",),
+    ),
+    Guard(
+        "controller begins after another that has not beaten for long", "Session.at_work", f"{STEERING}/session.py",
+        "            self._beat()  # a watchdog", "            pass  # a watchdog",
+        (f"{FAKE}/test_found_sessions.py::test_a_controller_beats_before_it_puts_back_what_was_left",),
+    ),
+    Guard(
+        "what is owed is refused", "Session._try_what_is_owed", f"{STEERING}/session.py",
+        "            if error.status is None:\n                raise\n            self._say(f\"cannot restore yet",
+        "            if True:\n                raise\n            self._say(f\"cannot restore yet",
+        (f"{FAKE}/test_found_sessions.py::test_a_node_whose_size_cannot_be_put_back_does_not_keep_us_from_steering",),
+    ),
+    Guard(
+        "settings without a queue's guarantee", "RmKnobs._settings", f"{APPLYING}/rm_knobs.py",
+        '            if GUARANTEE in of_queue and f"{PREFIX}.{queue}.{GUARANTEE}" not in settings:',
+        "            if False:",
+        (f"{FAKE}/test_found_answers.py::test_settings_that_lack_a_guarantee_are_not_taken_for_none",),
     ),
     Guard(
         "controller hung and goes on", "Session.step", f"{STEERING}/session.py",

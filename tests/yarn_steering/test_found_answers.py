@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from heddle.yarn.live.applying.rm_knobs import RmKnobs
+from heddle.yarn.live.applying.standing import GUARANTEE, Standing
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.observe.journal import Journal
@@ -15,7 +17,7 @@ from heddle.yarn.observe.observer import OVERLAP_MS, Observer
 from yarn_live.fake_cluster import FakeCluster
 
 from .fake_world import RM, FakeWorld
-from .test_whole_session import LEASE_S, OWN, as_found, at_work, cluster, kill, sizes, step, world
+from .test_whole_session import LEASE_S, OWN, as_found, at_work, cluster, desk_of_process, kill, sizes, step, world
 
 __all__ = ["cluster", "world"]  # fixtures
 
@@ -150,3 +152,15 @@ def test_a_watchdog_does_not_believe_stale_answers_either(world: FakeWorld, clus
     fresh()
     assert as_found(cluster)
     assert world.watchdogs == {}
+
+
+def test_settings_that_lack_a_guarantee_are_not_taken_for_none(world: FakeWorld, cluster: FakeCluster) -> None:
+    """What was taken for none would be put back as none, and no queue is without."""
+    cluster.leaves = {"pool-0": (90.0, 100.0), "pool-1": (10.0, 100.0)}
+    names = Standing(queues={f"root.{name}": {GUARANTEE: None} for name in cluster.leaves})
+    with RmClient(RM, connect=desk_of_process(world, "controller").world.connect) as client:
+        shares = {queue: settings[GUARANTEE] for queue, settings in RmKnobs(client).read(names).queues.items()}
+        assert shares == {"root.pool-0": "90", "root.pool-1": "10"}
+        del cluster.leaves["pool-1"]
+        with pytest.raises(YarnError, match=r"capacity of root\.pool-1"):
+            RmKnobs(client).read(names)

@@ -9,6 +9,7 @@ import pytest
 from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.steering.session import restore
+from heddle.yarn.live.steering.watchdog import Watchdog
 from yarn_live.fake_cluster import FakeCluster
 
 from .fake_world import RM, FakeWorld
@@ -173,4 +174,63 @@ def test_a_node_that_was_decommissioned_is_made_smaller_only_when_nothing_is_kil
         for name in [name for name, one in app.containers.items() if one.node == "a:1"]:
             cluster.end_container(name)
     world.pass_s(5)
+    assert as_found(cluster)
+
+
+def test_a_watchdog_stops_when_a_controller_steers_again(world: FakeWorld, cluster: FakeCluster) -> None:
+    """It began to put back since nobody beat, without the lock. A slow ResourceManager answers when another one has
+    begun, and what stands there by then, and on disk, is that one's."""
+    with at_work(world, []) as session:
+        step(world, session)
+        made, desk = sizes(cluster), desk_of_process(world, "controller")
+        saved, answer = desk.load(), cluster.get
+        world.now_s += LEASE_S + 1
+
+        def late(path: str, query: dict[str, list[str]]) -> tuple[int, str]:
+            desk.beat()
+            return answer(path, query)
+
+        cluster.get = late  # type: ignore[method-assign]
+        assert not Watchdog(desk_of_process(world, "a slow watchdog"), LEASE_S).look()
+        cluster.get = answer  # type: ignore[method-assign]
+        assert made != OWN
+        assert sizes(cluster) == made
+        assert desk.load() == saved
+
+
+def test_a_controller_beats_before_it_puts_back_what_was_left(world: FakeWorld, cluster: FakeCluster) -> None:
+    opened = ExitStack()
+    step(world, opened.enter_context(at_work(world, [])))
+    world.kill("watchdog 1")
+    kill(world, opened)
+    world.now_s += LEASE_S + 1
+    ages: list[float] = []
+    answer, desk = cluster.get, desk_of_process(world, "controller 2")
+
+    def noted(path: str, query: dict[str, list[str]]) -> tuple[int, str]:
+        ages.append(desk.beat_age_s())
+        return answer(path, query)
+
+    cluster.get = noted  # type: ignore[method-assign]
+    with at_work(world, [], "controller 2"):
+        assert ages
+        assert max(ages) < LEASE_S
+
+
+def test_a_node_whose_size_cannot_be_put_back_does_not_keep_us_from_steering(
+    world: FakeWorld, cluster: FakeCluster
+) -> None:
+    opened = ExitStack()
+    step(world, opened.enter_context(at_work(world, [])))
+    world.kill("watchdog 1")
+    kill(world, opened)
+    cluster.nodes["a:1"].lost = True
+    said: list[str] = []
+    with at_work(world, said, "controller 2") as session:
+        cluster.nodes["a:1"].lost = False
+        cluster.instead["/nodes/a:1/resource"] = (400, "not this one")
+        answered = [session.step() for _ in range(3)]
+        assert None not in answered
+        assert any("cannot restore yet" in line for line in said)
+        cluster.instead.clear()
     assert as_found(cluster)

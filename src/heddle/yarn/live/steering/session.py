@@ -99,6 +99,7 @@ class Session:
             yield self
             return
         with self._desk.lock():
+            self._beat()  # a watchdog that puts back what the last one left stops here: from now on that is up to us
             self._mend_what_was_left()
             self._begin()
             try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -50,6 +51,21 @@ def watchdog_lives(desk: Desk) -> bool:
         return True
 
 
+class _UnlessSteered(RmKnobs):
+    def __init__(self, client: RmClient, is_steered: Callable[[], bool]) -> None:
+        super().__init__(client)
+        self._is_steered = is_steered
+
+    def set(self, change: Standing) -> None:
+        _stop(self._is_steered)
+        super().set(change)
+
+
+def _stop(is_steered: Callable[[], bool]) -> None:
+    if is_steered():
+        raise RunRefused("a controller steers again, and puts back itself what was left")
+
+
 class Watchdog:
     """Guards what one desk has on it; look() again and again until there is nothing left to put back."""
 
@@ -67,10 +83,10 @@ class Watchdog:
             with desk.lock():
                 left = self._revert()
         except RunRefused:  # it lives; but does it beat?
-            if desk.beat_age_s() <= self._lease_s:
+            if self._is_beating():
                 self._away_since_s = None
                 return False
-            left = self._revert()
+            left = self._revert(unless=self._is_beating)
         if not left:
             return True
         if self._away_since_s is None:
@@ -80,8 +96,15 @@ class Watchdog:
         self._say(f"gave up on what is unreachable: {', '.join(left)}")
         return True
 
-    def _revert(self) -> list[str]:
-        """What could not be put back yet. What could is taken out of the baseline."""
+    def _is_beating(self) -> bool:
+        return self._desk.beat_age_s() <= self._lease_s
+
+    def _revert(self, unless: Callable[[], bool] = lambda: False) -> list[str]:
+        """What could not be put back yet. What could is taken out of the baseline.
+
+        `unless`: a controller steers again, asked before every change. The ResourceManager may be slow, and what stands
+        there then, on disk too, is that one's.
+        """
         desk, baseline = self._desk, self._baseline()
         if baseline is None:
             return []
@@ -90,7 +113,8 @@ class Watchdog:
         rm, user, world = baseline.rm, baseline.user, desk.world
         try:
             with RmClient(rm, timeout_s=TIMEOUT_S, user=user, connect=world.connect) as client:
-                done = put_back_left(RmKnobs(client), baseline.ownership(), world.clock, self._say)
+                done = put_back_left(_UnlessSteered(client, unless), baseline.ownership(), world.clock, self._say)
+            _stop(unless)
         except HeddleError as error:
             self._say(f"cannot restore yet: {error}")
             self._away_since_s = None  # nobody told us that anything is away: as long as it takes
