@@ -86,8 +86,8 @@ class Happening:
 
     def _starts_anew(self, fault: Fault, change: Callable[[], None]) -> None:
         """Nodes come back one by one, as they know that they were made or with their own sizes; settings may be as at
-        first."""
-        network, yarn = self._storm.network, self._yarn
+        first, or as they were some seconds ago."""
+        network, yarn, since_s = self._storm.network, self._yarn, self._storm.watch.now_s
         if network.is_up:
             self._unheard = yarn.resized_unheard()
         network.is_up = False
@@ -104,6 +104,8 @@ class Happening:
                 for (what, name, setting), place in list(yarn.truth.places.items()):
                     if what == QUEUES and place.by is By.US:
                         yarn.configure(name, setting, place.native, By.YARN)
+            elif fault.pick // 8 % 3 == 0:
+                yarn.forget_settings_since(since_s - 1 - fault.pick % 7)
             for number, (name, state) in enumerate(yarn.nodes.items()):
                 state.registered = False
                 self._then(fault, lambda name=name: come_back(name), 0.3 + number * (fault.pick % 5))  # type: ignore[misc]

@@ -74,6 +74,15 @@ class Truth:
             is_touched = place.is_touched or by is By.PERSON
             self.places[part] = replace(place, is_seen=by is not By.PERSON, is_touched=is_touched, reset_s=reset_s)
 
+    def fall_back(self, part: Part, known: Place, now_s: float) -> None:
+        """To where it stood earlier: whoever knows of the last changes is gone."""
+        lost = self.places[part]
+        # A person's change that is lost so: whoever has seen it may make it again.
+        unseen = (*known.unseen, lost.now) if lost.by is By.PERSON else known.unseen
+        self.places[part] = replace(
+            known, since_s=now_s, was_ours=lost.was_ours, is_touched=lost.is_touched, unseen=unseen
+        )
+
     def show(self, what: str) -> None:
         """One of our programs sees where these knobs stand."""
         for (kind, _, _), place in self.places.items():

@@ -32,6 +32,7 @@ from heddle.yarn.live.applying.standing import (
     PRIORITIES,
     QUEUES,
     SIZES,
+    Part,
     Standing,
 )
 from heddle.yarn.live.snapshot import Snapshot
@@ -92,6 +93,7 @@ class SimulatedYarn:
         for leaf in leaves:
             for key in (AM_SHARE, GUARANTEE, MAXIMUM):
                 self.truth.begin((QUEUES, leaf, key), self.setting(leaf, key))
+        self._configured: list[tuple[float, Part, Place]] = []  # when a setting was changed, and how it was before
         self.killed: list[str] = []
         self._seen: Snapshot | None = None
         self._known_jobs: set[int] = set()
@@ -209,14 +211,27 @@ class SimulatedYarn:
         self.truth.put((SIZES, name, ""), size, by, now_s)
 
     def configure(self, leaf: str, key: str, value: str | None, by: By) -> None:
+        part, now_s = (QUEUES, leaf, key), self._now_ms() / 1000
+        self._configured.append((now_s, part, replace(self.truth.places[part])))
+        self._set_setting(leaf, key, value or None)
+        self.truth.put(part, value or None, by, now_s)
+
+    def forget_settings_since(self, at_s: float) -> None:
+        """A standby takes over whose store lags: queues are as they were then, whoever has changed them since."""
+        then = {part: before for since_s, part, before in reversed(self._configured) if since_s > at_s}
+        for part, known in then.items():
+            _, leaf, key = part
+            self._set_setting(leaf, key, known.now)
+            self.truth.fall_back(part, known, self._now_ms() / 1000)
+
+    def _set_setting(self, leaf: str, key: str, value: str | None) -> None:
         full = f"{PREFIX}.{leaf}.{key}"
-        if value:
-            self.settings[full] = value
-        else:
+        if value is None:
             self.settings.pop(full, None)
-        means = value or (WITHOUT_LIMIT if key == MAXIMUM else None)
+        else:
+            self.settings[full] = value
+        means = WITHOUT_LIMIT if value is None and key == MAXIMUM else value
         self._set(Standing(queues={leaf: {key: means}}))
-        self.truth.put((QUEUES, leaf, key), value or None, by, self._now_ms() / 1000)
 
     def prioritise(self, app: str, priority: int, by: By) -> None:
         self._set(Standing(priorities={app: priority}))
@@ -245,13 +260,9 @@ class SimulatedYarn:
 
     def register_as_known(self, name: str, known: Place) -> None:
         """A NodeManager that goes on tells a ResourceManager that was restarted what it had heard from the last one."""
-        part = (SIZES, name, "")
-        lost = self.truth.places[part]
-        # A person's change that is lost with the ResourceManager: whoever has seen it may make it again.
-        unseen = (*known.unseen, lost.now) if lost.by is By.PERSON else known.unseen
         self._set(Standing(sizes={name: known.now}))
         self.nodes[name].resized_s, self.nodes[name].known = -inf, None
-        self.truth.places[part] = replace(known, since_s=self._now_ms() / 1000, was_ours=lost.was_ours, unseen=unseen)
+        self.truth.fall_back((SIZES, name, ""), known, self._now_ms() / 1000)
 
     def register_anew(self, name: str) -> None:
         """A NodeManager that goes on with its containers, and tells its own size again."""
