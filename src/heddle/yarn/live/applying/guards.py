@@ -36,7 +36,6 @@ def stay_inside(turns: Turns, seen: Seen) -> Turns:
 
 def leave_to_others(turns: Turns, seen: Seen) -> Turns:
     """What somebody else has changed is theirs; what somebody seems to have changed waits."""
-
     theirs, strange = seen.ownership.theirs, seen.ownership.strange_lately
     for parts, cause in ((theirs, Cause.FOREIGN), (strange, Cause.STRANGE)):
         if parts:

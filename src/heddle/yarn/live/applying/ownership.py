@@ -50,12 +50,12 @@ class Ownership:
         self.kill_below = frozenset(kill_below)
         self._looks: dict[Part, int] = {}  # in which a knob stood in a strange place
         self._calm: dict[Part, int] = {}  # looks since then, in a row, in which such a knob was in its place
-        self._theirs: set[Part] = set()
+        self.theirs: set[Part] = set()  # what is somebody else's
 
     def find(self, now: Standing) -> None:
         """Takes in how knobs are found, where that is not known and they are not somebody else's."""
         if any(self._is_new(part) for part, _ in now.parts()):
-            self.found = self.found | now.without(self._theirs)
+            self.found = self.found | now.without(self.theirs)
 
     def is_new(self, turn: Turn) -> bool:
         """Whether it turns something of which is not known how it was found."""
@@ -63,7 +63,7 @@ class Ownership:
 
     def _is_new(self, part: Part) -> bool:
         """What was asked for was found before."""
-        return part not in self.asked and not self._places(part) and part not in self._theirs
+        return part not in self.asked and not self._places(part) and part not in self.theirs
 
     def owe(self, left: Ownership, owed: Standing) -> None:
         """Takes in what an earlier controller had found and asked for: stale answers may show it for a while, and are
@@ -113,7 +113,7 @@ class Ownership:
             return
         self.found = self.found.without(gone)
         self.asked = {part: places for part, places in self.asked.items() if part not in gone}
-        for parts in (self.turned, self.anywhere, self._theirs):
+        for parts in (self.turned, self.anywhere, self.theirs):
             parts -= gone
         for part in gone & self._looks.keys():
             self._forget(part)
@@ -133,7 +133,7 @@ class Ownership:
         foreign = {part for part in strange if self._looks[part] >= FOREIGN_LOOKS}
         if not foreign:
             return _NOTHING
-        given_up = self.found.only(foreign - self._theirs)
+        given_up = self.found.only(foreign - self.theirs)
         self._leave_to_them(now.only(foreign))
         return given_up
 
@@ -145,16 +145,11 @@ class Ownership:
             self.asked[part] = (*ours, theirs[part])
         self.found = chosen | self.found
         for part in theirs:
-            self._theirs.add(part)
+            self.theirs.add(part)
             self._forget(part)
 
     def _forget(self, part: Part) -> None:
         del self._looks[part], self._calm[part]
-
-    @property
-    def theirs(self) -> Set[Part]:
-        """What is somebody else's."""
-        return self._theirs
 
     @property
     def strange_lately(self) -> Set[Part]:
