@@ -1,9 +1,11 @@
 """The arithmetic of a soak: from what was looked at, over all pieces, to the figures that have targets."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from operator import mul
 from statistics import fmean
 from typing import Any
 
@@ -14,7 +16,7 @@ BLOCK_S = 300.0
 MOST_GAP_S = 5.0  # between two looks; longer than that nobody knows what was in between
 AFTER_FAULT_S = 120.0  # a job may still end of a daemon's death this long after the daemon is back
 
-Sample = tuple[float, float]  # seconds, value
+Sample = tuple[float, ...]  # seconds, value and, if anything, what the value may go along with
 Look = dict[str, Any]  # a line of looks.jsonl
 
 
@@ -32,33 +34,44 @@ class Slope:
 
 
 def common_slope(lives: Iterable[Sequence[Sample]], block_s: float = BLOCK_S) -> Slope | None:
-    """How fast a value grows, the same in all lives; each has a level of its own.
+    """How fast a value grows, the same in all lives; each has a level of its own. Where samples have a third
+    value, what goes along with it, the same in all lives, too, does not count as growth.
 
     By least squares through means of blocks: samples a second apart are nearly one sample, and would feign certainty.
     None: no life has two blocks.
     """
-    spread = along = 0.0
-    centred: list[tuple[float, float]] = []
+    centred: list[Sample] = []
     counted = 0
     for life in lives:
         blocks = _blocks(life, block_s)
         if len(blocks) < 2:
             continue
         counted += 1
-        middle_s, level = fmean(at_s for at_s, _ in blocks), fmean(value for _, value in blocks)
-        centred += [(at_s - middle_s, value - level) for at_s, value in blocks]
+        middle = [fmean(column) for column in zip(*blocks, strict=True)]
+        centred += [tuple(value - mean for value, mean in zip(block, middle, strict=True)) for block in blocks]
     if not centred:
         return None
-    for at_s, value in centred:
-        spread += at_s * at_s
-        along += at_s * value
-    per_s = along / spread
-    degrees = len(centred) - counted - 1
+    times, values, *beside = ([*column] for column in zip(*centred, strict=True))
+    for other in beside:
+        times, values = _without(times, other), _without(values, other)
+    spread = _along(times, times)
+    per_s = _along(times, values) / spread
+    degrees = len(centred) - counted - 1 - len(beside)
     if degrees < 1:
         return Slope(3600 * per_s, None, len(centred))
-    left = sum((value - per_s * at_s) ** 2 for at_s, value in centred)
+    left = sum((value - per_s * at_s) ** 2 for at_s, value in zip(times, values, strict=True))
     half = t_quantile(0.95, degrees) * math.sqrt(left / degrees / spread)
     return Slope(3600 * per_s, (3600 * (per_s - half), 3600 * (per_s + half)), len(centred))
+
+
+def _without(values: list[float], other: list[float]) -> list[float]:
+    """What is left of a centred column when its part along another is taken off."""
+    share = _along(values, other) / (_along(other, other) or 1.0)
+    return [value - share * beside for value, beside in zip(values, other, strict=True)]
+
+
+def _along(one: Sequence[float], other: Sequence[float]) -> float:
+    return math.fsum(map(mul, one, other))
 
 
 def _blocks(life: Sequence[Sample], block_s: float) -> list[Sample]:
@@ -66,7 +79,13 @@ def _blocks(life: Sequence[Sample], block_s: float) -> list[Sample]:
         return []
     first_s = life[0][0]
     grouped = (list(of) for _, of in groupby(life, key=lambda sample: (sample[0] - first_s) // block_s))
-    return [(fmean(at_s for at_s, _ in block), fmean(value for _, value in block)) for block in grouped]
+    return [tuple(fmean(column) for column in zip(*block, strict=True)) for block in grouped]
+
+
+def beside_jobs(life: Sequence[Sample], jobs: Iterable[dict[str, Any]]) -> list[Sample]:
+    """Each sample with how many jobs were there: planned before, and not yet over."""
+    begins, ends = map(sorted, zip(*((job["planned_at_s"], job["ended_at_s"]) for job in jobs), strict=True))
+    return [(at_s, value, bisect_right(begins, at_s) - bisect_right(ends, at_s)) for at_s, value in life]
 
 
 def lives_of(looks: Sequence[Look], what: str, warm_up_s: float) -> list[list[Sample]]:

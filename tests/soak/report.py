@@ -11,6 +11,7 @@ from heddle.yarn.observe.journal import read_lines
 from .figures import (
     Look,
     Slope,
+    beside_jobs,
     common_slope,
     is_lost_to_us,
     lives_of,
@@ -63,6 +64,7 @@ def figures_of(pieces: list[Kept]) -> list[Figure]:
         _count("containers killed by us", sum(len(one.piece["killed_by_us"]) for one in pieces)),
         _jobs_lost(pieces),
         _grows(pieces, "controller's memory", "rss_mb", "MB", MOST_MB_PER_H),
+        _at_equal_load(pieces),
         _grows(pieces, "controller's open files", "handles", "handles", MOST_HANDLES_PER_H),
         _record(pieces),
         _put_back(pieces, Kind.CONTROLLER_KILLED),
@@ -144,6 +146,16 @@ def _grows(pieces: list[Kept], what: str, column: str, unit: str, most_per_h: fl
     if slope is None:
         return Figure(what, "no controller lived for long enough", target, None)
     return Figure(what, _slope(slope, unit), target, slope.is_at_most(most_per_h))
+
+
+def _at_equal_load(pieces: list[Kept]) -> Figure:
+    """A controller that sees more applications knows more of them: how its memory grows beside that."""
+    slope = common_slope(
+        beside_jobs(life, one.piece["jobs"])
+        for one in pieces
+        for life in lives_of(one.looks, "rss_mb", one.piece["warm_up_s"])
+    )
+    return Figure("the same, at an equal number of applications", _slope(slope, "MB") if slope else "", "", None)
 
 
 def _slope(slope: Slope, unit: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from soak.figures import (
     AFTER_FAULT_S,
+    beside_jobs,
     common_slope,
     is_lost_to_us,
     lives_of,
@@ -43,6 +44,23 @@ def test_lives_have_a_slope_in_common_and_levels_of_their_own() -> None:
     assert slope is not None
     assert slope.per_h == pytest.approx(1)
     assert slope.blocks == 18
+
+
+def test_what_goes_along_with_something_else_is_no_growth() -> None:
+    """A value of 2 for each thing that is there, and 3 more each hour; things come, and some of them go."""
+    there = [min(s, 2400 - s / 2) / 100 for s in range(3600)]
+    life = [(float(s), 100 + 2 * there[s] + 3 * s / 3600, there[s]) for s in range(3600)]
+    alone, beside = common_slope([sample[:2] for sample in life] for life in [life]), common_slope([life])
+    assert alone is not None
+    assert beside is not None
+    assert beside.per_h == pytest.approx(3)
+    assert alone.per_h > 4
+
+
+def test_how_many_jobs_were_there() -> None:
+    jobs = [{"planned_at_s": begin, "ended_at_s": end} for begin, end in ((0.0, 10.0), (5.0, 20.0), (5.0, 6.0))]
+    life = [(at_s, 1.0) for at_s in (0.0, 5.5, 10.0, 25.0)]
+    assert beside_jobs(life, jobs) == [(0.0, 1.0, 1), (5.5, 1.0, 3), (10.0, 1.0, 1), (25.0, 1.0, 0)]
 
 
 def test_the_interval_is_that_of_least_squares_through_means_of_blocks() -> None:
