@@ -1,6 +1,7 @@
 """Defects that the storm found: whose change it is."""
 
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -48,9 +49,9 @@ def test_what_was_accepted_stays_ours_however_often_it_is_refused_meanwhile() ->
         assert ownership.look(standing("0.3")) == Standing()
     assert (QUEUES, "root.a", AM_SHARE) not in ownership.theirs
     assert len(ownership.asked[QUEUES, "root.a", AM_SHARE]) == 1 + TRIES + 2
-    for wanted in ("0.51", "0.52", "0.53", "0.54", "0.55"):
-        ownership.asking(turn("0.3", wanted))
-        ownership.accepted(turn("0.3", wanted))
+    for number in range(60):
+        ownership.asking(turn("0.3", f"0.{500 + number}"))
+        ownership.accepted(turn("0.3", f"0.{500 + number}"))
     for _ in range(FOREIGN_LOOKS):
         ownership.look(standing("0.430"))  # of long ago: a person's by now
     assert (QUEUES, "root.a", AM_SHARE) in ownership.theirs
@@ -298,3 +299,18 @@ def test_what_is_refused_keeps_nothing_else_from_being_put_back(world: FakeWorld
     assert knobs.stands.priorities == {"app": 0}
     assert {settings[AM_SHARE] for settings in knobs.stands.queues.values()} == {None}
     assert world.now_s == began_s  # nobody waits for what was refused to come true
+
+
+def test_answers_that_are_half_a_minute_old_are_not_taken_for_a_persons() -> None:
+    """Some are stale and some are not, and a node has had another size at every step since."""
+    node, own = "a:1", (8192, 8000)
+    ownership, made = Ownership(), [(9000 + number, 8000) for number in range(30)]
+    ownership.find(Standing({node: own}))
+    for before, size in pairwise([own, *made]):
+        turn = Turn(SIZES, node, before, size)
+        ownership.asking(turn)
+        ownership.accepted(turn)
+    for _ in range(FOREIGN_LOOKS):
+        assert ownership.look(Standing({node: made[0]})) == Standing()
+    assert ownership.found == Standing({node: own})
+    assert len(ownership.asked[SIZES, node, ""]) < 12  # what is written to disk stays short

@@ -96,7 +96,7 @@ def test_a_strange_size_that_was_ours_after_all() -> None:
     ownership.accepted(Turn("sizes", "a:1", (9500, 8000), wanted))
     ownership.look(Standing(sizes={"a:1": (9500, 8000)}))
     assert ("sizes", "a:1", "") not in ownership.strange_lately
-    ownership.look(Standing(sizes={"a:1": (9000, 8000)}))
+    ownership.look(Standing(sizes={"a:1": (9001, 8000)}))
     assert ("sizes", "a:1", "") in ownership.strange_lately
 
 

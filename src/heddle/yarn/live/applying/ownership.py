@@ -15,6 +15,7 @@ last thing that we asked for does it confirm that (`is_confirmed`).
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Set
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from heddle.yarn.live.applying.turn import Turn
 FOREIGN_LOOKS: Final = 3  # so often a knob must be seen in a strange place before we believe it, or that it has left it
 TRIES: Final = 20
 _STILL_OURS: Final = 8  # of the last tries, once one was accepted: the RM acts after it has answered
+_LONG_AGO: Final = 32  # before those, of which the disk need not know: so old an answer may be that is shown to us
 _UNKNOWN: Final = object()
 _NOTHING: Final = Standing()
 
@@ -48,6 +50,7 @@ class Ownership:
         # Nodes that were seen being decommissioned. YARN does that with an overcommit timeout of 0, which sticks: from
         # then on it kills what does not fit whenever such a node is made smaller, whatever timeout comes with it.
         self.kill_below = frozenset(kill_below)
+        self._long_ago: dict[Part, deque[Any]] = {}  # asked for earlier than `asked` tells
         self._looks: dict[Part, int] = {}  # in which a knob stood in a strange place
         self._calm: dict[Part, int] = {}  # looks since then, in a row, in which such a knob was in its place
         self.theirs: set[Part] = set()  # what is somebody else's
@@ -91,7 +94,10 @@ class Ownership:
         """A change that the ResourceManager says it has made."""
         for part, _, value in turn.parts():
             asked = self.asked[part]
-            self.asked[part] = (value, *asked[max(1, len(asked) - _STILL_OURS) :])
+            lately = max(1, len(asked) - _STILL_OURS)
+            if lately > 1:
+                self._long_ago.setdefault(part, deque(maxlen=_LONG_AGO)).extend(asked[1:lately])
+            self.asked[part] = (value, *asked[lately:])
 
     def was_put_back(self, done: Standing) -> None:
         """The ResourceManager was asked for these as they were found, or confirmed them, and shows them so."""
@@ -117,6 +123,8 @@ class Ownership:
             parts -= gone
         for part in gone & self._looks.keys():
             self._forget(part)
+        for part in gone & self._long_ago.keys():
+            del self._long_ago[part]
 
     def look(self, now: Standing) -> Standing:
         """Sees where knobs stand. Gives those that turn out to be somebody else's, as they were found."""
@@ -164,7 +172,7 @@ class Ownership:
         return found
 
     def _is_strange(self, part: Part, value: Any) -> bool:
-        if value in self.asked.get(part, ()):  # as it nearly always is
+        if value in self.asked.get(part, ()) or value in self._long_ago.get(part, ()):  # the former nearly always
             return False
         places = () if part in self.anywhere else self._places(part)
         return bool(places) and not any(same(part[0], value, place) for place in places)
