@@ -202,6 +202,7 @@ def test_node_managers_of_one_host_count_their_containers_only(rm: FakeRm, contr
 
 
 def test_admission_and_pools_are_in_the_plan(rm: FakeRm, control: Callable[..., Controller]) -> None:
+    rm.leaves |= {"pool-0": (90.0, 100.0), "pool-1": (10.0, 100.0)}
     rm.add_node("a:1", 8192, 8)
     running, waiting = rm.add_app(), rm.add_app()
     rm.start_am(running, "a:1", 512, 1)

@@ -134,8 +134,8 @@ GUARDS: Final = (
     Guard(
         "RM restarted, its nodes not back yet", "Ownership.find", f"{APPLYING}/ownership.py",
         "        if any(self._is_new(part) for part, _ in now.parts()):\n"
-        "            self.found = self.found | now.without(self._theirs)",
-        "        self.found = now.without(self._theirs)",
+        "            self.found = self.found | now.without(self.theirs)",
+        "        self.found = now.without(self.theirs)",
         (f"{FAKE}/test_session.py::test_nodes_that_come_back_as_we_made_them_get_their_own_size",),
     ),
     Guard(

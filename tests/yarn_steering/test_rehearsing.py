@@ -31,9 +31,10 @@ def test_compiling_that_outlasts_the_lease_comes_before_it(
     assert not any("longer than the lease" in text for text in said)
 
 
-EVERY_POLICY = (
-    "admission-control+usage-feedback(damping=1)",
-    "smallest-first+usage-feedback(damping=1)+max-running(jobs=3)",
+EVERY_POLICY = (  # and a storm, without pools or with them
+    ("admission-control+usage-feedback(damping=1)", 0),
+    ("smallest-first+usage-feedback(damping=1)+max-running(jobs=3)", 0),
+    ("dress+usage-feedback(damping=1)", 1),
 )
 STORM = """
 import sys
@@ -54,20 +55,20 @@ def compiled():
     }
 
 policy = sys.argv[1]
-storm.POLICIES = (policy,)
+storm.POLICIES = storm.POOLED = (policy,)
 rehearse(parse_policy(policy), Settings())
 session.rehearse = lambda *_: None
 before = compiled()
 assert before
-outcome = storm.Storm(1, (Fault(Kind.NODE_LOST, 20.0, 10.0, 1),)).run()
+outcome = storm.Storm(int(sys.argv[2]), (Fault(Kind.NODE_LOST, 20.0, 10.0, 1),)).run()
 assert not outcome.broken and outcome.steps > 100, outcome
 print(sorted(compiled() - before))
 """
 
 
-@pytest.mark.parametrize("policy", EVERY_POLICY)
-def test_after_a_rehearsal_no_step_compiles_anything(policy: str) -> None:
+@pytest.mark.parametrize(("policy", "seed"), EVERY_POLICY)
+def test_after_a_rehearsal_no_step_compiles_anything(policy: str, seed: int) -> None:
     """In a process of its own, in which nothing else has been compiled."""
-    ran = subprocess.run([sys.executable, "-c", STORM, policy], capture_output=True, text=True)
+    ran = subprocess.run([sys.executable, "-c", STORM, policy, str(seed)], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip() == "[]"

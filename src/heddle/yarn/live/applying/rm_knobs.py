@@ -10,7 +10,7 @@ from heddle.policy.lever import Question
 from heddle.policy.policy import Policy
 from heddle.yarn.live.applying.standing import GUARANTEE, LEAVES, PRIORITIES, SIZES, Standing, changes_at_once
 from heddle.yarn.live.applying.wanted import HIGHEST_PRIORITY, has_opinion, pool_leaves
-from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.client import OK, RmClient
 from heddle.yarn.live.rm_answers import read_app, read_apps, read_nodes
 from heddle.yarn.live.snapshot import Snapshot
 from heddle.yarn.live.things_seen import AppSeen, QueueSeen, Size
@@ -50,7 +50,7 @@ class RmKnobs:
         settings = self._client.scheduler_settings()
         for queue, of_queue in names.queues.items():
             if GUARANTEE in of_queue and f"{PREFIX}.{queue}.{GUARANTEE}" not in settings:
-                raise YarnError(self._client.address, f"its settings lack the {GUARANTEE} of {queue}")
+                raise YarnError(self._client.address, f"its settings lack the {GUARANTEE} of {queue}", OK)
         return settings
 
     def _apps(self, names: Set[str]) -> dict[str, AppSeen]:

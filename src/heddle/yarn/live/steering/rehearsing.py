@@ -19,7 +19,8 @@ from heddle.yarn.live.things_seen import AppSeen, Ask, ContainerSeen, NodeSeen, 
 
 _OWN: Final[Size] = (8192, 8000)
 _SMALL: Final[Size] = (1024, 1000)
-_QUEUES: Final = (QueueSeen("root", 1000, 1000), QueueSeen("root.default", 1000, 1000))
+_FOUND: Final = (900, 1000)  # before we gave it another share
+_QUEUES: Final = (QueueSeen("root", 1000, 1000), QueueSeen("root.default", 1000, 1000, found_permille=_FOUND))
 
 
 def rehearse(policy: Policy, settings: Settings, bridge: bool = False, declared: DeclaredData | None = None) -> None:
