@@ -11,9 +11,10 @@ import pytest
 
 from heddle.policy.parse import parse_policy
 from heddle.yarn.live.applying.seen import Limits
-from heddle.yarn.live.applying.turn import Cause, Verdict
+from heddle.yarn.live.applying.turn import Cause
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Controller, Settings
+from heddle.yarn.live.rm_answers import read_queues
 from heddle.yarn.testbed.local.cluster import LocalCluster, bring_up, take_down
 from heddle.yarn.testbed.local.layout import Layout
 from heddle.yarn.testbed.replay.master_jar import master_jar
@@ -29,7 +30,7 @@ SEVERAL_ROUNDS_S = 6
 WITHIN = "yarn.resourcemanager.monitor.capacity.preemption.intra-queue-preemption.enabled"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def preempting(hadoop: None) -> Iterator[LocalCluster]:
     queues = (("steady", 50), ("other", 50))
     layout = Layout(NODES, NODE_MB, NODE_VCORES, port=free_port(), queues=queues, preemption=True)
@@ -67,16 +68,13 @@ def test_a_shrinking_cluster_preempts_nobody(preempting: LocalCluster, tmp_path:
         assert sum(totals(rm).values()) / 2 >= HELD_MB
 
 
-def test_priorities_stay_where_yarn_preempts_within_a_queue(preempting: LocalCluster, tmp_path: Path) -> None:
+def test_a_leaf_says_whether_yarn_preempts_within_it(preempting: LocalCluster) -> None:
+    """By that, priorities stay as they are (preemption.leave_priorities)."""
     with RmClient(preempting.layout.rm, timeout_s=PATIENT_S, user=getpass.getuser()) as rm:
-        submitter = Submitter(rm, tmp_path / "staging", master_jar(preempting.layout.hadoop))
-        app = submitter.submit(job("steady"), 0)
-        wait_for(lambda: len(containers_of(rm, app)) == 7, STARTS_S)
-        shadow = Controller(rm, parse_policy("smallest-first"), lambda node: node.total, Settings(shadow=True))
-        for enabled, verdict in (("false", Verdict.SHADOW), ("true", Verdict.LEFT_ALONE), ("false", Verdict.SHADOW)):
-            configure(preempting.layout.rm, WITHIN, enabled)
-            found = {turn.verdict for turn in shadow.step().of("priorities")}
-            assert found == {verdict}, enabled
+        for enabled in (False, True, False):
+            configure(preempting.layout.rm, WITHIN, str(enabled).lower())
+            queues = {queue.name: queue for queue in read_queues(rm.scheduler(), rm.address)}
+            assert queues["root.steady"].preempts_within is enabled
 
 
 def configure(rm: str, name: str, value: str) -> None:

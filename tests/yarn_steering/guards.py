@@ -275,7 +275,6 @@ GUARDS: Final = (
         "    preempting = set[str]()",
         (
             f"{FAKE}/test_preemption.py::test_priorities_are_not_changed_in_a_leaf_that_preempts",
-            "tests/yarn_real/test_preemption.py::test_priorities_stay_where_yarn_preempts_within_a_queue",
         ),
     ),
     Guard(
