@@ -9,7 +9,9 @@ from typing import Any
 
 from heddle.cli.settings import read_settings_file
 from heddle.experiments.sweep_file import read_sweep
+from heddle.policy.parameter import literal
 from heddle.policy.parse import parse_policy
+from heddle.policy.presets import LEVERS, PRESETS
 from heddle.traces.cluster_import.scheduler_xml import read_queues_xml
 from heddle.traces.clusters import load_cluster
 
@@ -44,3 +46,14 @@ TARGETS = {
     "sweep": _file("sweep.yaml", read_sweep),
     "settings": _file("heddle.toml", read_settings_file),
 }
+
+
+def seeds(target: str) -> list[bytes]:
+    """Every lever with all of its parameters, and every preset."""
+    if target != "policy":
+        return []
+    levers = (
+        f"{name}({','.join(f'{one.name}={literal(one.default)}' for one in lever.parameters)})"
+        for name, lever in LEVERS.items()
+    )
+    return [text.encode() for text in (*PRESETS, *levers)]

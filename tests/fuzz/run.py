@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import sys
+from functools import partial
 from pathlib import Path
 
 import atheris
+
+os.environ["POLARS_MAX_THREADS"] = "1"  # inputs are small, and targets are fuzzed side by side
 
 TESTS = Path(__file__).resolve().parents[1]
 for shared in (TESTS, TESTS / "property"):
@@ -18,7 +22,9 @@ for shared in (TESTS, TESTS / "property"):
 READERS = (
     "heddle.traces", "heddle.record", "heddle.policy.parse", "heddle.experiments.sweep_file", "heddle.cli.settings",
     "heddle.yarn.live.rm_answers", "heddle.yarn.live.client", "heddle.yarn.live.wire", "heddle.yarn.live.recognising",
-    "heddle.yarn.live.bridge", "heddle.yarn.live.steering.desk", "heddle.yarn.observe", "heddle.model.nested_text",
+    "heddle.yarn.live.bridge", "heddle.yarn.live.steering.desk", "heddle.yarn.observe", "heddle.yarn.live.polling",
+    "heddle.yarn.live.snapshot", "heddle.model.nested_text", "heddle.model.cluster", "heddle.model.suggestion",
+    "heddle.policy.checking", "heddle.policy.declaration", "heddle.policy.parameter", "heddle.policy.state",
 )  # fmt: skip
 SOURCES = TESTS.parent / "src"
 ALL = {".".join(path.relative_to(SOURCES).with_suffix("").parts) for path in SOURCES.rglob("*.py")}
@@ -27,23 +33,38 @@ with atheris.instrument_imports(
     include=["heddle", "yaml"], exclude=sorted(name for name in MODULES if not name.startswith(READERS))
 ):
     from fuzz import targets
+    from fuzz.words import dictionary
+
+SHORTEST_LIMIT = 4096  # of an input's bytes
+LONGEST_BEGINNING = 10_000  # longer ones were found by hand, and would only slow everything down
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("target", choices=sorted(targets.TARGETS), metavar="TARGET")
     parser.add_argument("--minutes", type=float, default=1.0)
-    given = parser.parse_args()
+    parser.add_argument("--merge-into", metavar="FOLDER", help="only put what reaches all known edges there")
+    given, passed_on = parser.parse_known_args()
     kept = TESTS.parent / ".fuzz" / given.target
     for folder in (kept / "corpus", kept / "found"):
         folder.mkdir(parents=True, exist_ok=True)
-    for data in targets.beginnings(given.target):
+    read = partial(targets.refuses_or_reads, given.target)
+    beginnings = [data for data in targets.beginnings(given.target) if len(data) <= LONGEST_BEGINNING]
+    for data in beginnings:
         (kept / "corpus" / hashlib.sha1(data).hexdigest()).write_bytes(data)
+    words = kept / "words"
+    words.write_text(dictionary(read, beginnings))
+    longest = max(SHORTEST_LIMIT, 2 * max(map(len, beginnings)))
     options = [
         f"-max_total_time={round(60 * given.minutes)}", "-timeout=10", "-rss_limit_mb=3000", "-print_final_stats=1",
-        f"-max_len={min(targets.LARGEST, 1 << 16)}", f"-artifact_prefix={kept / 'found'}/", str(kept / "corpus"),
+        f"-max_len={longest}", f"-dict={words}", f"-artifact_prefix={kept / 'found'}/", str(kept / "corpus"),
     ]  # fmt: skip
-    atheris.Setup([sys.argv[0], *options], lambda data: targets.refuses_or_reads(given.target, data))
+    if given.merge_into:
+        # Edges alone, not how often each is reached: a tenth of the inputs.
+        options = ["-merge=1", "-use_counters=0", f"-max_len={longest}", given.merge_into, str(kept / "corpus")]
+    if passed_on:  # by libFuzzer, which merges in a process that it starts with a shell, by the name it was given
+        options = passed_on
+    atheris.Setup([f"{sys.executable} {__file__} {given.target}", *options], read)
     atheris.Fuzz()
 
 

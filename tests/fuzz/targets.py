@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ FAMILIES = (of_traces, of_settings, of_answers, of_kept)
 TARGETS: dict[str, Callable[[bytes], object]] = {name: read for one in FAMILIES for name, read in one.TARGETS.items()}
 CORPUS = Path(__file__).parent / "corpus"
 FINDINGS = Path(__file__).parent / "findings"  # inputs that once broke something
+LEARNT = "learnt.zip"  # what the fuzzer has found its way with, packed by `scripts/fuzz --keep`
 LARGEST = 1 << 20
 
 
@@ -25,6 +27,14 @@ def refuses_or_reads(target: str, data: bytes) -> None:
 
 
 def beginnings(target: str) -> list[bytes]:
-    """Small files of our own, and what was found before."""
+    """Small files of our own, what was found before, and what the fuzzer has learnt."""
     files = [path for folder in (CORPUS, FINDINGS) for path in sorted((folder / target).glob("*"))]
-    return of_traces.seeds(target) + [path.read_bytes() for path in files]
+    seeds = of_settings.seeds(target) + of_traces.seeds(target)
+    return seeds + [data for path in files for data in _inputs(path)]
+
+
+def _inputs(path: Path) -> list[bytes]:
+    if path.name != LEARNT:
+        return [path.read_bytes()]
+    with zipfile.ZipFile(path) as packed:
+        return [packed.read(name) for name in packed.namelist()]
