@@ -132,7 +132,10 @@ class Source:
     def parquet(self, columns: list[str]) -> tuple[pl.DataFrame, npt.NDArray[np.int64]]:
         """These columns of a Parquet file, and the numbers of its rows, all announced."""
         with self.reading(), self._raw() as raw:
-            frame = cast(pl.DataFrame, pl.from_arrow(pq.read_table(raw, columns=columns)))
+            table = pq.read_table(raw, columns=columns)
+            # Without the schema's own notes: where they are not UTF-8, Polars prints a backtrace and panics.
+            bare = pa.Table.from_arrays(table.columns, names=table.column_names)
+            frame = cast(pl.DataFrame, pl.from_arrow(bare))
         return frame, self.rows.add(np.arange(1, frame.height + 1, dtype=np.int64))
 
     def texts_of(self, rows: npt.NDArray[np.int64]) -> list[str]:
