@@ -1,7 +1,7 @@
 """`scripts/mutate`: one operator of the source is swapped, and a test must fail. A seeded sample, one mutant at a time.
 
-Verdicts are lines of a JSON-lines file; called again, it goes on behind them. A mutant whose file has changed since is
-tried again. `--show` says how many were killed, and which survived.
+Verdicts are lines of verdicts.jsonl, in the repository; called again, anywhere, it goes on behind them. A mutant whose
+file has changed since is tried again. `--show` says how many were killed, and which survived.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=22)
     options.add_argument("--only", choices=[target.name for target in TARGETS], help="mutants of this part alone")
     options.add_argument("--again", action="store_true", help="try those that survived once more, with today's tests")
-    options.add_argument("--verdicts", type=Path, default=Path("build/mutation/verdicts.jsonl"))
+    options.add_argument("--verdicts", type=Path, default=Path(__file__).with_name("verdicts.jsonl"))
     options.add_argument("--processes", type=int, default=1, help="so many mutants at a time")
     options.add_argument("--show", action="store_true", help="run nothing")
     chosen = options.parse_args()
