@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -17,6 +16,7 @@ import polars as pl
 
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput, CheckFailed, RunRefused
+from heddle.model.own_sources import own_version
 from heddle.model.resources import MAX_RESOURCES
 from heddle.model.suggestion import did_you_mean
 from heddle.model.workload import Workload
@@ -180,7 +180,7 @@ def _known_before(
     resources = range(len(cluster.resources))
     return {
         "format_version": FORMAT_VERSION,
-        "heddle_version": version("heddle"),
+        "heddle_version": own_version(),
         "policy": policy.name,
         "seed": seed,
         "executor": executor,

@@ -67,9 +67,9 @@ def app_of(names: Iterable[str]) -> typer.Typer:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from heddle.model.own_sources import own_version
 
-        print(version("heddle"))
+        print(own_version())
         raise typer.Exit
 
 

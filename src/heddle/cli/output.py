@@ -8,12 +8,12 @@ import textwrap
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
 from heddle.model.errors import BadInput, CheckFailed, HeddleError, Problem
+from heddle.model.own_sources import own_version
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -70,7 +70,7 @@ def complain(text: str) -> None:
 
 def versioned(document: Mapping[str, Any]) -> dict[str, Any]:
     """A document that others read says what wrote it and by which schema."""
-    return {"heddle_version": version("heddle"), "schema_version": SCHEMA_VERSION, **document}
+    return {"heddle_version": own_version(), "schema_version": SCHEMA_VERSION, **document}
 
 
 def print_json(document: Mapping[str, Any]) -> None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from heddle.analysis.best_possible.bounds import bounds
 from heddle.analysis.certainty.sampling import THE_TRACE, Sampling
 from heddle.analysis.comparison.compare import ComparedRun
 from heddle.analysis.measures.edges import NO_EDGES, Edges
+from heddle.analysis.measures.metrics import run_metrics
 from heddle.experiments.rearrange import FEWEST_BLOCKS, TooShort, at_load, block_length_ms, n_blocks_of, resampled
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput
 from heddle.model.whereabouts import NamesFiles, brought_by
 from heddle.model.workload import Workload
 from heddle.policy.users import own_lever_files
+from heddle.record.run import Run
 from heddle.run import Executor, simulate
 from heddle.traces.align import in_resources_of
 from heddle.traces.cluster_import.scheduler_xml import read_queues_xml
@@ -88,21 +91,29 @@ def _jobs(source: Jobs, seed: int, _files: str) -> Workload:
 def run_one(planned: PlannedRun) -> ComparedRun:
     """The metrics and curves of one run; its large tables are gone afterwards."""
     workload = jobs_of(planned.source, planned.seed)
-    run = simulate(
+    return ComparedRun.of(
+        _simulated(planned, workload),
+        policy=planned.label or None,
+        edges=planned.edges,
+        explained=EXPLAINED if planned.complete and planned.seed == 0 else 0,
+        with_jobs=planned.is_baseline,
+        bounds=bounds(in_resources_of(workload, planned.cluster), planned.cluster) if planned.is_baseline else (),
+    )
+
+
+def metrics_alone(planned: PlannedRun) -> Mapping[str, Any]:
+    """Of one run among thousands, which nobody draws."""
+    return run_metrics(_simulated(planned, jobs_of(planned.source, planned.seed)), planned.edges)
+
+
+def _simulated(planned: PlannedRun, workload: Workload) -> Run:
+    return simulate(
         workload,
         planned.cluster,
         planned.policy,
         seed=planned.seed,
         record=planned.complete,
         executor=planned.executor,
-    )
-    return ComparedRun.of(
-        run,
-        policy=planned.label or None,
-        edges=planned.edges,
-        explained=EXPLAINED if planned.complete and planned.seed == 0 else 0,
-        with_jobs=planned.is_baseline,
-        bounds=bounds(in_resources_of(workload, planned.cluster), planned.cluster) if planned.is_baseline else (),
     )
 
 

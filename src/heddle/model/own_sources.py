@@ -1,4 +1,4 @@
-"""Which heddle this is, to the byte: what was compiled or computed by other sources is not taken for its work.
+"""Which heddle this is: its version, and to the byte: what was compiled or computed by other sources is not its work.
 
 A version number does not tell: it stays the same between two releases, while the code changes.
 """
@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent
+
+
+@cache
+def own_version() -> str:
+    """Read once: it takes as long as a small simulation."""
+    return version("heddle")
 
 
 @cache

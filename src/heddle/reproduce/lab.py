@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 from heddle.analysis.comparison.compare import ComparedRun
-from heddle.experiments.compare import Jobs, PlannedRun, run_one
+from heddle.experiments.compare import Jobs, PlannedRun, metrics_alone, run_one
 from heddle.model.cluster import Cluster
 from heddle.reproduce.claims import Claim, Drawing, Table
 from heddle.reproduce.constants import Constants
@@ -67,7 +67,7 @@ class Lab:
         asked: dict[int, Plan] = {number: next(part) for number, part in enumerate(parts)}
         found: dict[int, Findings] = {}
         while asked:
-            names = [(number, name) for number, plan in asked.items() for name in plan]
+            names = _same_jobs_together(asked)
             works = [asked[number][name] for number, name in names]
             self.runs += len(works)
             results: dict[int, dict[Hashable, Any]] = {number: {} for number in asked}
@@ -119,9 +119,24 @@ def call(work: Work) -> Any:
     return work()
 
 
-def metrics_of(planned: PlannedRun) -> Metrics:
+@dataclass(frozen=True)
+class MetricsOf:
     """The metrics of a run alone: thousands of runs are kept."""
-    return run_one(planned).metrics
+
+    planned: PlannedRun
+
+    def __call__(self) -> Metrics:
+        return metrics_alone(self.planned)
+
+
+def _same_jobs_together(asked: Mapping[int, Plan]) -> list[tuple[int, Hashable]]:
+    """What is asked for, by part and name; runs of the same jobs follow each other, so that jobs are made once."""
+    found: dict[Hashable, list[tuple[int, Hashable]]] = {}
+    for number, plan in asked.items():
+        for name, work in plan.items():
+            jobs = (work.planned.source, work.planned.seed) if isinstance(work, MetricsOf) else (number, name)
+            found.setdefault(jobs, []).append((number, name))
+    return [one for of_jobs in found.values() for one in of_jobs]
 
 
 def whole_run(source: Jobs, cluster: Cluster, policy: str, seed: int) -> Callable[[], ComparedRun]:
@@ -131,7 +146,7 @@ def whole_run(source: Jobs, cluster: Cluster, policy: str, seed: int) -> Callabl
 
 def runs_of(name: Hashable, source: Jobs, cluster: Cluster, policy: str, seeds: Iterable[int]) -> Plan:
     """One run for each seed, called (name, policy, seed)."""
-    return {(name, policy, seed): partial(metrics_of, PlannedRun(source, cluster, policy, seed)) for seed in seeds}
+    return {(name, policy, seed): MetricsOf(PlannedRun(source, cluster, policy, seed)) for seed in seeds}
 
 
 class Scores:

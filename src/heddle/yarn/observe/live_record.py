@@ -12,11 +12,11 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from typing import Any, Final, NamedTuple
 
 import polars as pl
 
+from heddle.model.own_sources import own_version
 from heddle.model.reasons import Outcome, Reason
 from heddle.model.resources import BASE_RESOURCES
 from heddle.model.workload import AM, TASKS
@@ -94,7 +94,7 @@ def record_of(
     }
     manifest = {
         "format_version": FORMAT_VERSION,
-        "heddle_version": version("heddle"),
+        "heddle_version": own_version(),
         "policy": policy,
         "seed": 0,
         "executor": "yarn-knobs",
