@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from heddle.model.errors import BadInput
-from heddle.traces.imports.columns import rows_of, typed_blocks
-from heddle.traces.imports.header_tables import _read_quoted, _read_quoted_at_once, read_header_table
+from heddle.traces.imports.columns import ROW, rows_of, typed_blocks
+from heddle.traces.imports.header_tables import MOST_COLUMNS, _read_quoted, _read_quoted_at_once, read_header_table
 from heddle.traces.imports.source import Source
 
 TYPES = {"a": pl.Int64, "b": pl.Float64, "c": pl.String, "d": pl.Int64}
@@ -85,3 +85,18 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     with pytest.raises(BadInput, match="missing column: c"):
         read_header_table(Source(str(tmp_path / "t.csv"), "t.csv"), ["a", "c"])
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_every_column_has_a_name_of_its_own_and_none_stands_for_others(tmp_path: Path, quote: str) -> None:
+    """Polars takes `*` for all columns, and what is between ^ and $ for a pattern."""
+    (tmp_path / "t.csv").write_text(f"{quote}a{quote},a#2,a,*,^a.*$,,_row\n1,2,3,4,5,6,7\n")
+    frame = read_header_table(Source(str(tmp_path / "t.csv"), "t.csv"), ["a"]).drop(ROW)
+    assert frame.columns == ["a", "a#2", "a#2#2", "*#3", "^a.*$#4", "#5", "_row"]
+    assert frame.rows() == [("1", "2", "3", "4", "5", "6", "7")]
+
+
+def test_a_header_of_very_many_columns_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a" + MOST_COLUMNS * "," + "\n1\n")
+    with pytest.raises(BadInput, match="10,001 columns; at most 10,000 are read"):
+        read_header_table(Source(str(tmp_path / "t.csv"), "t.csv"), ["a"])

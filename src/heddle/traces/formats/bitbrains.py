@@ -10,6 +10,7 @@ from heddle.model.errors import BadInput
 from heddle.model.resources import MILLI
 from heddle.traces.assemble import TaskTable, assemble
 from heddle.traces.imports.format import Files, Format, Given, Imported, about
+from heddle.traces.imports.json_items import LARGEST
 from heddle.traces.imports.levels import levels_of_samples
 from heddle.traces.imports.source import Head, Source
 
@@ -18,6 +19,12 @@ _COLUMNS: Final = (
 )  # fmt: skip
 _WINDOW_S: Final = 300
 _KB_PER_MB: Final = 1024
+# MHz as cores: a core is what was provisioned over the number of cores.
+_USED_CORES: Final = (
+    pl.when(pl.col("cpu_provisioned_mhz") > 0)
+    .then(pl.col("cpu_used_mhz") / pl.col("cpu_provisioned_mhz") * pl.col("cpu_cores"))
+    .otherwise(0.0)
+)
 
 
 def _role(head: Head) -> str | None:
@@ -70,6 +77,7 @@ def _samples(source: Source, place: int) -> pl.DataFrame:
     off = (pl.col("cpu_cores") == 0) & (pl.col("mem_provisioned_kb") == 0)
     known = pl.all_horizontal(pl.col(name).is_between(0, 1e12) for name in _COLUMNS[2:])
     known = known & pl.col("unix_s").is_between(0, 10**11) & pl.col("vm_id").is_not_null()
+    known = known & (_USED_CORES < LARGEST)
     good = frame.select(known.fill_null(False)).to_series()
     source.rows.set_aside(frame.filter(~good)["row"].to_numpy(), "a sample without a machine, time or amount")
     frame = frame.filter(good)
@@ -87,10 +95,7 @@ def _levels(samples: pl.DataFrame, machines: pl.DataFrame) -> pl.DataFrame:
         row=pl.col("place").cast(pl.Int64),
         until_ms=(pl.col("unix_s") + _WINDOW_S - pl.col("first")) * 1000,
         duration_ms=(pl.col("last") - pl.col("first")) * 1000,
-        # MHz as cores: a core is what was provisioned over the number of cores.
-        cores=pl.when(pl.col("cpu_provisioned_mhz") > 0)
-        .then(pl.col("cpu_used_mhz") / pl.col("cpu_provisioned_mhz") * pl.col("cpu_cores"))
-        .otherwise(0.0),
+        cores=_USED_CORES,
     )
     return levels_of_samples(
         joined, {"memory_mb": pl.col("mem_used_kb") / _KB_PER_MB, "vcores_milli": pl.col("cores") * MILLI}

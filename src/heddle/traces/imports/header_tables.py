@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ from heddle.traces.imports.source import Lines, Source
 # Rows with fewer or more fields than the header. Evened out, what a row lacks is empty, and empty fields beyond the
 # header are nothing; fields with content there cannot be.
 Ragged = Literal["set aside", "even out"]
+MOST_COLUMNS: Final = 10_000  # each takes time, whether anybody wants it or not
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,9 @@ def read_table(source: Source, ragged: Ragged, separators: Sequence[str] = ",") 
     # A comma inside quotes, or a line break, needs a real CSV reader; without quotes splitting is much faster.
     quoted = bool(lines.text.str.contains('"', literal=True).any())
     separator = max(separators, key=lines.text[0].count)
+    columns = lines.text[0].count(separator) + 1
+    if columns > MOST_COLUMNS:
+        raise BadInput.of(source.name, f"{columns:,} columns; at most {MOST_COLUMNS:,} are read", row=1)
     if not quoted:
         return _read_plain(source, lines, ragged, separator)
     # The quick way always evens out.
@@ -141,11 +145,14 @@ def _read_quoted(source: Source, lines: Lines, ragged: Ragged, separator: str) -
 
 
 def _unique(header: list[str]) -> list[str]:
-    """The names, of which an empty or repeated one gets its place."""
-    seen: list[str] = []
+    """The names, of which an empty or repeated one gets its place, and so does one that Polars takes for a pattern."""
+    names: dict[str, None] = {ROW: None}
     for place, name in enumerate(header):
-        seen.append(name if name and name not in seen and name != ROW else f"{name}#{place}")
-    return seen
+        own = name
+        while not own or own in names or own == "*" or (own[0] == "^" and own[-1] == "$"):
+            own = f"{own}#{place}"
+        names[own] = None
+    return list(names)[1:]
 
 
 def _trimmed(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
