@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from heddle.reproduce.lab import SCORED_FROM, TUNED_FROM, Findings, Lab, Part, Scores
+from heddle.model.cluster import Cluster
+from heddle.model.workload import Workload
+from heddle.reproduce.lab import SCORED_FROM, TUNED_FROM, Findings, Lab, Part, Scores, runs_of
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
+from heddle.traces.clusters import load_cluster
 
 
 def square(value: int) -> int:
@@ -46,6 +52,42 @@ def test_parts_run_together_and_get_their_own_results(tmp_path: Path) -> None:
     assert found.remarks == ["81", "[1, 4]", "[16]"]  # in the order of the parts
     assert compute.batches == [4, 1]  # one pool for all first steps
     assert lab.runs == 5
+
+
+@dataclass(frozen=True)
+class MadeJobs:
+    """Jobs that tell when they are made."""
+
+    made: ClassVar[list[int]] = []
+
+    def jobs(self, seed: int) -> Workload:
+        self.made.append(seed)
+        return build("one", [JobSpec("job", 0, (StageSpec("all", (1024, 1000), [TaskSpec(1000 * (seed + 1))]),))])
+
+
+def policies_on(source: MadeJobs, cluster: Cluster) -> Part:
+    found = yield {
+        name: run
+        for policy in ("fifo", "fair")
+        for name, run in runs_of("one", source, cluster, policy, range(2)).items()
+    }
+    seen = [(policy, seed, metrics["policy"], metrics["makespan_s"]) for (_, policy, seed), metrics in found.items()]
+    return Findings(remarks=[f"{one}" for one in sorted(seen)])
+
+
+def test_jobs_are_made_once_for_all_runs_of_them(tmp_path: Path) -> None:
+    class Forward(Counting):
+        def __call__(self, function: Callable[[Any], Any], configurations: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+            yield from ((place, function(one)) for place, one in enumerate(configurations))
+
+    source = MadeJobs()
+    found = Lab(Forward(), tmp_path).together([policies_on(source, load_cluster("2x4096x4"))])
+    assert source.made == [0, 1]
+    assert [remark.split(",")[0] for remark in found.remarks] == ["('fair'", "('fair'", "('fifo'", "('fifo'"]
+    assert len(set(found.remarks)) == 4
+    for remark in found.remarks:
+        policy, seed, ran, _ = ast.literal_eval(remark)
+        assert ran == policy, f"seed {seed} got another run's results"
 
 
 def test_seeds_of_tuning_and_scoring_are_apart(tmp_path: Path) -> None:
