@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from heddle.model.errors import BadInput
 from heddle.traces.imports.columns import ROW, rows_of, typed_blocks
-from heddle.traces.imports.header_tables import MOST_COLUMNS, _read_quoted, _read_quoted_at_once, read_header_table
+from heddle.traces.imports.header_tables import (
+    MOST_COLUMNS,
+    _read_quoted,
+    _read_quoted_at_once,
+    read_header_table,
+    read_table,
+)
 from heddle.traces.imports.source import Source
 
 TYPES = {"a": pl.Int64, "b": pl.Float64, "c": pl.String, "d": pl.Int64}
@@ -89,11 +95,14 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_every_column_has_a_name_of_its_own_and_none_stands_for_others(tmp_path: Path, quote: str) -> None:
-    """Polars takes `*` for all columns, and what is between ^ and $ for a pattern."""
-    (tmp_path / "t.csv").write_text(f"{quote}a{quote},a#2,a,*,^a.*$,,_row\n1,2,3,4,5,6,7\n")
-    frame = read_header_table(Source(str(tmp_path / "t.csv"), "t.csv"), ["a"]).drop(ROW)
-    assert frame.columns == ["a", "a#2", "a#2#2", "*#3", "^a.*$#4", "#5", "_row"]
-    assert frame.rows() == [("1", "2", "3", "4", "5", "6", "7")]
+    """Polars takes `*` for all columns and `^...$` for a pattern; `row` and `more` are columns of ours."""
+    (tmp_path / "t.csv").write_text(f"{quote}a{quote},a#2,a,*,^a.*$,,row,more\n1,2,3,4,5,6,7,8\n")
+    table = read_table(Source(str(tmp_path / "t.csv"), "t.csv"), "set aside")
+    frame = table.frame.drop(ROW)
+    assert frame.columns == ["a", "a#2", "a#2#2", "*#3", "^a.*$#4", "#5", "row#6", "more#7"]
+    assert frame.rows() == [("1", "2", "3", "4", "5", "6", "7", "8")]
+    by_header = {"a": "1", "a#2": "2", "*": "4", "^a.*$": "5", "row": "7", "more": "8"}
+    assert {name: frame[column][0] for name, column in table.columns.items()} == by_header
 
 
 def test_a_header_of_very_many_columns_is_refused(tmp_path: Path) -> None:

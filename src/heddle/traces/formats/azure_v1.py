@@ -14,7 +14,7 @@ import polars as pl
 from heddle.model.errors import BadInput
 from heddle.model.resources import MILLI
 from heddle.traces.assemble import TaskTable, assemble
-from heddle.traces.imports.columns import drop_empty, fields_of, number, rows_of, set_aside_where, whole
+from heddle.traces.imports.columns import MORE, drop_empty, fields_of, number, rows_of, set_aside_where, whole
 from heddle.traces.imports.format import Files, Format, Given, Imported, about
 from heddle.traces.imports.source import Head, Source
 
@@ -127,9 +127,7 @@ def _machines(source: Source, partner: Source, flavours: pl.DataFrame, bins: pl.
 def _lines(source: Source) -> pl.DataFrame:
     rows = fields_of(drop_empty(source, source.lines()), " ", ("second", "items"))
     rows = rows.with_columns(whole("second"))
-    wrong = (
-        pl.col("second").is_null() | pl.col("items").is_null() | pl.col("more").is_not_null() | (pl.col("second") < 0)
-    )
+    wrong = pl.col("second").is_null() | pl.col("items").is_null() | pl.col(MORE).is_not_null() | (pl.col("second") < 0)
     rows = set_aside_where(source, rows, wrong, "not a second and a list")
     rows = set_aside_where(source, rows, ~pl.col("second").is_first_distinct(), "a second that occurred before")
     return rows.with_columns(pl.col("items").str.strip_chars(",").str.split(","))

@@ -17,7 +17,7 @@ from heddle.model.errors import BadInput
 from heddle.model.resources import MILLI
 from heddle.traces.assemble import TaskTable, assemble
 from heddle.traces.formats.google2011_usage import SAMPLES, mean_use, usage_only
-from heddle.traces.imports.columns import drop_empty, fields_of, number, set_aside_where, typed_blocks, whole
+from heddle.traces.imports.columns import MORE, drop_empty, fields_of, number, set_aside_where, typed_blocks, whole
 from heddle.traces.imports.format import Assumption, Files, Format, Given, Imported, about
 from heddle.traces.imports.source import Head, Source
 
@@ -83,7 +83,7 @@ def _events(source: Source, place: int) -> pl.DataFrame:
     parts = []
     for rows in typed_blocks(source, ",", _TYPES):
         wrong = pl.any_horizontal(pl.col(name).is_null() for name in ("time", "job", "index", "event"))
-        wrong = wrong | pl.col("more").is_not_null() | (pl.col("time") < 0) | ~pl.col("event").is_between(0, 8)
+        wrong = wrong | pl.col(MORE).is_not_null() | (pl.col("time") < 0) | ~pl.col("event").is_between(0, 8)
         kept = set_aside_where(source, rows, wrong, "not an event of a task")
         parts.append(
             kept.select(
@@ -166,7 +166,7 @@ def _cluster(files: Files, given: Given, notes: list[str]) -> Cluster | None:
             *(whole(name) for name in ("time", "machine", "event")), number("cpu"), number("memory")
         )
         wrong = pl.any_horizontal(pl.col(name).is_null() for name in ("time", "machine", "event"))
-        rows = set_aside_where(source, rows, wrong | pl.col("more").is_not_null(), "not an event of a machine")
+        rows = set_aside_where(source, rows, wrong | pl.col(MORE).is_not_null(), "not an event of a machine")
         first = rows.filter((pl.col("time") == 0) & (pl.col("event") == 0))
         later += rows.height - first.height
         source.rows.metadata(rows["row"].to_numpy(), "machines")

@@ -15,7 +15,7 @@ import polars as pl
 from heddle.model.cluster import Cluster, Node
 from heddle.model.errors import BadInput
 from heddle.traces.assemble import TaskTable, assemble
-from heddle.traces.imports.columns import drop_empty, fields_of, number, rows_of, set_aside_where, typed_blocks
+from heddle.traces.imports.columns import MORE, drop_empty, fields_of, number, rows_of, set_aside_where, typed_blocks
 from heddle.traces.imports.fits import LARGER_THAN_ANY, fits_some
 from heddle.traces.imports.format import Assumption, Files, Format, Given, Imported, about
 from heddle.traces.imports.source import Head, Source
@@ -26,7 +26,7 @@ _FIELDS: Final = (
 )  # fmt: skip
 _KEPT: Final = (
     "row", "job", "submit_s", "wait_s", "run_s", "cpu_s", "used_kb", "requested_kb", "user", "queue", "preceding",
-    "more", "asked", "queue_name", "nodes", "per_node",
+    MORE, "asked", "queue_name", "nodes", "per_node",
 )  # fmt: skip
 _TYPES: Final = {name: pl.Float64 if name in ("cpu_s", "used_kb") else pl.Int64 for name in _FIELDS}
 _HEADER: Final = re.compile(r"^;\s*(?P<key>\w+):\s*(?P<value>.*?)\s*$", re.MULTILINE)
@@ -91,7 +91,7 @@ def _read_log(source: Source, machines: Source | None, given: Given, *, prefixed
     rows = pl.concat(parts) if parts else pl.DataFrame()
     if not rows.height:
         return _Log(pl.DataFrame(), [], [f"{source.name}: no usable job"])
-    extended = rows["more"].null_count() < rows.height
+    extended = rows[MORE].null_count() < rows.height
     duplicate = rows.filter(~pl.col("job").is_first_distinct())
     source.rows.set_aside(rows_of(duplicate), "a job number that occurred before")
     rows = rows.filter(pl.col("job").is_first_distinct())
@@ -125,9 +125,9 @@ def _typed(source: Source, rows: pl.DataFrame) -> pl.DataFrame:
     )
     rows = rows.with_columns(
         asked=pl.when(pl.col("processors") > 0).then(pl.col("processors")).otherwise(pl.col("requested_processors")),
-        queue_name=pl.col("more").str.extract(r"^\S+\s+(\S+)", 1),
-        nodes=pl.col("more").str.extract(_LAYOUT, 1).cast(pl.Int64, strict=False),
-        per_node=pl.col("more").str.extract(_LAYOUT, 2).cast(pl.Int64, strict=False),
+        queue_name=pl.col(MORE).str.extract(r"^\S+\s+(\S+)", 1),
+        nodes=pl.col(MORE).str.extract(_LAYOUT, 1).cast(pl.Int64, strict=False),
+        per_node=pl.col(MORE).str.extract(_LAYOUT, 2).cast(pl.Int64, strict=False),
     )
     rows = set_aside_where(
         source, rows, pl.col("status").is_in(_PARTIAL), "part of a checkpointed job, which has a row of its own"
@@ -215,9 +215,7 @@ def _machine_nodes(machines: Source) -> list[Node]:
     """MetaCentrum's list: number, name, nodes, processors of each, speed, KB of each."""
     lines = drop_empty(machines, machines.lines())
     rows = fields_of(lines.collapsed(), " ", ("number", "name", "count", "processors", "speed", "kb"))
-    usable = (
-        pl.all_horizontal(number(column) > 0 for column in ("count", "processors", "kb")) & pl.col("more").is_null()
-    )
+    usable = pl.all_horizontal(number(column) > 0 for column in ("count", "processors", "kb")) & pl.col(MORE).is_null()
     rows = set_aside_where(machines, rows, ~usable, "not a group of machines")
     machines.rows.metadata(rows_of(rows), "machines")
     nodes = []

@@ -13,7 +13,7 @@ import polars as pl
 from heddle.model.errors import BadInput
 from heddle.model.resources import MILLI
 from heddle.traces.assemble import TaskTable, assemble
-from heddle.traces.imports.columns import drop_empty, fields_of, rows_of, set_aside_where, whole
+from heddle.traces.imports.columns import MORE, drop_empty, fields_of, rows_of, set_aside_where, whole
 from heddle.traces.imports.format import Assumption, Files, Format, Given, Imported, about
 from heddle.traces.imports.source import Head
 
@@ -34,7 +34,7 @@ def _read(files: Files, given: Given) -> Imported:
         rows = fields_of(drop_empty(source, source.lines()), "\t", _FIELDS)
         rows = rows.with_columns(whole(name) for name in _FIELDS[1:])
         wrong = pl.any_horizontal(pl.col(name).is_null() | (pl.col(name) < 0) for name in _FIELDS[1:])
-        rows = set_aside_where(source, rows, wrong | pl.col("more").is_not_null(), "not a name and five numbers")
+        rows = set_aside_where(source, rows, wrong | pl.col(MORE).is_not_null(), "not a name and five numbers")
         source.rows.set_aside(rows_of(rows.filter(~pl.col("job").is_first_distinct())), "a job that occurred before")
         rows = rows.filter(pl.col("job").is_first_distinct())
         source.rows.tasks(rows_of(rows))

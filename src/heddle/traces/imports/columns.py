@@ -14,6 +14,7 @@ from heddle.traces.imports.json_items import LARGEST
 from heddle.traces.imports.source import Lines, Source
 
 ROW = "row"  # the column that keeps the number of the row in its file
+MORE = "more"  # the column of what is beyond the last name
 
 
 def set_aside_where(source: Source, frame: pl.DataFrame, wrong: pl.Expr, reason: str) -> pl.DataFrame:
@@ -26,9 +27,9 @@ def set_aside_where(source: Source, frame: pl.DataFrame, wrong: pl.Expr, reason:
 
 
 def fields_of(lines: Lines, separator: str, names: Collection[str]) -> pl.DataFrame:
-    """Lines without a header as columns of text; what is beyond the last name goes into `more`."""
+    """Lines without a header as columns of text; what is beyond the last name goes into MORE."""
     split = lines.text.str.splitn(separator, len(names) + 1).struct.unnest()
-    split.columns = [*names, "more"]
+    split.columns = [*names, MORE]
     return split.with_columns(pl.Series(ROW, lines.rows))
 
 

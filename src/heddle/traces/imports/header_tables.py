@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from heddle.model.errors import BadInput
-from heddle.traces.imports.columns import ROW, drop_empty, fields_of, set_aside_where
+from heddle.traces.imports.columns import MORE, ROW, drop_empty, fields_of, set_aside_where
 from heddle.traces.imports.source import Lines, Source
 
 # Rows with fewer or more fields than the header. Evened out, what a row lacks is empty, and empty fields beyond the
@@ -32,6 +32,12 @@ class HeaderTable:
     header: list[str]
     frame: pl.DataFrame
     separator: str
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """By the header's name, what the first one of that name is called in the frame."""
+        both = list(zip(self.header, self.frame.columns, strict=False))
+        return {name: column for name, column in reversed(both) if name}
 
 
 def read_header_table(source: Source, required: Collection[str]) -> pl.DataFrame:
@@ -92,13 +98,13 @@ def _read_plain(source: Source, lines: Lines, ragged: Ragged, separator: str) ->
     body = drop_empty(source, Lines(lines.text[1:], lines.rows[1:], 2), strip=False)  # a tab may be a separator
     frame = fields_of(body, separator, names)
     last = pl.col(names[-1])
-    more = pl.col("more").is_not_null()
+    more = pl.col(MORE).is_not_null()
     if ragged == "even out":
-        more &= pl.col("more").str.contains(rf"[^\s{re.escape(separator)}]").fill_null(False)
+        more &= pl.col(MORE).str.contains(rf"[^\s{re.escape(separator)}]").fill_null(False)
     frame = set_aside_where(source, frame, more, "more fields than the header")
     if len(names) > 1 and ragged == "set aside":
         frame = set_aside_where(source, frame, last.is_null(), "fewer fields than the header")
-    return HeaderTable(header, _trimmed(frame.drop("more"), names), separator)
+    return HeaderTable(header, _trimmed(frame.drop(MORE), names), separator)
 
 
 def _read_quoted(source: Source, lines: Lines, ragged: Ragged, separator: str) -> HeaderTable:
@@ -145,14 +151,15 @@ def _read_quoted(source: Source, lines: Lines, ragged: Ragged, separator: str) -
 
 
 def _unique(header: list[str]) -> list[str]:
-    """The names, of which an empty or repeated one gets its place, and so does one that Polars takes for a pattern."""
-    names: dict[str, None] = {ROW: None}
+    """The names, of which an empty or repeated one gets its place; so does one of our own or a pattern of Polars."""
+    ours = (ROW, MORE)
+    names = dict.fromkeys(ours)
     for place, name in enumerate(header):
         own = name
         while not own or own in names or own == "*" or (own[0] == "^" and own[-1] == "$"):
             own = f"{own}#{place}"
         names[own] = None
-    return list(names)[1:]
+    return list(names)[len(ours) :]
 
 
 def _trimmed(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
