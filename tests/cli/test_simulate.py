@@ -157,3 +157,21 @@ def test_what_cannot_be_chosen_is_said(
 ) -> None:
     assert run(["simulate", tasks, "--cluster", "1x2048x2", *options]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["simulate", f"{'x' * 300}.csv"],
+        ["simulate", "mix", "--cluster", f"{'x' * 300}.yaml"],
+        ["simulate", "mix", "--policy", f"./{'x' * 300}.py:lever"],
+        ["simulate", "mix", "--record", "x" * 300],
+        ["sweep", "run", f"{'x' * 300}.yaml", "-o", "out"],
+        ["explain", "x" * 300],
+    ],
+)
+def test_a_name_that_no_file_can_have_is_bad_input(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(asked) == 2
+    error = capsys.readouterr().err
+    assert "x" * 300 in error.replace("\n", "")
+    assert "Traceback" not in error

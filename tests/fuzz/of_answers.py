@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from heddle.yarn.live.bridge.endpoint import BridgeEndpoint
 from heddle.yarn.live.bridge.leaves import bridged_leaves
+from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.polling import take_snapshot
 from heddle.yarn.live.recognising import recognise
 from heddle.yarn.observe.cluster_import import live_cluster, queues_of
 from heddle.yarn.observe.outlines import finished, finished_mapreduce
 from heddle.yarn.observe.past_jobs import am_size, read_past_job
 
-from .served import client_of
+from .served import Answering, client_of
 
 
 def _snapshot(data: bytes) -> None:
@@ -24,7 +25,12 @@ def _bridge(data: bytes) -> None:
     bridged_leaves(client.scheduler(), client.address)
 
 
+def _address(data: bytes) -> None:
+    RmClient(data.decode("utf-8", "replace"), connect=lambda address, timeout_s: Answering(b""))
+
+
 TARGETS = {
+    "rm-address": _address,
     "rm-snapshot": _snapshot,
     "rm-recognising": lambda data: recognise(client_of(data)),
     "rm-cluster": lambda data: live_cluster(client_of(data)),

@@ -128,6 +128,15 @@ def test_an_address_that_is_none() -> None:
         RmClient("ftp://somewhere")
 
 
+@pytest.mark.parametrize("address", ["http://rm:80x", "rm:99999", "http://[::1", "http://rm..example:8088"])
+def test_an_address_that_cannot_be_one_is_refused_and_tells_no_password(address: str) -> None:
+    with pytest.raises(YarnError, match="not the address of a ResourceManager"):
+        RmClient(address)
+    with pytest.raises(YarnError, match="not the address of a ResourceManager") as caught:
+        RmClient(f"http://me:secret@{address.removeprefix('http://')}")
+    assert "secret" not in str(caught.value)
+
+
 def test_a_restarted_rm_is_reached_again(rm: FakeRm, client: RmClient) -> None:
     """The kept connection is dead; the call is made once more on a new one."""
     client.nodes()

@@ -112,7 +112,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return DONE
     except OSError as error:
         if error.errno not in DISK_FULL:
-            raise
+            if error.filename is None:
+                raise
+            return fail("bad-input", [Problem(str(error.filename), error.strerror or str(error))], BAD_INPUT)
         _write_no_more()
         what = (
             f"{error.strerror}: {error.filename or 'what it prints'} cannot be written; free some space and try again"

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
+from os.path import isfile
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -97,7 +98,7 @@ def load_cluster(text: str) -> Cluster:
             text,
             "not a cluster; write NODESxMEMORY_MBxVCORES (150x65536x24) or a .yaml or .json file (docs/formats.md)",
         )
-    if not path.is_file():
+    if not isfile(path):  # also False for what no file can be called
         raise BadInput.of(text, "no such file")
     problems = Problems(text)
     cluster = _read(Keys(_parse(path, problems), "", problems))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import exists, isfile
 from pathlib import Path
 
 from heddle.model.errors import BadInput
@@ -23,7 +24,7 @@ def load_workload(text: str, seed: int = 0) -> Workload:
         return read_parquet(path) if path.suffix == ".parquet" else read_csv_tasks(path)
     if is_built_in(text):
         return catalogue.make_workload(text, seed)
-    if Path(text).exists() or "/" in text:
+    if exists(text) or "/" in text:
         raise BadInput.of(text, f"not a workload file: {', '.join(SUFFIXES)} are read")
     return catalogue.make_workload(text, seed)  # not known: says which names are
 
@@ -33,7 +34,7 @@ def workload_file(text: str) -> Path | None:
     path = lies_at(text)
     if not path.name.endswith(SUFFIXES):
         return None
-    if not path.is_file():
+    if not isfile(path):  # also False for what no file can be called
         raise BadInput.of(text, f"no such file{_similar_file(path)}")
     return path
 

@@ -72,7 +72,11 @@ class _NotActive(YarnError):
 
 class _Address:
     def __init__(self, text: str, timeout_s: float, connect: Connect) -> None:
-        parts = urlsplit(text if "//" in text else f"http://{text}")
+        try:
+            parts = urlsplit(text if "//" in text else f"http://{text}")
+            _ = parts.port, (parts.hostname or "").encode("idna")
+        except ValueError as error:
+            raise YarnError(text.rpartition("@")[2], f"not the address of a ResourceManager: {error}") from None
         if "@" in parts.netloc:  # it would be in arguments, logs and the names of files
             safe = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
             raise YarnError(safe, "an address must not contain a user or password; Kerberos identifies you")
