@@ -247,3 +247,14 @@ def test_a_node_that_is_away_is_owed_its_size_and_an_application_that_is_over_no
     gone = [Turn(SIZES, "n", None, own), Turn(PRIORITIES, "app", None, 0)]
     handing_over.saw([turn._replace(verdict=Verdict.AWAY) for turn in gone])
     assert handing_over.owed == size
+
+
+def test_what_seems_back_while_nobody_knows_whose_it_is_stays_owed() -> None:
+    """It was seen in a strange place: the answer that shows it back may be stale, and it is not turned for now."""
+    own = 8192, 8000
+    handing_over, size = HandingOver(), Standing(sizes={"n": own})
+    handing_over.begin(Ownership(size))
+    handing_over.saw([Turn(SIZES, "n", own, own).left_alone(Cause.STRANGE)])
+    assert handing_over.owed == size
+    handing_over.saw([Turn(SIZES, "n", own, own, verdict=Verdict.UNCHANGED)])
+    assert not handing_over.owed
