@@ -103,9 +103,8 @@ def keep(target: str) -> None:
     packed.parent.mkdir(exist_ok=True)
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
         for name, data in inputs.items():
-            file.writestr(
-                zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED
-            )  # without a date: the same inputs, the same file
+            without_a_date = zipfile.ZipInfo(name)  # the same inputs make the same file
+            file.writestr(without_a_date, data, zipfile.ZIP_DEFLATED)
 
 
 def table(book: Book) -> str:

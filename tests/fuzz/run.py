@@ -6,6 +6,8 @@ import argparse
 import hashlib
 import os
 import sys
+import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -35,8 +37,21 @@ with atheris.instrument_imports(
     from fuzz import targets
     from fuzz.words import dictionary
 
+LIMIT_S = 10  # of CPU time for one input: a busy machine is no hang
+HANGS_S = 120  # libFuzzer's limit, of wall-clock time: for an input that never ends
 SHORTEST_LIMIT = 4096  # of an input's bytes
 LONGEST_BEGINNING = 10_000  # longer ones were found by hand, and would only slow everything down
+
+
+def timed(read: Callable[[bytes], object]) -> Callable[[bytes], None]:
+    def one_input(data: bytes) -> None:
+        began_s = time.process_time()
+        read(data)
+        took_s = time.process_time() - began_s
+        if took_s > LIMIT_S:
+            raise TimeoutError(f"{took_s:.1f} s of CPU time for {len(data)} bytes")
+
+    return one_input
 
 
 def main() -> None:
@@ -56,15 +71,16 @@ def main() -> None:
     words.write_text(dictionary(read, beginnings))
     longest = max(SHORTEST_LIMIT, 2 * max(map(len, beginnings)))
     options = [
-        f"-max_total_time={round(60 * given.minutes)}", "-timeout=10", "-rss_limit_mb=3000", "-print_final_stats=1",
-        f"-max_len={longest}", f"-dict={words}", f"-artifact_prefix={kept / 'found'}/", str(kept / "corpus"),
+        f"-max_total_time={round(60 * given.minutes)}", f"-timeout={HANGS_S}", f"-report_slow_units={HANGS_S}",
+        "-rss_limit_mb=3000", "-print_final_stats=1", f"-max_len={longest}", f"-dict={words}",
+        f"-artifact_prefix={kept / 'found'}/", str(kept / "corpus"),
     ]  # fmt: skip
     if given.merge_into:
         # Edges alone, not how often each is reached: a tenth of the inputs.
         options = ["-merge=1", "-use_counters=0", f"-max_len={longest}", given.merge_into, str(kept / "corpus")]
     if passed_on:  # by libFuzzer, which merges in a process that it starts with a shell, by the name it was given
         options = passed_on
-    atheris.Setup([f"{sys.executable} {__file__} {given.target}", *options], read)
+    atheris.Setup([f"{sys.executable} {__file__} {given.target}", *options], timed(read))
     atheris.Fuzz()
 
 

@@ -27,8 +27,9 @@ def read_values(source: Source, verdicts: Verdicts, theirs: Mapping[str, str]) -
         source.remarks[f"is separated by {SEPARATORS[table.separator]}"] = None
     in_file = {name: theirs.get(name, name) for name in NAMES}
     _check_header(table.header, in_file, frozenset(theirs), verdicts)
-    there = [column for column in COLUMNS if in_file[column.name] in table.columns]
-    text = table.frame.select(ROW, **{column.name: table.columns[in_file[column.name]] for column in there})
+    has = table.columns
+    there = [column for column in COLUMNS if in_file[column.name] in has]
+    text = table.frame.select(ROW, **{column.name: has[in_file[column.name]] for column in there})
     empty = table.frame.select(pl.all_horizontal(pl.exclude(ROW).is_null())).to_series()
     source.rows.metadata(text.filter(empty)[ROW].to_numpy(), "empty lines")
     text = text.filter(~empty)
