@@ -93,7 +93,7 @@ def _events(source: Source, place: int) -> pl.DataFrame:
                 "memory",
                 pl.col("index").clip(0, 2**31 - 1).cast(pl.Int32),
                 pl.col("event", "apart").cast(pl.Int8, strict=False),
-                pl.col("priority").clip(-1, 2**15).cast(pl.Int16),
+                pl.col("priority").clip(-1, 2**15 - 1).cast(pl.Int16),
                 pl.col("user").cast(pl.Categorical),
                 pl.col("row").cast(pl.Int32),
             )
