@@ -1,6 +1,9 @@
 """Mutants that no test can tell from the source, by name, with the reason."""
 
 EQUIVALENT: dict[str, str] = {
+    "src/heddle/policy/levers/admission_collector.py:task_event:> -> >=:0": (
+        "of a task as large as the largest, it is only forgotten how many jobs have one: looked up again when one ends"
+    ),
     "src/heddle/policy/levers/haste_initial.py:value_of:> -> >=:0": (
         "only an allowance of 0 is let in as well, and compiled code divides by 0 to 0: nothing is added"
     ),

@@ -20,7 +20,7 @@ from .carried import Contents
 from .equivalent import EQUIVALENT
 from .sites import Mutant, mutants_of
 from .targets import TARGETS, Target, target_of
-from .trial import Copy
+from .trial import Copy, Ran
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -63,24 +63,22 @@ def try_them(mutants: list[Mutant], file: Path, processes: int) -> None:
     for target in TARGETS:
         ahead = deque(mutant for mutant in mutants if target_of(mutant.file) == target)
         if ahead:
-            unchanged_s = copies[0].unchanged(target).cpu_s
-            print(f"{target.name}: its tests take {unchanged_s:.0f} s of CPU", flush=True)
+            unchanged = copies[0].unchanged(target)
+            print(f"{target.name}: its tests take {unchanged.cpu_s:.0f} s of CPU", flush=True)
             contents = copies[0].contents()
             for copy in copies[1:]:
                 copy.take_code_of(copies[0])
             with ThreadPoolExecutor(processes) as pool:
-                done = [pool.submit(_try_some, copy, target, unchanged_s, contents, ahead, file) for copy in copies]
+                done = [pool.submit(_try_some, copy, target, unchanged, contents, ahead, file) for copy in copies]
                 for one in done:
                     one.result()
 
 
-def _try_some(
-    copy: Copy, target: Target, unchanged_s: float, contents: Contents, ahead: deque[Mutant], file: Path
-) -> None:
+def _try_some(copy: Copy, target: Target, unchanged: Ran, contents: Contents, ahead: deque[Mutant], file: Path) -> None:
     """Those that nobody else has begun, until none is left."""
     while ahead:
         mutant = ahead.popleft()
-        verdict, ran = copy.tried(mutant, target, unchanged_s, contents)
+        verdict, ran = copy.tried(mutant, target, unchanged, contents)
         failed = [line for line in ran.said.splitlines() if line.startswith(("FAILED", "ERROR"))]
         entry = {
             "mutant": mutant.name, "line": mutant.begin[0], "part": target.name, "verdict": verdict,

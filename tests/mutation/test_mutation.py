@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from heddle.model.code_folders import engine_folder, levers_folder
-from mutation import run
+from mutation import one_test, run
 from mutation.carried import Contents, is_of_engine, piece_of
 from mutation.equivalent import EQUIVALENT
 from mutation.run import TOP, every_mutant, sample_of, summary
 from mutation.sites import Mutant, mutants_of
 from mutation.targets import ABOUT_TEXT, TARGETS, target_of
+from mutation.trial import Ran
 
 SOURCE = '''\
 from typing import TYPE_CHECKING
@@ -107,6 +109,22 @@ def test_the_score_counts_what_was_tried_on_this_source(monkeypatch: pytest.Monk
     assert "4 of 5 tried, 1 equivalent: 2 of the others noticed (67%)" in said
     assert f"survived: {survived.name} (line 1)" in said
     assert same.name not in said
+
+
+@pytest.mark.parametrize(
+    ("test", "status"),
+    [("for _ in range(3): sum(range(1_000_000))", 0), ("while True: pass", -signal.SIGPROF)],
+)
+def test_no_test_may_take_longer_than_its_limit(tmp_path: Path, test: str, status: int) -> None:
+    (tmp_path / "test_of_a_mutant.py").write_text(f"def test():\n    {test}\n")
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-n0", "-p", one_test.__name__, str(tmp_path)],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300,
+        env={**os.environ, "PYTHONPATH": str(TOP / "tests"), one_test.LIMIT: "5"},
+    )  # fmt: skip
+    assert ran.returncode == status, ran.stdout
+    if status == 0:
+        assert 0 < Ran(status, 0, 0, ran.stdout).longest_s < 5
 
 
 def test_what_does_not_contain_a_mutant_is_carried_over(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 Compiled code is kept by a digest of its sources, so a mutant never runs that of another, and what is compiled of it
 goes into folders of this copy and is thrown away. Pieces that do not contain the mutant are linked into these folders
-from those of the unchanged sources. Limits count the processor's time: a busy machine kills no mutant.
+from those of the unchanged sources. Limits, of all tests together and of each, count the processor's time: a busy
+machine kills no mutant.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 from heddle.model.code_folders import cache_folder
 
+from . import one_test
 from .carried import Contents
 from .sites import Mutant
 from .targets import ABOUT_TEXT, Target
@@ -37,6 +41,11 @@ class Ran:
     cpu_s: float
     wall_s: float
     said: str
+
+    @property
+    def longest_s(self) -> float:
+        """What the longest of the tests took, of CPU."""
+        return float(self.said.rpartition(one_test.LONGEST)[2].split()[0])
 
 
 class Copy:
@@ -57,7 +66,7 @@ class Copy:
 
     def unchanged(self, target: Target) -> Ran:
         """Also compiles what mutants have in common. They must pass."""
-        ran = self._test(target, 3600.0)
+        ran = self._test(target, 3600.0, 3600.0)
         if ran.status != PASSED:
             raise SystemExit(f"{target.name}: its tests do not pass without a mutant\n{ran.said[-4000:]}")
         return ran
@@ -71,18 +80,19 @@ class Copy:
         shutil.rmtree(self._code, ignore_errors=True)
         shutil.copytree(other._code, self._code)
 
-    def tried(self, mutant: Mutant, target: Target, unchanged_s: float, contents: Contents) -> tuple[str, Ran]:
+    def tried(self, mutant: Mutant, target: Target, unchanged: Ran, contents: Contents) -> tuple[str, Ran]:
         """(killed, out of time or survived; how the tests ran)."""
         file, before = self.place / mutant.file, set(self._compiled())
         whole, folders = file.read_text(encoding="utf-8"), self._unchanged_folders
         file.write_text(mutant.applied(whole), encoding="utf-8")
-        limit_s = TIMES_AS_LONG * unchanged_s + (TO_COMPILE_S if target.compiled else 10.0)
+        more_s = TO_COMPILE_S if target.compiled else 10.0
+        limits_s = (TIMES_AS_LONG * taken_s + more_s for taken_s in (unchanged.cpu_s, unchanged.longest_s))
         try:
             own = self._folders() if target.compiled else folders
             for folder, mutants in zip(folders, own, strict=True):
                 contents.carry(folder, mutants, mutant)
             carried = contents.pieces_in(own)
-            ran = self._test(target, limit_s)
+            ran = self._test(target, *limits_s)
             new = contents.pieces_in(own) - carried
         finally:
             file.write_text(whole, encoding="utf-8")
@@ -111,16 +121,18 @@ class Copy:
             raise SystemExit(ran.said)
         return ran.said
 
-    def _test(self, target: Target, limit_s: float) -> Ran:
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", "-p", "no:cacheprovider", *target.tests]
-        return self._run([*command, *(f"--ignore={file}" for file in ABOUT_TEXT)], limit_s)
+    def _test(self, target: Target, limit_s: float, one_test_s: float) -> Ran:
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", "-p", "no:cacheprovider", "-p", one_test.__name__]
+        ignored = (f"--ignore={file}" for file in ABOUT_TEXT)
+        return self._run([*command, *target.tests, *ignored], limit_s, {one_test.LIMIT: str(one_test_s)})
 
-    def _run(self, command: list[str], limit_s: float) -> Ran:
+    def _run(self, command: list[str], limit_s: float, limits: Mapping[str, str] = MappingProxyType({})) -> Ran:
         environment = {
             **os.environ,
             "PYTHONPATH": f"{self.place / 'src'}:{self.place}",
             "NUMBA_CACHE_DIR": str(self._code),
             "PYTHONDONTWRITEBYTECODE": "1",
+            **limits,
         }
 
         log, began_s = self.place / "said", time.monotonic()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from heddle.model.cluster import IDEAL, YARN, Cluster, Faults, Network, Node, Physics, Timing
@@ -87,6 +89,18 @@ def test_ranking_by_transfers_over_bandwidth() -> None:
     assert state.node["first_transfer"].tolist() == [0, 0, 0]
     add_transfer(view, state, 0, 0, 7000)  # on the node itself nothing moves
     assert state.node["priority"].tolist() == [0, 0, 0]
+
+
+def test_a_pair_may_be_slower_than_its_links_in_one_direction() -> None:
+    cluster = racks(mbps=8)
+    view = build_sim(RunInputs(build("x", [alone("j", 1)]), cluster, parse_policy("network-aware"), 0, False)).shown
+    declared = np.zeros(16, np.int64)
+    declared[[4 * 1 + 3, 4 * 3 + 1, 4 * 2 + 3]] = 300, 700, 5000  # from n1 to n3, back, and from n2 to n3
+    state = SimpleNamespace(bandwidth=np.full(4, 1000), uplink=np.zeros(2), pairs=declared)
+    assert path_bandwidth(view, state, 1, 3) == 300
+    assert path_bandwidth(view, state, 3, 1) == 700
+    assert path_bandwidth(view, state, 2, 3) == 1000, "never more than the links have"
+    assert path_bandwidth(view, state, 3, 2) == 1000, "nothing is declared"
 
 
 # Late binding

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
@@ -12,6 +13,7 @@ OLDEST: Final = (0, 62)
 NEWEST: Final = (0, 68)  # as in pyproject.toml; scripts/test-versions tries both ends
 
 
+@cache  # asked for each hook of each simulation
 def installed() -> str:
     try:
         return version("numba")
