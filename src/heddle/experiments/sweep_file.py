@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from heddle.analysis.certainty.sampling import SEEDS, THE_TRACE, Sampling
 from heddle.analysis.measures.edges import Edges
 from heddle.experiments.compare import Source, sampling_of
@@ -39,6 +37,7 @@ from heddle.traces.clusters import load_cluster
 from heddle.traces.imports.store import cluster_beside
 from heddle.traces.load import is_built_in, load_workload
 from heddle.traces.problems import Problems
+from heddle.traces.yaml_text import from_yaml
 
 Value = float | str
 _KEYS: Final = (
@@ -60,7 +59,7 @@ class Sweep:
 def read_sweep(path: Path) -> Sweep:
     """The sweep of a file; BadInput with everything that is wrong with it."""
     problems = Problems(str(path))
-    data = _parse(path)
+    data = _parse(path, problems)
     for key in data:
         if key not in _KEYS:
             problems.add(
@@ -115,16 +114,16 @@ def read_sweep(path: Path) -> Sweep:
     return Sweep(str(data.get("name") or path.stem), tuple(runs.values()), tuple(policies.values()))
 
 
-def _parse(path: Path) -> dict[str, Any]:
+def _parse(path: Path, problems: Problems) -> dict[str, Any]:
+    kind = "TOML" if path.suffix == ".toml" else "YAML"
     try:
         content = path.read_bytes().decode()
-        if is_too_deep(content):
+        if kind == "TOML" and is_too_deep(content):
             raise BadInput.of(str(path), TOO_DEEP)
-        data = tomllib.loads(content) if path.suffix == ".toml" else yaml.safe_load(content)
+        data = tomllib.loads(content) if kind == "TOML" else from_yaml(content, problems)
     except OSError as error:
         raise BadInput.of(str(path), f"cannot be read: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        kind = "TOML" if path.suffix == ".toml" else "YAML"
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput.of(str(path), f"not {kind}: {' '.join(str(error).split())}") from None
     if not isinstance(data, dict):
         raise BadInput.of(str(path), "a sweep is a mapping: workloads, policies, ... (heddle sweep run --help)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from os.path import isfile
 from pathlib import Path
@@ -16,7 +16,7 @@ import yaml
 
 from heddle.model.cluster import CALCULATORS, IDEAL, Cluster, Network, Node, Queue, Timing
 from heddle.model.errors import BadInput
-from heddle.model.nested_text import TOO_DEEP, from_json, is_too_deep
+from heddle.model.nested_text import from_json
 from heddle.model.resources import BASE_RESOURCES, MEMORY_MB, MILLI, VCORES_MILLI
 from heddle.traces import sizes
 from heddle.traces.cluster_yaml.keys import Keys, one_of, scaled, text
@@ -36,6 +36,7 @@ from heddle.traces.cluster_yaml.settings import (
     show_settings,
 )
 from heddle.traces.problems import Problems
+from heddle.traces.yaml_text import from_yaml
 
 _SHORT = re.compile(r"(\d+)x(\d+|\d[\d.]*[kmgt]i?b?)x(\d+)((?:x[a-z_]\w*=\d+)*)", re.IGNORECASE)
 _MORE = re.compile(r"x([a-z_]\w*)=(\d+)", re.IGNORECASE)
@@ -106,40 +107,16 @@ def load_cluster(text: str) -> Cluster:
     return cluster
 
 
-class _StrictLoader(yaml.SafeLoader):
-    """YAML lets a second key of the same name win silently; we report it."""
-
-    repeated: list[str]
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        names = [key.value for key, _ in node.value]
-        self.repeated.extend(str(name) for place, name in enumerate(names) if name in names[:place])
-        return super().construct_mapping(node, deep)
-
-
 def _parse(path: Path, problems: Problems) -> Any:
     try:
         content = path.read_text(encoding="utf-8")
         if path.suffix == ".json":
             return from_json(content)
-        if is_too_deep(content):
-            raise ValueError(TOO_DEEP)
-        loader = _StrictLoader(content)
-        loader.repeated = []
-        try:
-            data = loader.get_single_data()
-        finally:
-            loader.dispose()
-    except yaml.MarkedYAMLError as error:
-        row = None if error.problem_mark is None else error.problem_mark.line + 1
-        raise BadInput.of(str(path), f"not YAML: {error.problem or error.context}", row=row) from None
     except json.JSONDecodeError as error:
         raise BadInput.of(str(path), f"not JSON: {error.msg}", row=error.lineno) from None
-    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise BadInput.of(str(path), f"cannot be read: {error}") from None
-    for name in loader.repeated:
-        problems.add("the key is given twice in one mapping", field=name)
-    return data
+    return from_yaml(content, problems)
 
 
 def _read(top: Keys) -> Cluster:

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from heddle.model.errors import BadInput, Problem
-from heddle.model.nested_text import TOO_DEEP, is_too_deep
 from heddle.traces.load import load_workload
+from heddle.traces.problems import Problems
+from heddle.traces.yaml_text import from_yaml
 from heddle.yarn.testbed.replay.plan import ReplayJob, replay_jobs
 
 SUFFIXES: Final = (".yaml", ".yml")
@@ -74,14 +73,14 @@ def load_real_jobs(text: str, seed: int = 0) -> tuple[list[RealJob], list[str]]:
         replayed, notes = replay_jobs(load_workload(text, seed))
         return list(replayed), notes
     try:
-        written = path.read_text()
-        if is_too_deep(written):
-            raise BadInput.of(text, TOO_DEEP)
-        document = yaml.safe_load(written)
+        written = path.read_text(encoding="utf-8")
     except OSError as error:
         raise BadInput.of(text, f"cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput.of(text, f"is not YAML: {error}") from None
+    except UnicodeDecodeError as error:
+        raise BadInput.of(text, f"not YAML: {error}") from None
+    problems = Problems(text)
+    document = from_yaml(written, problems)
+    problems.raise_if_any()
     entries = document.get("jobs") if isinstance(document, dict) else None
     if not isinstance(entries, list) or not entries:
         raise BadInput.of(text, "needs a list of jobs under `jobs`")
