@@ -13,6 +13,7 @@ import polars as pl
 from heddle.analysis.comparison.compare import COMPARED, Comparison, metric_value
 from heddle.analysis.measures.metrics import run_metrics
 from heddle.analysis.waiting.explain import Explained, explain, find_job
+from heddle.model.visible_text import visible
 from heddle.model.workload import KIND_NAMES
 from heddle.record.files import write_record
 from heddle.record.run import Run
@@ -70,7 +71,8 @@ class Result:
     def __repr__(self) -> str:
         metrics = self.metrics
         return (
-            f"<heddle run of {metrics['workload']} under {metrics['policy']}: {self.outcome}, {metrics['jobs']} jobs>"
+            f"<heddle run of {visible(metrics['workload'])} under {visible(metrics['policy'])}: {self.outcome}, "
+            f"{metrics['jobs']} jobs>"
         )
 
     def _repr_html_(self) -> str:
@@ -82,7 +84,7 @@ class Result:
             if value is not None:
                 rows.append((metric.title, Scale.of(metric, [value]).write(value)))
         title = f"{metrics['workload']} under {metrics['policy']}, seed {metrics['seed']}"
-        return f"<b>{escape(title)}</b>" + _html_table(("", ""), rows)
+        return f"<b>{_shown(title)}</b>" + _html_table(("", ""), rows)
 
 
 class Explanation:
@@ -109,13 +111,13 @@ class Explanation:
 
     def __repr__(self) -> str:
         main = self.explained.main_wait or "never waited"
-        return f"<{self.explained.name}: {self.explained.taken_ms / 1000:g} s; mostly {main}>"
+        return visible(f"<{self.explained.name}: {self.explained.taken_ms / 1000:g} s; mostly {main}>")
 
     def _repr_html_(self) -> str:
         one = self.explained
         title = f"{one.name} under {one.policy}: {one.taken_ms / 1000:,.1f} s, alone {one.alone_ms / 1000:,.1f} s"
         rows = [(cause, f"{seconds:,.1f} s") for cause, seconds in self.causes_s.items()]
-        return f"<b>{escape(title)}</b>" + _html_table(("where the time went", ""), rows)
+        return f"<b>{_shown(title)}</b>" + _html_table(("where the time went", ""), rows)
 
 
 class ComparisonResult:
@@ -183,10 +185,10 @@ class ComparisonResult:
         return comparison_html(self.comparison)
 
     def __repr__(self) -> str:
-        return f"<heddle comparison: {self.verdict}>"
+        return visible(f"<heddle comparison: {self.verdict}>")
 
     def _repr_html_(self) -> str:
-        parts = [f"<p><b>{escape(self.verdict)}</b></p>"]
+        parts = [f"<p><b>{_shown(self.verdict)}</b></p>"]
         for cluster in self.comparison.clusters:
             scale = scales(self.comparison, cluster)
             shown = ("makespan_s", "jct_s.mean", "jct_s.p95", "wait_s.mean")
@@ -201,11 +203,15 @@ class ComparisonResult:
                     change = f"{signed_pct(lead['vs_baseline_pct'])}{spread} {judgement(lead)}"
                 rows.append((policy, *cells, change))
             heads = ("policy", *(METRIC[name].title for name in shown), "mean completion against the baseline")
-            parts.append(f"<p>cluster {escape(cluster)}</p>" + _html_table(heads, rows))
+            parts.append(f"<p>cluster {_shown(cluster)}</p>" + _html_table(heads, rows))
         return "".join(parts)
 
 
 def _html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(text)}</th>" for text in heads) if any(heads) else ""
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    head = "".join(f"<th>{_shown(text)}</th>" for text in heads) if any(heads) else ""
+    body = "".join(f"<tr>{''.join(f'<td>{_shown(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _shown(text: str) -> str:
+    return escape(visible(text))

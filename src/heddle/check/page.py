@@ -109,11 +109,11 @@ def _since(changes: Sequence[Since] | None) -> str:
         return ""
     rows: list[list[Cell]] = [
         [
-            (one.key.replace("-", " "), one.key),
-            (one.change, one.change),
+            Cell(one.key.replace("-", " "), one.key),
+            Cell(one.change, one.change),
             _number(one.before),
             _number(one.now),
-            (one.says, one.says),
+            Cell(one.says, one.says),
         ]
         for one in changes
     ]
@@ -124,7 +124,7 @@ def _since(changes: Sequence[Since] | None) -> str:
 
 
 def _number(value: float | None) -> Cell:
-    return ("–", "") if value is None else (f"{value:,.3g}", value)
+    return Cell("–", "") if value is None else Cell(f"{value:,.3g}", value)
 
 
 def _next(checked: Checked, address: str, command: str) -> str:
@@ -189,21 +189,21 @@ def _waste(checked: Checked) -> str:
 def _waiting(checked: Checked) -> str:
     now: list[list[Cell]] = [
         [
-            (one.queue, one.queue),
-            ("to start" if one.to_start else "for more", str(one.to_start)),
-            (f"{one.applications:,}", float(one.applications)),
-            (f"{one.wanted_mb / 1024:,.1f}", float(one.wanted_mb)),
-            (write_s(one.longest_s), one.longest_s),
-            (one.why, one.why),
+            Cell(one.queue, one.queue),
+            Cell("to start" if one.to_start else "for more", str(one.to_start)),
+            Cell(f"{one.applications:,}", float(one.applications)),
+            Cell(f"{one.wanted_mb / 1024:,.1f}", float(one.wanted_mb)),
+            Cell(write_s(one.longest_s), one.longest_s),
+            Cell(one.why, one.why),
         ]
         for one in checked.gathered.now.waiting
     ]
     past: list[list[Cell]] = [
         [
-            (queue, queue),
-            (f"{count:,}", float(count)),
-            (write_s(middle), middle),
-            (write_s(late), late),
+            Cell(queue, queue),
+            Cell(f"{count:,}", float(count)),
+            Cell(write_s(middle), middle),
+            Cell(write_s(late), late),
         ]
         for queue, (count, middle, late) in checked.accounts.am_wait_by_queue_s.items()
     ]
@@ -251,12 +251,12 @@ def _deadlock(checked: Checked) -> str:
 def _requests(checked: Checked) -> str:
     rows: list[list[Cell]] = [
         [
-            (one.kind, one.kind),
-            (f"{one.tasks:,}", float(one.tasks)),
-            (f"{one.reserved_mb:,}", float(one.reserved_mb)),
-            (f"{one.request_mb:,}", float(one.request_mb)),
-            (f"{hours(one.saved, MEMORY_MB):,.2f}", hours(one.saved, MEMORY_MB)),
-            (f"{one.missed} of {one.predicted}", one.risk_high),
+            Cell(one.kind, one.kind),
+            Cell(f"{one.tasks:,}", float(one.tasks)),
+            Cell(f"{one.reserved_mb:,}", float(one.reserved_mb)),
+            Cell(f"{one.request_mb:,}", float(one.request_mb)),
+            Cell(f"{hours(one.saved, MEMORY_MB):,.2f}", hours(one.saved, MEMORY_MB)),
+            Cell(f"{one.missed} of {one.predicted}", one.risk_high),
         ]
         for one in checked.advice
         if one.saved > 0
@@ -271,7 +271,7 @@ def _requests(checked: Checked) -> str:
 
 
 def _unknown(unknown: Sequence[Unknown]) -> str:
-    rows: list[list[Cell]] = [[(one.what, one.what), (one.tells, one.tells)] for one in unknown]
+    rows: list[list[Cell]] = [[Cell(one.what, one.what), Cell(one.tells, one.tells)] for one in unknown]
     heads = ("What", "What would reveal it")
     table = sortable_table("Each with the setting or option that would reveal it", heads, rows, "gaps", "text said")
     return f"<h2>What heddle could not find out</h2>{table}" if rows else ""
@@ -290,7 +290,7 @@ def _rests_on(checked: Checked) -> str:
         facts += [f"{count:,} jobs are known {how}." for how, count in jobs.known.items()]
     facts += [f"{count:,} jobs are left out: {why}." for why, count in checked.left_out.items()]
     rows: list[list[Cell]] = [
-        [(one.setting, one.setting), (one.value, one.value), (one.why, one.why)] for one in gathered.present.assumed
+        [Cell(text, text) for text in (one.setting, one.value, one.why)] for one in gathered.present.assumed
     ]
     listed = "".join(f"<li>{escape(fact)}</li>" for fact in facts)
     return f"<h2>Assumptions and sources</h2><ul>{listed}</ul>" + sortable_table(

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from heddle.cli.inputs import compile_with_message
-from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_lines, print_tables, say, table
 from heddle.model.errors import RunRefused
 
 
@@ -51,7 +51,7 @@ def bench(
         print_json({"quick": quick, "machine": measured.machine(), "rows": [row.as_json() for row in rows]})
     elif markdown:
         lines = [measured.HEADINGS, ("---",) * len(measured.HEADINGS), *(row.cells() for row in rows)]
-        print(f"{measured.machine()}\n\n" + "\n".join(f"| {' | '.join(cells)} |" for cells in lines))
+        print_lines(f"{measured.machine()}\n\n" + "\n".join(f"| {' | '.join(cells)} |" for cells in lines))
     else:
         print_tables([table(measured.HEADINGS, [row.cells() for row in rows], title=measured.machine())])
     return FAILED if missed and not quick else DONE

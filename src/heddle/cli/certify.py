@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from heddle.cli.output import FAILED, Json, print_json
+from heddle.cli.output import FAILED, Json, print_json, print_line
 
 
 def certify(
@@ -37,11 +37,11 @@ def certify(
         document = {"policy": policy, "certified": not failures, "failures": [asdict(one) for one in failures]}
         print_json(document | {"not_live_because": only_simulated})
     else:
-        print(f"{policy}: " + ("certified" if not failures else "not certified"))
+        print_line(f"{policy}: " + ("certified" if not failures else "not certified"))
         for failure in failures:
             where = failure.where and f"{failure.where}: "
-            print(f"  {where}{failure.rule} (workload {failure.case}): {failure.what}")
+            print_line(f"  {where}{failure.rule} (workload {failure.case}): {failure.what}")
         for why in only_simulated:
-            print(f"  in the simulator only: {why}")
+            print_line(f"  in the simulator only: {why}")
     if failures:
         raise typer.Exit(FAILED)

@@ -15,7 +15,18 @@ import typer
 
 from heddle.cli.durations import seconds
 from heddle.cli.inputs import compile_with_message
-from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, table, terminal_width
+from heddle.cli.output import (
+    DONE,
+    FAILED,
+    Json,
+    print_json,
+    print_line,
+    print_paragraphs,
+    print_tables,
+    say,
+    table,
+    terminal_width,
+)
 from heddle.cli.progress import run_with_progress
 from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Stretched, until_told
 from heddle.model.errors import BadInput
@@ -237,7 +248,8 @@ def _print(
     if missing:
         print_tables([table(("not known", "what would reveal it"), [(one.what, one.tells) for one in missing])])
     for step in next_steps(made, address, command):
-        print(f"{step.why}:\n  {step.command}")
+        print_line(f"{step.why}:")
+        print_line(f"  {step.command}")
 
 
 def _one(sources: Sources, application: str, json: bool) -> int:

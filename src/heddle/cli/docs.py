@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from heddle.cli.output import Json, print_json, say
+from heddle.cli.output import Json, print_json, print_line, say
 from heddle.model.errors import BadInput, RunRefused
 from heddle.model.own_sources import PACKAGE
 from heddle.model.suggestion import did_you_mean
@@ -80,7 +80,7 @@ def docs(
     elif text or address is None:
         _print_page((found.pages / f"{page}{found.suffix}").read_text())
     else:
-        print(address.as_uri(), flush=True)
+        print_line(address.as_uri())
         _open(address.as_uri())
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, Final
 
 import typer
 
-from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, table
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_line, print_tables, table
 from heddle.cli.settings import SETTINGS_FILE
 from heddle.model.errors import RunRefused
 from heddle.model.extras import how_to_install
@@ -70,7 +70,7 @@ def doctor(
         print_tables([table(("", "", ""), [(one.what, one.state, one.detail) for one in findings])])
         weak = [one for one in findings if one.state == WEAK]
         well = "nothing is wrong, but see what is weak" if weak else "everything is fine: try `heddle compare`"
-        print("something is wrong: see above" if wrong else well)
+        print_line("something is wrong: see above" if wrong else well)
     return FAILED if wrong else DONE
 
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heddle.cli.output import Json, print_json, print_tables, say, table
+from heddle.cli.output import Json, print_json, print_line, print_tables, say, table
 from heddle.cli.records import recorded_run
 from heddle.cli.rerun import simulated_again
 from heddle.model.errors import BadInput
+from heddle.model.visible_text import visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -102,7 +103,7 @@ def explain(
     _print_lost(explained)
     print_tables([_causes_table(lives)])
     if others:
-        print(_difference(*lives[-2:]))
+        print_line(_difference(*lives[-2:]))
 
 
 def _print_changes(found: Changes, json: bool) -> None:
@@ -135,15 +136,17 @@ def _list(lives: list[Explained], json: bool) -> None:
 
 
 def _spans_table(run: Run, life: Explained) -> Table:
+    from rich.text import Text
+
     from heddle.analysis.waiting.detail import detail
 
     longest = sorted(sorted(life.spans, key=lambda span: -span.length_ms)[:_SPANS], key=lambda span: span.from_ms)
     rows = []
     for span in longest:
         more = detail(run, life, span)
-        what = span.cause + (f" ({_who_waits(life, span)})" if span.waiting else "")
+        what = visible(span.cause + (f" ({_who_waits(life, span)})" if span.waiting else ""))
         begin = span.from_ms - life.submit_at_ms
-        rows.append((_s(begin), _s(span.length_ms), what + (f"\n  {more}" if more else "")))
+        rows.append((_s(begin), _s(span.length_ms), Text(what + (f"\n  {visible(more)}" if more else ""))))
     left_out = len(life.spans) - len(longest)
     ended = {"finished": "finished", "failed": "failed", "unfinished": "had not finished"}[life.outcome]
     title = (
@@ -172,7 +175,9 @@ def _who_waits(life: Explained, span: Span) -> str:
 def _print_lost(life: Explained) -> None:
     for outcome, (count, run_ms) in life.lost.items():
         attempts = f"{count} attempt{'s' if count > 1 else ''}"
-        print(f"lost: {attempts} ended as {outcome.replace('_', ' ')} after {_s(run_ms)} of running; they were rerun")
+        print_line(
+            f"lost: {attempts} ended as {outcome.replace('_', ' ')} after {_s(run_ms)} of running; they were rerun"
+        )
 
 
 def _causes_table(lives: Sequence[Explained]) -> Table:

@@ -20,6 +20,7 @@ from heddle.cli.output import (
     INTERRUPTED,
     be_quiet,
     fail,
+    print_line,
     report,
     show_warnings_briefly,
     tell_errors_as_json,
@@ -69,7 +70,7 @@ def _print_version(wanted: bool) -> None:
     if wanted:
         from heddle.model.own_sources import own_version
 
-        print(own_version())
+        print_line(own_version())
         raise typer.Exit
 
 

@@ -1,4 +1,8 @@
-"""What the commands print: one document or tables on stdout, everything else on stderr."""
+"""What the commands print: one document or tables on stdout, everything else on stderr.
+
+All of it goes through here, because much of it is names and answers from outside: whatever a terminal would obey is
+shown instead.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ import typer
 
 from heddle.model.errors import BadInput, CheckFailed, HeddleError, Problem
 from heddle.model.own_sources import own_version
+from heddle.model.visible_text import visible, visible_json, visible_lines
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -60,12 +65,13 @@ def say(text: str) -> None:
 
 def say_wrapped(text: str) -> None:
     """The same for whole sentences, broken between words."""
-    say(textwrap.fill(text, terminal_width(), break_on_hyphens=False))
+    for line in textwrap.wrap(visible(text), terminal_width(), break_on_hyphens=False):
+        say(line)
 
 
 def complain(text: str) -> None:
-    """An error or a warning: shown even with --quiet."""
-    print(text, file=sys.stderr, flush=True)
+    """An error or a warning, as one line: shown even with --quiet."""
+    print(visible(text), file=sys.stderr, flush=True)
 
 
 def versioned(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,7 +80,17 @@ def versioned(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def print_json(document: Mapping[str, Any]) -> None:
-    print(json.dumps(versioned(document), indent=1, allow_nan=False, ensure_ascii=False))
+    print(visible_json(json.dumps(versioned(document), indent=1, allow_nan=False, ensure_ascii=False)))
+
+
+def print_line(text: str) -> None:
+    """A line of the result."""
+    print(visible(text), flush=True)
+
+
+def print_lines(text: str) -> None:
+    """What has lines of its own, such as a log."""
+    print(visible_lines(text), flush=True)
 
 
 def print_json_line(document: Mapping[str, Any]) -> None:
@@ -94,7 +110,7 @@ def print_tables(tables: Iterable[RenderableType], *, to_stderr: bool = False) -
 def print_paragraphs(paragraphs: Iterable[str]) -> None:
     """Sentences of the result, broken between words."""
     for paragraph in paragraphs:
-        print(textwrap.fill(paragraph, terminal_width(), break_on_hyphens=False))
+        print(textwrap.fill(visible(paragraph), terminal_width(), break_on_hyphens=False))
     print()
 
 
@@ -131,10 +147,13 @@ def fail(kind: ErrorKind, problems: Sequence[Problem], exit_code: int) -> int:
     if _Loudness.errors_as_json:
         listed = [{name: value for name, value in asdict(one).items() if value not in ("", None)} for one in problems]
         error = {"kind": kind, "exit_code": exit_code, "problems": listed}
-        complain(json.dumps(versioned({"error": error}), ensure_ascii=False))
+        complain(visible_json(json.dumps(versioned({"error": error}), ensure_ascii=False)))
         return exit_code
     for problem in problems:
-        complain(_PREFIX.get(kind, "") + (str(problem) if problem.where else problem.what))
+        first, *rest = (str(problem) if problem.where else problem.what).split("\n")
+        complain(_PREFIX.get(kind, "") + first)
+        for line in rest:  # such as the end of a log; none of them can pass for a message
+            complain(f"  {line}")
     return exit_code
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heddle.cli.output import Json, print_json, print_tables, table
+from heddle.cli.output import Json, print_json, print_line, print_tables, table
 
 if TYPE_CHECKING:
     from heddle.policy.lever import Lever, Parameter
@@ -43,13 +43,16 @@ def policies(
             document = {"policy": chosen.name, "canonical": str(chosen), "levers": [_as_json(lever) for lever in shown]}
             print_json(document | {"may_deadlock": chosen.may_deadlock, "clairvoyant": list(chosen.clairvoyant)})
             return
-        print(f"{name} = {chosen}")
+        print_line(f"{name} = {chosen}")
         for lever in shown:
-            print(f"\n{lever.question}: {lever}\n  {lever.summary}")
+            for line in ("", f"{lever.question}: {lever}", f"  {lever.summary}"):
+                print_line(line)
             for note in _notes(lever):
-                print(f"  ({note})")
+                print_line(f"  ({note})")
             for parameter in lever.parameters:
-                print(f"  {parameter.name}={lever.parameter(parameter.name)}   {parameter.meaning}{_bounds(parameter)}")
+                print_line(
+                    f"  {parameter.name}={lever.parameter(parameter.name)}   {parameter.meaning}{_bounds(parameter)}"
+                )
         return
     if json:
         print_json(

@@ -6,6 +6,8 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
+from heddle.model.visible_text import visible
+
 if TYPE_CHECKING:
     from rich.console import Console, Group
     from rich.live import Live
@@ -47,12 +49,12 @@ class SteerView:
         from rich.console import Group
         from rich.text import Text
 
-        parts: list[Any] = [Text(self._about)]
+        parts: list[Any] = [Text(visible(self._about))]
         if self._decision is None:
             parts.append(Text("no answer from the ResourceManager yet"))
         else:
             parts += self._nodes(self._decision)
-        parts += [Text(text, overflow="ellipsis", no_wrap=True) for text in self._said]
+        parts += [Text(visible(text), overflow="ellipsis", no_wrap=True) for text in self._said]
         return Group(*parts)
 
     def _nodes(self, decision: dict[str, Any]) -> list[Any]:

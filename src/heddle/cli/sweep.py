@@ -12,7 +12,18 @@ import typer
 from heddle.cli.engines import On, engine_on
 from heddle.cli.group import CommandGroup
 from heddle.cli.inputs import compile_with_message
-from heddle.cli.output import DONE, FAILED, Json, print_json, print_paragraphs, print_tables, say, say_wrapped, table
+from heddle.cli.output import (
+    DONE,
+    FAILED,
+    Json,
+    print_json,
+    print_line,
+    print_paragraphs,
+    print_tables,
+    say,
+    say_wrapped,
+    table,
+)
 from heddle.cli.progress import attempts_with_progress
 from heddle.model.errors import BadInput
 
@@ -156,7 +167,8 @@ def show_sweep(
         print_paragraphs([best.sentence()])
         print_tables([table(headings, cells, title=where)])
         if more := sum(max(0, len(some) - _SHOWN) for some in (best.standings, best.left_out)):
-            print(f"{more} more are not shown here.\n")
+            print_line(f"{more} more are not shown here.")
+            print_line("")
     for caution in dict.fromkeys(sampling.caution for _, _, sampling in found):
         if caution:
             say_wrapped(caution)

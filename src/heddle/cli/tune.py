@@ -13,7 +13,7 @@ from heddle.cli.completion import workload_names
 from heddle.cli.durations import seconds
 from heddle.cli.engines import On, engine_on
 from heddle.cli.inputs import ClusterOption, cluster_for, compile_with_message, read_all, workload_for
-from heddle.cli.output import Json, print_json, print_paragraphs, print_tables, say, terminal_width
+from heddle.cli.output import Json, print_json, print_line, print_paragraphs, print_tables, say, terminal_width
 from heddle.cli.progress import run_with_progress
 from heddle.model.errors import BadInput
 
@@ -164,7 +164,8 @@ def _print(found: Tuned) -> None:
         print_tables(comparison_tables(found.comparison, terminal_width()))
     print_paragraphs([text for text in (searched(found), flatness(found), *kept_sentences(found)) if text])
     for what, how in next_commands(found):
-        print(f"{what}\n  {how}")
+        print_line(what)
+        print_line(f"  {how}")
     if text := stop_at(found):
         print_paragraphs([text])
     for note in notes(found.comparison) if found.comparison is not None else ():

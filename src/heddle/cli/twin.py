@@ -11,7 +11,7 @@ import typer
 from heddle.cli.completion import policy_names
 from heddle.cli.durations import seconds
 from heddle.cli.inputs import ClusterOption, cluster_for, compile_with_message, read_all, workload_for
-from heddle.cli.output import Json, print_json, print_tables, say, table
+from heddle.cli.output import Json, print_json, print_line, print_tables, say, table
 from heddle.cli.records import recorded_run
 from heddle.model.errors import BadInput
 
@@ -169,7 +169,7 @@ def show_forecast(found: Forecast, json: bool) -> None:
     counted = ", ".join(f"{name} {count}" for name, count in found.rollouts.items())
     say(f"looked ahead {_s(found.horizon_ms)}, having watched {_s(found.snapshot.watched_ms)}; rollouts: {counted}")
     for name, stuck in found.deadlocks.items():
-        print(_warning(name, stuck, name == policies[0]))
+        print_line(_warning(name, stuck, name == policies[0]))
     for name in found.dropped:
         say(f"{name} was clearly worse and was not rolled out any further")
 

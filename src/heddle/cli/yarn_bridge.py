@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heddle.cli.group import CommandGroup
-from heddle.cli.output import DONE, FAILED, Json, print_json, say
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_line, print_lines, say
 from heddle.cli.yarn_cluster import Name, Rm, client_of, secret_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def install(
         raise BadInput.of("--to", "use either --to or --leaf")
     if to is not None:
         lay_out(to.resolve(), bridge_jar(hadoop))
-        print(how_to_install(to.resolve()))
+        print_lines(how_to_install(to.resolve()))
         return DONE
     with client_of(rm, name) as client:
         checked = _checked(rm, name)
@@ -92,7 +92,7 @@ def check_command(
         print_json(_document(checked))
     else:
         for line in _lines(checked):
-            print(line)
+            print_line(line)
     return FAILED if checked.missing else DONE
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from heddle.cli.durations import For
-from heddle.cli.output import DONE, complain, say
+from heddle.cli.output import DONE, complain, print_line, say
 from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Name, Rm, client_of, until_told
 
 ANSWER_WITHIN_S = 5.0
@@ -61,7 +61,7 @@ def dashboard(
         with served(board, host, port, frozenset(one.lower() for one in public_name or ())) as link:
             if not is_loopback(host):
                 complain("warning: others on the network can reach this page, and the traffic is not encrypted")
-            print(link, flush=True)
+            print_line(link)
             say("open this link in a browser; press Ctrl-C to stop")
             began_s = time.monotonic()
             while not told and (for_s is None or time.monotonic() - began_s < for_s):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_line, print_lines, print_tables, say, table
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -171,13 +171,13 @@ def logs(
     cluster = find_cluster(name)
     if daemon is None:
         for role in cluster.roles():
-            print(role, cluster.log(role))
+            print_line(f"{role} {cluster.log(role)}")
         return DONE
     if daemon not in cluster.roles():
         raise BadInput.of("DAEMON", f"there is no {daemon!r}; there are: {', '.join(cluster.roles())}")
     log = cluster.log(daemon)
     text = log.read_text(errors="replace").splitlines() if log.exists() else []
-    print("\n".join(text[-lines:]))
+    print_lines("\n".join(text[-lines:]))
     return DONE
 
 

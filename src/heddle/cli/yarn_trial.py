@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
+from heddle.cli.output import DONE, FAILED, Json, print_json, print_line, print_tables, say, table
 from heddle.cli.yarn_cluster import interruptible
 from heddle.cli.yarn_run import workplace_of
 from heddle.model.errors import BadInput
@@ -131,7 +131,7 @@ def trial(
         )  # fmt: skip
         print_tables([table(headings, rows, title=f"{what}, {rounds} rounds on a real YARN")])
         for one in expected:
-            print(one.sentence)
+            print_line(one.sentence)
     return FAILED if any(run.failed_jobs for run in runs) else DONE
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heddle.cli.durations import For, seconds
-from heddle.cli.output import DONE, Json, print_json, print_json_line, print_tables, say, table
+from heddle.cli.output import DONE, Json, print_json, print_json_line, print_line, print_tables, say, table
 from heddle.cli.twin import eta_words, forecast_json, scores_table, show_forecast
 from heddle.cli.yarn_cluster import MAX_CALLS, MaxCalls, Name, Rm, client_of, until_told
 from heddle.cli.yarn_trace import Away
@@ -188,9 +188,11 @@ def why(
         document = {"application": app.id, "name": app.name, "queue": app.queue, "waits_because": waits or None}
         print_json(document | {"ends_in": found and found[0].as_json(), "changes": _changes_json(found)})
         return DONE
-    print(f"{app.name} waits: {waits}." if waits else f"{app.name} does not wait: all that it asked for runs.")
+    print_line(f"{app.name} waits: {waits}." if waits else f"{app.name} does not wait: all that it asked for runs.")
     if found is None:
-        print("What would change it cannot be tried: nobody tells how many tasks it has, or none has finished yet.")
+        print_line(
+            "What would change it cannot be tried: nobody tells how many tasks it has, or none has finished yet."
+        )
         return DONE
     rows = [("none", eta_words(found[0], horizon_ms), "", "")]
     for one in found[1]:
@@ -218,13 +220,11 @@ def _score(journal: Path | None, json: bool) -> int:
     from heddle.twin.keeping import FILE, cases, read_kept
     from heddle.twin.scoring import scores
     from heddle.yarn.observe.journal import read_lines
-    from heddle.yarn.observe.seen import Seen
+    from heddle.yarn.observe.seen import read_seen
 
     if journal is None or not (journal / FILE).is_file():
         raise BadInput.of("--journal", "name the folder in which `heddle yarn twin` has kept its forecasts")
-    seen = Seen()
-    for entry in read_lines(journal / "journal.jsonl"):
-        seen.take(entry)
+    seen = read_seen(read_lines(journal / "journal.jsonl"), str(journal / "journal.jsonl"))
     kept = read_kept(read_lines(journal / FILE), str(journal / FILE))
     made = cases(kept, {app.id: app.ended_at_ms for app in seen.apps.values()}, journal.name)
     if not made:

@@ -10,6 +10,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from heddle.model.visible_text import visible, visible_lines
+
 _GAP: Final = 3  # columns that stand between two columns of text
 _UNIT: Final = r"(?:%|(?:s|ms|min|h|MB|GB|GB-h|vcore-h|vcores?)(?![A-Za-z]))"
 _SPACE: Final = re.compile(rf"(?<!\d) | (?!{_UNIT})")  # not between a number and its unit
@@ -22,9 +24,12 @@ def fitted_table(
 ) -> Table:
     """Without a row of headings where all are empty. What is too wide even so has a line for each heading of a row.
 
+    A cell is one line, whatever a name in it holds; one that has lines of its own is a Text.
+
     `right`: headings of the columns that are aligned at the right.
     """
-    cells = [list(headings), *([str(cell) for cell in row] for row in rows)]
+    headings, rows = [visible_lines(one) for one in headings], [[_visible(cell) for cell in row] for row in rows]
+    cells = [headings, *([str(cell) for cell in row] for row in rows)]
     widths = _widths(cells, width - _GAP * (len(headings) - 1))
     if widths is None:
         return _stacked(headings, rows, title, width)
@@ -118,6 +123,10 @@ def _stacked(headings: Sequence[str], rows: Sequence[Sequence[str | Text]], titl
     return made
 
 
+def _visible(cell: str | Text) -> str | Text:
+    return visible(cell) if isinstance(cell, str) else Text(visible_lines(cell.plain), style=cell.style)
+
+
 def _text(cell: str | Text, width: int) -> Text:
     style = cell.style if isinstance(cell, Text) else ""
     return Text("\n".join(wrapped(str(cell), width)), style=style)
@@ -126,6 +135,6 @@ def _text(cell: str | Text, width: int) -> Text:
 def _plain(title: str) -> Table:
     from rich.table import Table
 
-    made = Table(title=Text(title) if title else None, title_justify="left", box=box.SIMPLE_HEAD)
+    made = Table(title=Text(visible(title)) if title else None, title_justify="left", box=box.SIMPLE_HEAD)
     made.pad_edge, made.show_edge = False, False
     return made

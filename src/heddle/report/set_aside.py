@@ -43,4 +43,4 @@ def _files(count: int) -> str:
 
 
 def _row(what: str, count: int, of: str) -> list[Cell]:
-    return [(what, what), (f"{count:,}", float(count)), (of, of)]
+    return [Cell(what, what), Cell(f"{count:,}", float(count)), Cell(of, of)]

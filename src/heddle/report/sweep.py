@@ -143,9 +143,9 @@ def _map_figure(one: HeatMap, metric: ComparedMetric, scale: Scale) -> str:
             value = one.cells[x, y]
             good = (value - low) / span if metric.better != "higher" else (low + span - value) / span
             at = left + column * width
-            shade = f"opacity:{0.06 + 0.34 * good:.2f}"
+            shade = f"{0.06 + 0.34 * good:.2f}"
             parts.append(
-                f'<rect class="heat" style="{shade}" x="{at:.1f}" y="{top + row * height}" width="{width - 1:.1f}" '
+                f'<rect class="heat" opacity="{shade}" x="{at:.1f}" y="{top + row * height}" width="{width - 1:.1f}" '
                 f'height="{height - 1}"/><text class="cell" x="{at + width / 2:.1f}" y="{middle}" dy=".35em" '
                 f'text-anchor="middle">{escape(scale.write_bare(value))}</text>'
             )

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from heddle.analysis.comparison.compare import Comparison
 from heddle.analysis.comparison.losers import Group, WorseJob
+from heddle.model.visible_text import visible
 from heddle.report.fitted_table import fitted_table, wrapped
 from heddle.report.wording import (
     LEAD,
@@ -101,7 +102,7 @@ def _numbers(comparison: Comparison, cluster: str, width: int) -> Renderables:
     shown = {str(column.header).partition("\n")[0] for column in table.columns}
     if missing := [heading for heading in _COLUMNS.values() if heading not in shown]:
         footnotes.append(f"not shown at this width (see --report or --json): {', '.join(missing)}")
-    return Renderables(table, *(Text(note) for note in footnotes if note))
+    return Renderables(table, *(Text(visible(note)) for note in footnotes if note))
 
 
 def _widest(tables: Iterable[Table], width: int) -> Table:
@@ -136,11 +137,11 @@ def _cluster_table(comparison: Comparison, cluster: str, name_width: int, droppe
 
 
 def _name(policy: str, width: int) -> str:
-    return "\n".join(wrapped(policy, width))
+    return "\n".join(wrapped(visible(policy), width))
 
 
 def _plain(title: str) -> Table:
-    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD)
+    table = Table(title=escape(visible(title)), title_justify="left", box=box.SIMPLE_HEAD)
     table.collapse_padding, table.pad_edge, table.show_edge = True, False, False
     return table
 

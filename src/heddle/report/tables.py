@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from html import escape
-from typing import Final
+from typing import Final, NamedTuple
 
 from heddle.report.wording import NO_DIFFERENCE
 
-Cell = tuple[str, float | str]  # text, a second line behind a bar, and what the table sorts by
+
+class Says(StrEnum):
+    """What a change means: the second line of its cell, and with a colour of its own the class of that line."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    NOTHING = NO_DIFFERENCE
+
+    @property
+    def css(self) -> str:
+        return "" if self is Says.NOTHING else self.value
+
+
+class Cell(NamedTuple):
+    """`text` may be a name that anybody chose; `value` is what the table sorts by."""
+
+    text: str
+    value: float | str
+    says: Says | None = None
+
+
 _FILTERED_FROM: Final = 16  # rows: fewer can be read at once
 
 
@@ -16,13 +37,13 @@ def sortable_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Cel
     """A table below its title; nothing where it would have no rows. `label` is what a screen reader calls it."""
     if not rows:
         return ""
-    words = {place for row in rows for place, (_, value) in enumerate(row) if isinstance(value, str) and value}
+    words = {place for row in rows for place, cell in enumerate(row) if isinstance(cell.value, str) and cell.value}
     head = "".join(
         f'<th scope="col"{_aligned(place in words)}><button>{escape(text)}</button></th>'
         for place, text in enumerate(heads)
     )
     body = "".join(
-        f"<tr>{''.join(_cell(place, place in words, *cell) for place, cell in enumerate(row))}</tr>" for row in rows
+        f"<tr>{''.join(_cell(place, place in words, cell) for place, cell in enumerate(row))}</tr>" for row in rows
     )
     name = escape(label, quote=True)
     classes = f' class="{css}"' if css else ""
@@ -40,9 +61,8 @@ def _aligned(words: bool) -> str:
     return ' class="words"' if words else ""
 
 
-def _cell(place: int, words: bool, text: str, value: float | str) -> str:
-    key = escape(value if isinstance(value, str) else repr(float(value)), quote=True)
+def _cell(place: int, words: bool, cell: Cell) -> str:
+    key = escape(cell.value if isinstance(cell.value, str) else repr(float(cell.value)), quote=True)
     tag, scope = ("th", ' scope="row"') if place == 0 else ("td", "")
-    main, _, says = text.partition("|")
-    below = f'<small class="{says if says != NO_DIFFERENCE else ""}">{escape(says)}</small>' if says else ""
-    return f'<{tag}{scope}{_aligned(words)} data-v="{key}">{escape(main)}{below}</{tag}>'
+    below = "" if cell.says is None else f'<small class="{cell.says.css}">{escape(cell.says)}</small>'
+    return f'<{tag}{scope}{_aligned(words)} data-v="{key}">{escape(cell.text)}{below}</{tag}>'

@@ -149,11 +149,11 @@ def _wasters_table(by: str, found: Sequence[Efficiency]) -> str:
         joined = joined.join(one.groups.select("group", **columns), on="group", how="left", maintain_order="left")
     rows: list[list[Cell]] = []
     for row in joined.iter_rows(named=True):
-        cells: list[Cell] = [(str(row["group"]), str(row["group"])), (f"{row['containers']:,}", row["containers"])]
+        cells = [Cell(str(row["group"]), str(row["group"])), Cell(f"{row['containers']:,}", row["containers"])]
         for r, one in enumerate(known):
             cells += [_amount_cell(row[f"{column}_{r}"], one.resource) for column in ("wasted", "reserved", "used")]
             share = row[f"efficiency_{r}"]
-            cells.append(("–", "") if share is None else (f"{100 * share:.1f}", share))
+            cells.append(Cell("–", "") if share is None else Cell(f"{100 * share:.1f}", share))
         rows.append(cells)
     more = known[0].count - len(rows)
     note = f"<p><small>{more:,} more that wasted less are left out.</small></p>" if more > 0 else ""
@@ -161,7 +161,9 @@ def _wasters_table(by: str, found: Sequence[Efficiency]) -> str:
 
 
 def _amount_cell(amount_ms: int | None, resource: str) -> Cell:
-    return ("–", "") if amount_ms is None else (f"{hours(amount_ms, resource):,.2f}", hours(amount_ms, resource))
+    if amount_ms is None:
+        return Cell("–", "")
+    return Cell(f"{hours(amount_ms, resource):,.2f}", hours(amount_ms, resource))
 
 
 def ledger_table(ledger: Ledger, price: float | None = None) -> str:
@@ -178,13 +180,13 @@ def ledger_table(ledger: Ledger, price: float | None = None) -> str:
     for what, amounts in [*everything, ("all", ledger.total), *beside]:
         if not any(amounts):
             continue
-        cells: list[Cell] = [(what, what)]
+        cells = [Cell(what, what)]
         for r, name in shown:
             share = 100 * amounts[r] / ledger.total[r]
-            cells += [_amount_cell(amounts[r], name), (f"{share:.1f}", share)]
+            cells += [_amount_cell(amounts[r], name), Cell(f"{share:.1f}", share)]
         if price is not None:
             money = price * hours(amounts[MEMORY], ledger.resources[MEMORY])
-            cells.append((f"{money:,.2f}", money))
+            cells.append(Cell(f"{money:,.2f}", money))
         rows.append(cells)
     inferred = any(line.inferred and any(line.amounts) for line in ledger.lines)
     note = "* inferred: the record does not say which stages hold containers early. " if inferred else ""
@@ -203,11 +205,11 @@ def yarn_table(accounts: YarnAccounts) -> str:
     jobs = sorted(accounts.jobs, key=lambda one: one.furthest_off, reverse=True)
     rows: list[list[Cell]] = []
     for title, amounts in [("all", accounts.total), *((one.name, one.amounts) for one in jobs)]:
-        cells: list[Cell] = [(title, title)]
+        cells = [Cell(title, title)]
         for name, pair in zip(accounts.resources, amounts, strict=True):
             off = off_by(pair)
-            cells += [(f"{hours(amount, name):,.4f}", hours(amount, name)) for amount in pair]
-            cells.append(("–", "") if off is None else (f"{100 * off:+.2f}", 100 * off))
+            cells += [Cell(f"{hours(amount, name):,.4f}", hours(amount, name)) for amount in pair]
+            cells.append(Cell("–", "") if off is None else Cell(f"{100 * off:+.2f}", 100 * off))
         rows.append(cells)
     unseen = (
         f"<p><small>Nobody saw the containers of {escape(accounts.unseen)}: in the ledger, what they held is "

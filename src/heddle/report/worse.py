@@ -8,8 +8,8 @@ from typing import Final
 
 from heddle.analysis.comparison.compare import Comparison, cluster_of
 from heddle.analysis.comparison.losers import Group, Losers
-from heddle.report.tables import Cell, sortable_table
-from heddle.report.wording import NO_DIFFERENCE, covers_zero, number, range_pct, signed_pct, write_s
+from heddle.report.tables import Cell, Says, sortable_table
+from heddle.report.wording import covers_zero, number, range_pct, signed_pct, write_s
 
 _ROWS: Final = 15
 
@@ -58,15 +58,17 @@ def _tables(comparison: Comparison, one: Losers) -> str:
     for job in one.jobs:
         after = "does not finish" if job.policy_s is None else write_s(job.policy_s)
         reason = why.get(job.job, "") if job.seed == 0 else ""
-        later: Cell = ("" if job.policy_s is None else f"+{write_s(job.later_s)}", min(job.later_s, 1e12))
+        later = "" if job.policy_s is None else f"+{write_s(job.later_s)}"
         jobs.append(
             [
-                (job.name, job.name), later, (job.queue, job.queue), (job.user, job.user),
-                (str(job.seed), float(job.seed)), (write_s(job.baseline_s), job.baseline_s),
-                (after, "" if job.policy_s is None else job.policy_s), (reason, reason),
+                Cell(job.name, job.name), Cell(later, min(job.later_s, 1e12)), Cell(job.queue, job.queue),
+                Cell(job.user, job.user), Cell(str(job.seed), float(job.seed)),
+                Cell(write_s(job.baseline_s), job.baseline_s),
+                Cell(after, "" if job.policy_s is None else job.policy_s),
+                Cell(reason, reason),
             ]
         )  # fmt: skip
-    why_known = any(row[-1][0] for row in jobs)
+    why_known = any(row[-1].text for row in jobs)
     columns = ("Mean completion", "Jobs in a run", comparison.baseline, one.policy)
     titles = ("Job", "Later by", "Queue", "User", "Seed", comparison.baseline, one.policy, "Main reason")
     tables: dict[str, tuple[Sequence[str], list[list[Cell]]]] = {
@@ -82,15 +84,15 @@ def _tables(comparison: Comparison, one: Losers) -> str:
 def _group_rows(groups: Sequence[Group]) -> list[list[Cell]]:
     rows: list[list[Cell]] = []
     for group in groups[:_ROWS]:
-        change = "–" if group.change_pct is None else signed_pct(group.change_pct)
+        change, says = "–" if group.change_pct is None else signed_pct(group.change_pct), None
         if group.interval is not None and group.change_pct is not None:
-            says = NO_DIFFERENCE if covers_zero(group.interval) else "worse" if group.change_pct > 0 else "better"
-            change += f" ({range_pct(group.interval)})|{says}"
+            says = Says.NOTHING if covers_zero(group.interval) else Says.WORSE if group.change_pct > 0 else Says.BETTER
+            change += f" ({range_pct(group.interval)})"
         rows.append(
             [
-                (group.name, group.name), (change, "" if group.change_pct is None else group.change_pct),
-                (number(group.jobs), group.jobs), (write_s(group.baseline_s), group.baseline_s),
-                (write_s(group.policy_s), group.policy_s),
+                Cell(group.name, group.name), Cell(change, "" if group.change_pct is None else group.change_pct, says),
+                Cell(number(group.jobs), group.jobs), Cell(write_s(group.baseline_s), group.baseline_s),
+                Cell(write_s(group.policy_s), group.policy_s),
             ]
         )  # fmt: skip
     return rows

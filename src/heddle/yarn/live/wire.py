@@ -13,6 +13,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from heddle.model.errors import HeddleError, RunRefused
+from heddle.model.visible_text import visible
 from heddle.yarn.live.connection import Answer, Connection, HttpConnection
 from heddle.yarn.live.spnego import cookie_in, proof_for, wants_kerberos
 
@@ -23,14 +24,17 @@ Connect = Callable[[str, float], Connection]  # to an address, with seconds to w
 
 
 class YarnError(HeddleError):
-    """The RM did not answer, refused, or answered with something that cannot be read. Carries URL and status."""
+    """The RM did not answer, refused, or answered with something that cannot be read. Carries URL and status.
+
+    `what` quotes answers, and goes into messages, records and logs: it is one line of harmless characters.
+    """
 
     def __init__(self, url: str, what: str, status: int | None = None, text: str = "") -> None:
         self.url = url
-        self.what = what
+        self.what = visible(what)
         self.status = status  # None: there was no HTTP answer
         self.text = text  # of an answer that cannot be read
-        super().__init__(f"{url}: {what}" if status is None else f"{url}: HTTP {status}: {what}")
+        super().__init__(f"{url}: {self.what}" if status is None else f"{url}: HTTP {status}: {self.what}")
 
 
 class Wire:
@@ -132,9 +136,9 @@ class _Address:
 
 def _accepted(url: str, status: int, text: str) -> str:
     if 300 <= status < 400 or text.startswith(_STANDBY):
-        raise _NotActive(url, f"a standby ({text[:EXCERPT].strip() or 'it redirects'})", status)
+        raise _NotActive(url, f"a standby ({text.strip()[:EXCERPT] or 'it redirects'})", status)
     if not 200 <= status < 300:
-        raise YarnError(url, text[:EXCERPT] or "no explanation", status)
+        raise YarnError(url, text.strip()[:EXCERPT] or "no explanation", status)
     return text
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from heddle.model.errors import HeddleError, RunRefused
+from heddle.model.visible_text import visible
 from heddle.yarn.live.applying.putting_back import HEARD_S, still_owed
 from heddle.yarn.live.applying.rm_knobs import RmKnobs
 from heddle.yarn.live.applying.standing import Standing
@@ -148,7 +149,7 @@ class Watchdog:
 
     def _say(self, text: str) -> None:
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(self._desk.world.clock.time()))
-        print(stamp, text, flush=True)
+        print(stamp, visible(text), flush=True)
 
 
 def guard(desk: Desk, lease_s: float) -> None:
@@ -169,7 +170,7 @@ def main(desk: Desk, lease_s: float) -> None:
         except RunRefused as refused:
             why = str(refused)
             desk.world.clock.sleep(0.1)
-    print(why, flush=True)
+    print(visible(why), flush=True)
 
 
 if __name__ == "__main__":
