@@ -54,7 +54,7 @@ def read_kept(lines: Iterable[Mapping[str, Any]], where: str) -> list[Kept]:
                     _eta(line["drawn"]), None if naive is None else _eta(naive),
                 )
             )  # fmt: skip
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise BadInput.of(where, "is no forecast", row=number) from None
     return made
 

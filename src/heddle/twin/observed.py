@@ -16,7 +16,7 @@ from heddle.yarn.observe.history import MAPREDUCE
 from heddle.yarn.observe.journal import read_lines
 from heddle.yarn.observe.live_record import Kind, stage_name
 from heddle.yarn.observe.merging import with_histories
-from heddle.yarn.observe.seen import Seen
+from heddle.yarn.observe.seen import Seen, read_seen
 
 JOURNAL: Final = "journal.jsonl"
 _SMALLEST_MB: Final = 1024
@@ -30,9 +30,7 @@ class Observed:
     def __init__(self, folder: Path, cluster: Cluster) -> None:
         if not cluster.policy:
             raise BadInput.of("--cluster", "does not say which scheduler the cluster has (policy)")
-        seen = Seen()
-        for entry in read_lines(folder / JOURNAL):
-            seen.take(entry)
+        seen = read_seen(read_lines(folder / JOURNAL), str(folder / JOURNAL))
         self._began_ms = seen.began_ms
         self._watched = Watched(seen, Present(cluster, _SMALLEST_MB, ()), _told_by_masters(seen))
         ended = {app.id: app.ended_at_ms for app in seen.apps.values()}

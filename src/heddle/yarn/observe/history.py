@@ -20,7 +20,7 @@ from heddle.yarn.live.rm_answers import Reading, rows_under, text, whole
 from heddle.yarn.live.things_seen import Size
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.observe.journal import Journal
-from heddle.yarn.observe.seen import AttemptTold, JobTold, Seen
+from heddle.yarn.observe.seen import MOST_COUNTED, AttemptTold, JobTold, Seen
 
 ROOT: Final = "/ws/v1/history/mapreduce/jobs"
 MAPREDUCE: Final = "MAPREDUCE"  # what the RM calls applications that have a history here
@@ -30,7 +30,6 @@ AWAY_S: Final = 10.0  # how long one that did not answer is left alone
 CALLS_AT_ONCE: Final = 50  # there is one for each task: a job of thousands is read over several polls
 LATEST_S: Final = 60.0  # between two questions for a job that it does not know: one whose AM was killed it never will
 UNSET_MB: Final = 1024
-MOST_COUNTED: Final = 2**63 - 1  # bytes of a job, and more
 EXCERPT: Final = 200  # characters of a failure's diagnostics
 PLAIN, TLS = 19888, 19890  # Hadoop's own ports
 # Settings of a job that say what its containers asked for.

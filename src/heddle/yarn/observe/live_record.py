@@ -57,14 +57,17 @@ class _Rows(NamedTuple):
 def record_of(
     seen: Seen, *, policy: str, workload: str, started_by: list[str], use: Mapping[str, Used] | None = None
 ) -> Run:
-    """The record of everything that was seen. `use`: what containers used, by id, where a tracker sampled them."""
+    """The record of everything that was seen, but for containers of a node that no answer showed.
+
+    `use`: what containers used, by id, where a tracker sampled them.
+    """
     known = tables(BASE_RESOURCES)
     seen = with_histories(seen)
     apps = sorted(seen.apps.values(), key=lambda app: (app.submitted_at_ms, app.id))
     began_ms = max(apps[0].submitted_at_ms, seen.began_ms) if apps else 0
     job_of = {app.id: number for number, app in enumerate(apps)}
     containers = sorted(
-        (c for c in seen.containers.values() if c.app in job_of),
+        (c for c in seen.containers.values() if c.app in job_of and c.node in seen.nodes),
         key=lambda c: (job_of[c.app], not c.is_am, c.priority, c.size, c.began_at_ms, c.id),
     )
     kinds = Counter(_kind(container) for container in containers)  # in order of first sight
@@ -85,7 +88,7 @@ def record_of(
     used = [use[c.id] for c in containers if c.id in use]
     use_known = bool(containers) and all(c.id in use for c in containers if not c.is_am)
     ended = all(app.ended_at_ms is not None for app in apps)
-    totals: list[Size] = [tuple(node["total"]) for node in seen.nodes.values()]
+    totals = [node.total for node in seen.nodes.values()]
     nodes = _nodes(seen, rows)
     counted = {
         str(job_of[app.id]): [1000 * app.memory_mb_seconds, 1_000_000 * app.vcore_seconds]
@@ -206,7 +209,7 @@ def _nodes(seen: Seen, rows: _Rows) -> list[tuple[Any, ...]]:
     made = []
     for name, number in rows.node.items():
         node = seen.nodes[name]
-        made.append((number, name, node["rack"], node["label"], *node["total"], *node["total"]))
+        made.append((number, name, node.rack, node.label, *node.total, *node.total))
     return made
 
 

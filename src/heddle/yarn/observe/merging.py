@@ -27,11 +27,11 @@ def with_histories(seen: Seen) -> Seen:
 
 
 def _lives(seen: Seen, told: JobTold) -> Iterator[ContainerLife]:
-    nodes = {node["http"]: name for name, node in seen.nodes.items() if node.get("http")} | {n: n for n in seen.nodes}
+    nodes = {node.http: name for name, node in seen.nodes.items() if node.http} | {n: n for n in seen.nodes}
     for attempt in told.attempts:
         life = seen.containers.get(attempt.container)
         if life is None:
-            if attempt.kind not in told.sizes or attempt.node not in nodes:
+            if attempt.kind not in told.sizes.keys() & _PRIORITY.keys() or attempt.node not in nodes:
                 continue
             began = attempt.began_at_ms
             life = ContainerLife(

@@ -30,7 +30,7 @@ from heddle.yarn.live.rm_answers import (
 from heddle.yarn.live.things_seen import AppSeen, ContainerSeen, NodeSeen, Size
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.observe.node_containers import NodeContainers
-from heddle.yarn.observe.seen import AppLife, ContainerLife, Seen
+from heddle.yarn.observe.seen import AppLife, ContainerLife, read_seen
 
 ENDED: Final = ",".join(ENDED_STATES)
 UNWANTED: Final = "resourceRequests,timeouts,resourceInfo"  # of applications that have ended
@@ -49,13 +49,11 @@ class Observer:
         self._by_node = NodeContainers(client)
         self.journal = journal
         self._clock_ms = clock_ms
-        self.seen = Seen()
+        self.seen = read_seen(journal.read(), str(journal.path))
         self.nodes: Mapping[str, NodeSeen] = {}  # as the last poll showed them
-        for entry in journal.read():
-            self.seen.take(entry)
         self._asked: dict[tuple[str, int, Size], int] = {}
         self._open = {life.id: life for life in self.seen.containers.values() if life.ended_at_ms is None}
-        self._totals: dict[str, Size] = {name: tuple(node["total"]) for name, node in self.seen.nodes.items()}
+        self._totals: dict[str, Size] = {name: node.total for name, node in self.seen.nodes.items()}
         self._totals |= {node: size for _, node, size in self.seen.sizes}
         if not self.seen.began_ms:
             self._note("began", at_ms=clock_ms())

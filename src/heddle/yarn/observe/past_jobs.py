@@ -14,7 +14,8 @@ from heddle.model.resources import MILLI
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.rm_answers import Reading, rows_under, text, whole
 from heddle.yarn.live.things_seen import Size
-from heddle.yarn.observe.history import MASTER, MOST_COUNTED, ROOT, UNSET_MB, sizes_of
+from heddle.yarn.observe.history import MASTER, ROOT, UNSET_MB, sizes_of
+from heddle.yarn.observe.seen import MOST_COUNTED
 
 KINDS: Final = ("MAP", "REDUCE")
 _MB: Final = 1 << 20

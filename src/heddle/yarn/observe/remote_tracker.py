@@ -93,7 +93,7 @@ class RemoteTracker:
             except YarnError as error:
                 away = error
         asked = [worker for worker in self._workers.values() if not worker.why_not]
-        answers = list(self._pool.map(_reports, asked))
+        answers = list(self._pool.map(reports_of, asked))
         now_s, now_ms = time.monotonic(), int(time.time() * 1000)
         passed_ms = 1000 * (now_s - self._sampled_s)
         self._sampled_s = now_s
@@ -155,7 +155,7 @@ def _check(worker: Worker) -> None:
     worker.why_not = "" if on else f"{PERIOD} is {period or 'not set'}, so it does not report on running containers"
 
 
-def _reports(worker: Worker) -> list[Reported]:
+def reports_of(worker: Worker) -> list[Reported]:
     """Of containers that run. One that has just begun has no figures yet; one that has ended keeps its last ones."""
     try:
         answer = worker.client.get("/jmx", qry=BEANS)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Final
 
 from heddle.yarn.live.things_seen import ContainerSeen, Size
+from heddle.yarn.observe.kept_rows import Unfit, each_line, row_of
+
+MOST_COUNTED: Final = 2**63 - 1  # bytes of a job, and more
+Counted = Annotated[int, MOST_COUNTED]
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,34 @@ class JobTold:
     state: str
     attempts: tuple[AttemptTold, ...]
     sizes: dict[str, Size]
-    counters: dict[str, int]
+    counters: dict[str, Counted]
+
+
+@dataclass(frozen=True)
+class NodeLife:
+    """A node as it was first seen; `http`: where it answers."""
+
+    id: str
+    rack: str
+    label: str
+    total: Size
+    http: str = ""
+
+
+@dataclass(frozen=True)
+class Resized:
+    """What a node promises from some instant on."""
+
+    at_ms: int
+    node: str
+    total: Size
+
+
+@dataclass(frozen=True)
+class Instant:
+    """Something that is told by its time alone."""
+
+    at_ms: int
 
 
 @dataclass
@@ -72,35 +103,42 @@ class Seen:
 
     apps: dict[str, AppLife] = field(default_factory=dict)
     containers: dict[str, ContainerLife] = field(default_factory=dict)
-    nodes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    nodes: dict[str, NodeLife] = field(default_factory=dict)
     sizes: list[tuple[int, str, Size]] = field(default_factory=list)
     histories: dict[str, JobTold] = field(default_factory=dict)
     began_ms: int = 0  # what had ended before is none of this observation's business
     last_poll_ms: int = 0
 
     def take(self, entry: Mapping[str, Any]) -> None:
-        """One line of the journal."""
-        kind, at = entry["what"], dict(entry)
-        del at["what"]
+        """One line of the journal; Unfit where it is none."""
+        kind = entry.get("what")
         if kind == "app":
-            self.apps[at["id"]] = AppLife(**at)
+            app = row_of(AppLife, entry)
+            self.apps[app.id] = app
         elif kind == "container":
-            between = at.get("ended_between_ms")
-            at |= {"size": tuple(at["size"]), "ended_between_ms": tuple(between) if between else None}
-            self.containers[at["id"]] = ContainerLife(**at)
+            container = row_of(ContainerLife, entry)
+            self.containers[container.id] = container
         elif kind == "node":
-            self.nodes[at["id"]] = at
+            node = row_of(NodeLife, entry)
+            self.nodes[node.id] = node
         elif kind == "size":
-            self.sizes.append((at["at_ms"], at["node"], tuple(at["total"])))
+            resized = row_of(Resized, entry)
+            if resized.node not in self.nodes:
+                raise Unfit("node", f"no line before tells of {resized.node!r:.80}")
+            self.sizes.append((resized.at_ms, resized.node, resized.total))
         elif kind == "history":
-            self.histories[at["app"]] = _job_told(at)
+            told = row_of(JobTold, entry)
+            self.histories[told.app] = told
         elif kind == "began":
-            self.began_ms = at["at_ms"]
+            self.began_ms = row_of(Instant, entry).at_ms
         elif kind == "poll":
-            self.last_poll_ms = at["at_ms"]
+            self.last_poll_ms = row_of(Instant, entry).at_ms
+        else:
+            raise Unfit("what", f"{kind!r:.80} is nothing that an observer writes")
 
 
-def _job_told(entry: Mapping[str, Any]) -> JobTold:
-    sizes: dict[str, Size] = {kind: tuple(size) for kind, size in entry["sizes"].items()}
-    attempts = tuple(AttemptTold(**attempt) for attempt in entry["attempts"])
-    return JobTold(**{**entry, "attempts": attempts, "sizes": sizes})
+def read_seen(lines: Iterable[Mapping[str, Any]], where: str) -> Seen:
+    """What the lines of an observer's journal tell; BadInput where one of them does not."""
+    seen = Seen()
+    each_line(lines, where, seen.take)
+    return seen

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from heddle.yarn.observe.journal import Journal, read_lines
+from heddle.yarn.observe.kept_rows import each_line, row_of
 
 WRITE_EVERY_S: Final = 10.0
 
@@ -106,13 +107,26 @@ class Used(NamedTuple):
         return self.memory_mb_ms, self.millicores_ms
 
 
+@dataclass(frozen=True)
+class _Sampled:
+    """What counts of a line: see Tally.line()."""
+
+    container: str
+    memory_mb_ms: int
+    cpu_ms: int
+    received_bytes: int | None = None  # lines of earlier versions have none
+
+
 def use_of(*files: Path) -> dict[str, Used]:
     """What each container used, from lines of trackers."""
     use: dict[str, Used] = {}
+
+    def take(line: Mapping[str, Any]) -> None:
+        more = row_of(_Sampled, line)
+        memory, cpu, received = use.get(more.container, Used(0, 0, 0))
+        received = None if received is None or more.received_bytes is None else received + more.received_bytes
+        use[more.container] = Used(memory + more.memory_mb_ms, cpu + 1000 * more.cpu_ms, received)
+
     for file in files:
-        for line in read_lines(file):
-            memory, cpu, received = use.get(line["container"], Used(0, 0, 0))
-            more = line.get("received_bytes")  # lines of earlier versions have none
-            received = None if received is None or more is None else received + more
-            use[line["container"]] = Used(memory + line["memory_mb_ms"], cpu + 1000 * line["cpu_ms"], received)
+        each_line(read_lines(file), str(file), take)
     return use
