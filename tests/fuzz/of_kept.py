@@ -1,39 +1,58 @@
-"""What heddle itself has written and opens again: records, baselines, journals."""
+"""What heddle itself has written and opens again: baselines, journals, forecasts, trials, what a controller shows."""
 
 from __future__ import annotations
 
-import tempfile
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
-from heddle.record.files import read_record
+from heddle.check.since import read_earlier
+from heddle.dashboard.controls import look_at
+from heddle.dashboard.forecasts import Forecasts, eta_rows
+from heddle.experiments.sweep_store import SweepStore
+from heddle.tune.journal import Journal as Trials
+from heddle.twin.keeping import cases, read_kept
+from heddle.twin.shadow_time import ShadowTime
 from heddle.yarn.live.steering.desk import Desk
+from heddle.yarn.live.things_seen import AppSeen
 from heddle.yarn.observe.journal import read_lines
+from heddle.yarn.observe.live_record import export, record_of
+from heddle.yarn.observe.seen import read_seen
+from heddle.yarn.observe.tallies import use_of
+
+from .in_a_folder import file
 
 
-def _manifest(data: bytes) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "manifest.json").write_bytes(data)
-        read_record(folder)
+def _journal(path: Path) -> None:
+    seen = read_seen(read_lines(path), path.name)
+    record_of(seen, policy="stock", workload="w", started_by=[])
+    export(seen, {})
 
 
-def _parts(data: bytes) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "parts.jsonl").write_bytes(data)
-        read_record(folder)
+def _shown(path: Path) -> None:
+    with path.with_name("live.lock").open("w") as lock:
+        flock(lock, LOCK_EX)  # as if a controller lived that shows this
+        look_at(Desk(path.parent))
 
 
-def _baseline(data: bytes) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        desk = Desk(Path(folder))
-        desk.baseline_file.write_bytes(data)
-        desk.load()
+def _shadow_time(path: Path) -> None:
+    assert ShadowTime(Desk(path.parent), print).seconds >= 0
 
 
-def _journal(data: bytes) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "journal.jsonl"
-        path.write_bytes(data)
-        list(read_lines(path))
+def _forecasts(path: Path) -> None:
+    app = AppSeen("application_1_0001", "root.default", "u", True, 0, 0, True, "", ())
+    eta_rows(Forecasts(path.parent, lambda: 0.0).look(0.0), [app])
 
 
-TARGETS = {"record-manifest": _manifest, "record-parts": _parts, "baseline": _baseline, "journal": _journal}
+TARGETS = {
+    "baseline": file("baseline.json", lambda path: Desk(path.parent).load()),
+    "beat": file("beat", lambda path: Desk(path.parent).beat_age_s()),
+    "shadow-time": file("choosing.json", _shadow_time),
+    "shown": file("live.json", _shown),
+    "journal": file("journal.jsonl", _journal),
+    "samples": file("samples.jsonl", use_of),
+    "kept-forecasts": file("forecasts.jsonl", lambda path: cases(read_kept(read_lines(path), path.name), {"a": 9}, "")),
+    "shown-forecasts": file("forecasts.jsonl", _forecasts),
+    "trials": file("trials.jsonl", lambda path: Trials(path.parent)),
+    "sweep-plan": file("sweep.json", lambda path: SweepStore(path.parent).plan()),
+    "earlier-check": file("check.json", read_earlier),
+}

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from heddle.cli.settings import read_settings_file
+from typer.main import get_command
+
+from heddle.cli.main import app_of
+from heddle.cli.settings import option_defaults, read_settings_file
 from heddle.experiments.sweep_file import read_sweep
 from heddle.policy.parameter import literal
 from heddle.policy.parse import parse_policy
 from heddle.policy.presets import LEVERS, PRESETS
+from heddle.traces.catalogue import names
 from heddle.traces.cluster_import.scheduler_xml import read_queues_xml
 from heddle.traces.clusters import load_cluster
+from heddle.yarn.live.bridge.endpoint import read_secret
+from heddle.yarn.testbed.mixture import load_real_jobs
 
-
-def _file(name: str, read: Callable[[Path], Any]) -> Callable[[bytes], None]:
-    def written(data: bytes) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / name
-            path.write_bytes(data)
-            read(path)
-
-    return written
+from .in_a_folder import file
 
 
 def _cluster_line(data: bytes) -> None:
@@ -38,13 +33,37 @@ def _policy(data: bytes) -> None:
         parse_policy(text)
 
 
+COMMANDS = get_command(app_of(["compare", "sweep"]))
+
+
+def _settings(path: Path) -> None:
+    _, said = read_settings_file(path)
+    option_defaults(path, said, COMMANDS)
+
+
+def _mixture(path: Path) -> None:
+    """Beside it lies a workload that it may name; built-in ones can be as large as anybody wants, and are made up."""
+    text = path.read_bytes()
+    if not any(name.encode() in text for name in names()):
+        (path.parent / "a.csv").write_text("job,submit_ms,duration_ms,memory_mb,vcores\nj,0,1000,1024,1\n")
+        load_real_jobs(str(path))
+
+
+def _secret(path: Path) -> None:
+    path.chmod(0o600)
+    read_secret(path)
+
+
 TARGETS = {
-    "cluster-yaml": _file("cluster.yaml", lambda path: load_cluster(str(path))),
+    "cluster-yaml": file("cluster.yaml", lambda path: load_cluster(str(path))),
     "cluster-line": _cluster_line,
-    "queues-xml": _file("capacity-scheduler.xml", lambda path: read_queues_xml(path, (65_536, 24_000))),
+    "queues-xml": file("capacity-scheduler.xml", lambda path: read_queues_xml(path, (65_536, 24_000))),
     "policy": _policy,
-    "sweep": _file("sweep.yaml", read_sweep),
-    "settings": _file("heddle.toml", read_settings_file),
+    "sweep": file("sweep.yaml", read_sweep),
+    "sweep-toml": file("sweep.toml", read_sweep),
+    "settings": file("heddle.toml", _settings),
+    "mixture": file("jobs.yaml", _mixture),
+    "bridge-secret": file("secret", _secret),
 }
 
 

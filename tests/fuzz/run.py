@@ -23,6 +23,10 @@ for shared in (TESTS, TESTS / "property"):
 # modules out by name.
 READERS = (
     "heddle.traces", "heddle.record", "heddle.policy.parse", "heddle.experiments.sweep_file", "heddle.cli.settings",
+    "heddle.experiments.sweep_store", "heddle.check.since", "heddle.tune.journal", "heddle.tune.trial",
+    "heddle.twin.keeping", "heddle.twin.masters", "heddle.twin.shadow_time", "heddle.twin.spark_stages",
+    "heddle.dashboard.controls", "heddle.dashboard.forecasts", "heddle.yarn.testbed.mixture",
+    "heddle.yarn.live.applying.ownership", "heddle.yarn.live.applying.standing", "heddle.yarn.live.steering.showing",
     "heddle.yarn.live.rm_answers", "heddle.yarn.live.client", "heddle.yarn.live.wire", "heddle.yarn.live.recognising",
     "heddle.yarn.live.bridge", "heddle.yarn.live.steering.desk", "heddle.yarn.observe", "heddle.yarn.live.polling",
     "heddle.yarn.live.snapshot", "heddle.model.nested_text", "heddle.model.cluster", "heddle.model.suggestion",
@@ -32,7 +36,7 @@ SOURCES = TESTS.parent / "src"
 ALL = {".".join(path.relative_to(SOURCES).with_suffix("").parts) for path in SOURCES.rglob("*.py")}
 MODULES = {name.removesuffix(".__init__") for name in ALL}
 with atheris.instrument_imports(
-    include=["heddle", "yaml"], exclude=sorted(name for name in MODULES if not name.startswith(READERS))
+    include=["heddle", "yaml", "tomllib"], exclude=sorted(name for name in MODULES if not name.startswith(READERS))
 ):
     from fuzz import targets
     from fuzz.words import dictionary

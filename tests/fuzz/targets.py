@@ -8,9 +8,9 @@ from pathlib import Path
 
 from heddle.model.errors import HeddleError
 
-from . import of_answers, of_kept, of_settings, of_traces
+from . import of_answers, of_kept, of_records, of_settings, of_traces
 
-FAMILIES = (of_traces, of_settings, of_answers, of_kept)
+FAMILIES = (of_traces, of_settings, of_answers, of_kept, of_records)
 TARGETS: dict[str, Callable[[bytes], object]] = {name: read for one in FAMILIES for name, read in one.TARGETS.items()}
 CORPUS = Path(__file__).parent / "corpus"
 FINDINGS = Path(__file__).parent / "findings"  # inputs that once broke something
