@@ -91,6 +91,7 @@ def gather(
     known = from_logs | dict(details)
     if names is not None:
         outlines, present, now = names.outlines(outlines), names.present(present), names.now(now)
+        known, troubles = names.details(known), names.troubles(troubles)
     return Gathered(
         manager, present, now, tuple(outlines), sample, known, len(of_mapreduce), len(of_spark),
         sum(app in from_logs for app in of_spark), tuple(troubles), names, frozenset(details),

@@ -16,9 +16,9 @@ from heddle.yarn.live.wire import YarnError
 from heddle.yarn.observe.cluster_import import nodes_of, of_nodes, queues_of
 
 FILES: Final = ("capacity-scheduler.xml", "fair-scheduler.xml")
-_SMALLEST_MB: Final = "yarn.scheduler.minimum-allocation-mb"
-_PREEMPTS: Final = "yarn.resourcemanager.scheduler.monitor.enable"
-_OF_PREEMPTION: Final = "yarn.resourcemanager.monitor.capacity.preemption.monitoring_interval"
+SMALLEST_MB: Final = "yarn.scheduler.minimum-allocation-mb"
+PREEMPTS: Final = "yarn.resourcemanager.scheduler.monitor.enable"
+OF_PREEMPTION: Final = "yarn.resourcemanager.monitor.capacity.preemption.monitoring_interval"
 _DEFAULT_SMALLEST_MB: Final = 1024
 _DEFAULT_INTERVAL_MS: Final = 3000
 
@@ -68,7 +68,7 @@ def present_of(client: RmClient, conf: Path | None) -> Present:
     base = of_nodes(nodes, resources)
     queues = queues_of(client) if conf is None else _from_folder(conf, base)
     left = [*untold.found, *queues.left]
-    smallest = _setting(client, _SMALLEST_MB, _DEFAULT_SMALLEST_MB, left)
+    smallest = _setting(client, SMALLEST_MB, _DEFAULT_SMALLEST_MB, left)
     cluster = replace(with_queues(base, queues), name="the cluster", preemption=_preemption(client, left))
     return Present(cluster, smallest, tuple(left))
 
@@ -85,19 +85,19 @@ def _from_folder(conf: Path, base: Cluster) -> ImportedQueues:
 
 def _preemption(client: RmClient, left: list[Left]) -> Preemption:
     try:
-        on = client.setting(_PREEMPTS)
+        on = client.setting(PREEMPTS)
     except YarnError as error:
-        left.append(Left(_PREEMPTS, "unknown", f"assumed to be off: {error}"))
+        left.append(Left(PREEMPTS, f"unknown: {error}", "assumed to be off"))
         return Preemption()
     if on != "true":
         return Preemption()
-    return Preemption(every_ms=_setting(client, _OF_PREEMPTION, _DEFAULT_INTERVAL_MS, left))
+    return Preemption(every_ms=_setting(client, OF_PREEMPTION, _DEFAULT_INTERVAL_MS, left))
 
 
 def _setting(client: RmClient, name: str, default: int, left: list[Left]) -> int:
     try:
         told = client.setting(name)
     except YarnError as error:
-        left.append(Left(name, "unknown", f"assumed to be {default}, YARN's default: {error}"))
+        left.append(Left(name, f"unknown: {error}", f"assumed to be {default}, YARN's default"))
         return default
     return int(told) if told is not None and told.isdigit() else default

@@ -170,7 +170,8 @@ def _why(name: str, value: str, paths: list[str], own: Mapping[str, str]) -> tup
         return "priorities of queues are not modelled", parent.startswith("priority") and value not in ("", "0")
     if setting.startswith(("maximum-applications", "global-queue-max-application")):
         few = value.isdecimal() and int(value) < _MANY_APPLICATIONS
-        return f"YARN rejects jobs beyond {value} at a time, heddle rejects none", few
+        most = value if value.isdecimal() else "its limit"
+        return f"YARN rejects jobs beyond {most} at a time, heddle rejects none", few
     for known, why in _HARMLESS.items():
         if setting.startswith(known):
             return why, False

@@ -10,7 +10,10 @@ from heddle.model.cluster import YARN, Calculator, Cluster, Queue
 
 @dataclass(frozen=True)
 class Left:
-    """A setting that is not in the cluster that came out, or not quite as it was."""
+    """A setting that is not in the cluster that came out, or not quite as it was.
+
+    `setting` and `value` hold what somebody else wrote or answered; `why` is in our own words, and names nobody.
+    """
 
     setting: str
     value: str
