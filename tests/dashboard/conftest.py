@@ -12,6 +12,7 @@ from heddle.dashboard.board import Board
 from heddle.dashboard.polling import look
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.steering.desk import Desk
+from heddle.yarn.live.steering.other_sites import own_names
 from yarn_live.fake_rm import FakeRm
 
 from .showing_up import busy_cluster
@@ -43,7 +44,7 @@ def looks(rm: FakeRm, board: Board) -> Iterator[Callable[[], None]]:
 
 @pytest.fixture
 def access() -> Access:
-    return Access(frozenset({"desk.example"}))
+    return Access(own_names("127.0.0.1") | {"desk.example"})
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from heddle.dashboard.access import Access
 from heddle.dashboard.board import Board
 from heddle.dashboard.serving import served
 from heddle.yarn.live.steering.desk import Desk
+from heddle.yarn.live.steering.other_sites import KEPT_TO_OURSELVES
 
 from .showing_up import controller
 
@@ -50,15 +51,32 @@ def test_the_token_in_the_address_is_not_taken(client: TestClient, access: Acces
         ("localhost:9000", 200),  # by a tunnel
         ("[::1]:8790", 200),
         ("desk.example:8790", 200),
-        ("evil.example:8790", 421),  # DNS rebinding
-        ("127.0.0.1.evil.example", 421),
-        ("localhost.evil.example:8790", 421),
-        ("", 421),
+        ("evil.example:8790", 403),  # DNS rebinding
+        ("127.0.0.1.evil.example", 403),
+        ("localhost.evil.example:8790", 403),
+        ("", 403),
     ],
 )
 def test_only_known_names(client: TestClient, host: str, status: int) -> None:
     for path in ("/", "/state"):
-        assert client.get(path, headers={"host": host}).status_code == status
+        assert client.get(path, headers={"host": host, "origin": f"http://{host}"}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"sec-fetch-site": "same-origin"}, 200),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}, 200),  # a link
+        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe"}, 403),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "script"}, 403),
+        ({"origin": "http://evil.example"}, 403),
+    ],
+)
+def test_pages_of_other_sites_are_not_answered(client: TestClient, headers: dict[str, str], status: int) -> None:
+    """As by the metrics page: one rule for both."""
+    answer = client.get("/", headers=headers)
+    assert answer.status_code == status
+    assert {name: answer.headers[name] for name in KEPT_TO_OURSELVES} == KEPT_TO_OURSELVES
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,9 @@ def test_other_origins_are_not_answered() -> None:
     assert asked(Host="localhost:9464", Origin="http://localhost:8000") is not None
     assert asked(Host="localhost:9464", Sec_Fetch_Site="cross-site") is not None
     assert asked(Host="localhost:9464", Sec_Fetch_Site="same-site") is not None
+    in_frame = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "iframe"}
+    assert asked(Host="localhost:9464", **in_frame) is not None
+    assert asked(Host="localhost:9464", **(in_frame | {"Sec_Fetch_Dest": "document"})) is None, "a link was followed"
 
 
 def test_the_metrics_page_asks() -> None:

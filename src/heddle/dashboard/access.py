@@ -1,8 +1,8 @@
-"""Who may see and ask: the token of the printed link, for everything; and nothing that another web page has sent.
+"""Who may see and ask: the token of the printed link, for everything; for an action, also a request of our own page.
 
 Any page that a person has open can make their browser send requests to 127.0.0.1. It cannot read the token, so it
-gets nothing; the checks of Host (a name that was made to point here: DNS rebinding) and Origin (a request of another
-page's making) stand before that. There are no cookies: browsers share those among all ports of a host.
+gets nothing; what every page of ours refuses (other_sites.py) stands before that. There are no cookies: browsers share
+those among all ports of a host.
 """
 
 from __future__ import annotations
@@ -13,20 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from heddle.yarn.live.steering.other_sites import host_name, is_address
-
 
 @dataclass(frozen=True)
 class Access:
-    """`names`: under which the page may be asked for, beside addresses and localhost."""
+    """`names`: under which the page may be asked for, beside addresses."""
 
     names: frozenset[str] = frozenset()
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
-
-    def right_host(self, headers: Mapping[str, str]) -> bool:
-        """An address cannot be made to point elsewhere; a name can, so only known ones are taken."""
-        host = host_name(headers.get("host", ""))
-        return host == "localhost" or is_address(host) or host in self.names
 
     def right_token(self, headers: Mapping[str, str]) -> bool:
         kind, _, token = headers.get("authorization", "").partition(" ")

@@ -19,8 +19,10 @@ from starlette.routing import Route
 from heddle.dashboard.access import Access
 from heddle.dashboard.board import Board
 from heddle.dashboard.controls import ACTIONS, ask
+from heddle.dashboard.few_connections import answers_without_end
 from heddle.model.errors import RunRefused
 from heddle.report.style import chart_style
+from heddle.yarn.live.steering.other_sites import KEPT_TO_OURSELVES, why_refused
 
 TELL_EVERY_S: Final = 0.5  # also with nothing new: a page that hears nothing says so
 LARGEST_BODY: Final = 1000
@@ -28,13 +30,11 @@ STYLE: Final = "board.css"
 TYPES: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 # Whatever names a cluster has: the page can load nothing but its own files, and stand in no other page.
 HEADERS: Final = {
+    **KEPT_TO_OURSELVES,
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-store",
 }
 
 Answering = Callable[[Request], Awaitable[Response]]
@@ -51,8 +51,8 @@ def dashboard_app(board: Board, access: Access, ending: Event | None = None) -> 
             return response
 
         async def _answer(request: Request) -> Response:
-            if not access.right_host(request.headers):
-                return PlainTextResponse("this name is not known here: see --public-name\n", 421)
+            if refused := why_refused(request.headers, access.names):
+                return PlainTextResponse(f"{refused}\n", 403)
             if token and not access.right_token(request.headers):
                 return PlainTextResponse("the token is missing or wrong: open the link that heddle has printed\n", 403)
             return await answer(request)
@@ -69,7 +69,8 @@ def dashboard_app(board: Board, access: Access, ending: Event | None = None) -> 
     async def state(_: Request) -> Response:
         return JSONResponse(await run_in_threadpool(board.news, 0, -1))
 
-    async def stream(_: Request) -> Response:
+    async def stream(request: Request) -> Response:
+        answers_without_end(request.scope)
         return StreamingResponse(events(board, told_to_end), media_type="text/event-stream")
 
     async def act(request: Request) -> Response:

@@ -13,6 +13,8 @@ from typing import Final
 from heddle.dashboard.board import Board
 from heddle.model.errors import RunRefused
 from heddle.model.extras import how_to_install
+from heddle.yarn.live.steering.few_connections import WAITING
+from heddle.yarn.live.steering.other_sites import own_names
 
 LOOPBACK: Final = "127.0.0.1"
 STARTS_WITHIN_S: Final = 20.0
@@ -30,15 +32,17 @@ def served(board: Board, host: str, port: int, names: frozenset[str] = frozenset
 
         from heddle.dashboard.access import Access
         from heddle.dashboard.app import dashboard_app
+        from heddle.dashboard.few_connections import OneOfFew, QuietServer
     except ModuleNotFoundError as error:
         missing = f"the dashboard needs {error.name}: {how_to_install('dashboard')}"
         raise RunRefused(missing) from None
-    access, ending = Access(names), Event()
+    access, ending = Access(own_names(host) | names), Event()
     listening = _listening(host, port)
-    server = uvicorn.Server(
+    server = QuietServer(
         uvicorn.Config(
-            dashboard_app(board, access, ending), log_config=None, access_log=False, lifespan="off", ws="none",
-            server_header=False, timeout_graceful_shutdown=_LAST_ANSWERS_S,
+            dashboard_app(board, access, ending), loop="asyncio", http=OneOfFew, ws="none", lifespan="off",
+            log_config=None, log_level="error", access_log=False, server_header=False, backlog=WAITING,
+            timeout_graceful_shutdown=_LAST_ANSWERS_S,
         )
     )  # fmt: skip
     thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True, name="dashboard")
@@ -64,7 +68,7 @@ def is_loopback(host: str) -> bool:
 def _listening(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family)
+        return socket.create_server((host, port), family=family, backlog=WAITING)
     except OSError as error:
         raise RunRefused(f"the dashboard cannot be offered at {host}:{port}: {error.strerror or error}") from None
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from threading import Lock, Thread
 from typing import Any
 
 from heddle.model.errors import RunRefused
 from heddle.yarn.live.applying.turn import Verdict
+from heddle.yarn.live.steering.few_served import FewServed
 from heddle.yarn.live.steering.other_sites import KEPT_TO_OURSELVES, own_names, why_refused
 
-_PATIENCE_S = 10
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _OF_NODES = (
     ("heddle_node_reserved_mb", "reserved_mb", "Memory that the node's containers reserve."),
@@ -100,7 +100,6 @@ def served(metrics: SteeringMetrics, host: str, port: int) -> Iterator[str]:
     names = own_names(host)
 
     class Page(BaseHTTPRequestHandler):
-        timeout = _PATIENCE_S  # whoever connects and says nothing does not hold a thread for ever
         server_version, sys_version = "heddle", ""
 
         def do_GET(self) -> None:
@@ -125,10 +124,9 @@ def served(metrics: SteeringMetrics, host: str, port: int) -> Iterator[str]:
             """Scrapes are not worth a line."""
 
     try:
-        server = ThreadingHTTPServer((host, port), Page)
+        server = FewServed((host, port), Page)
     except OSError as error:
         raise RunRefused(f"metrics cannot be served at {host}:{port}: {error.strerror or error}") from None
-    server.daemon_threads = True
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
     thread.start()
     try:

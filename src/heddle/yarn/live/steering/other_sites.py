@@ -2,13 +2,14 @@
 
 A site can let its own name point at this machine (DNS rebinding): the browser then sends requests here and lets the
 site read the answers. Such a request names the site in `Host`. A request across sites names it in `Origin`, or says
-`Sec-Fetch-Site: cross-site`.
+`Sec-Fetch-Site: cross-site`. A link on another site may be followed: what opens then, that site cannot read.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import socket
+from collections.abc import Mapping
 from email.message import Message
 from typing import Final
 from urllib.parse import urlsplit
@@ -26,7 +27,7 @@ def own_names(bound_to: str) -> frozenset[str]:
     return frozenset({"localhost", bound_to.lower(), machine, machine.partition(".")[0]})
 
 
-def why_refused(headers: Message, names: frozenset[str]) -> str | None:
+def why_refused(headers: Message | Mapping[str, str], names: frozenset[str]) -> str | None:
     """Why a request is not answered; None: it is. No site can have an address as its name, so those do no harm."""
     host = headers.get("Host")
     asked_for = host_name(host or "").rstrip(".")
@@ -37,9 +38,14 @@ def why_refused(headers: Message, names: frozenset[str]) -> str | None:
     origin = headers.get("Origin")
     if origin is not None and urlsplit(origin).netloc.lower() != (host or "").lower():
         return "pages of other sites may not read this"
-    if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+    if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") and not _follows_link(headers):
         return "pages of other sites may not read this"
     return None
+
+
+def _follows_link(headers: Message | Mapping[str, str]) -> bool:
+    """In a window of its own, rather than in a frame of the other site's."""
+    return (headers.get("Sec-Fetch-Mode"), headers.get("Sec-Fetch-Dest")) == ("navigate", "document")
 
 
 def host_name(host: str) -> str:
