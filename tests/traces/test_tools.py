@@ -18,6 +18,7 @@ from heddle.traces.csv_tasks.read import read_csv_tasks
 from heddle.traces.formats.sls import write_sls
 from heddle.traces.identity import workload_hash
 from heddle.traces.imports.importing import import_trace
+from heddle.traces.load import load_workload
 from heddle.traces.parquet import read_parquet, write_parquet
 from heddle.traces.tools.export_csv import write_csv
 from heddle.traces.tools.scale import Factors, scaled
@@ -160,6 +161,23 @@ def test_shared_traces_hide_names_and_keep_structure() -> None:
     assert not check_structure(shared, "shared").found
     assert len(shared.users) == len(workload.users)
     assert manifest["times_rounded_to_ms"] == 5000
+
+
+def test_a_shared_trace_lists_the_names_it_keeps() -> None:
+    job = JobSpec("a", 0, [StageSpec("s", (1, 1000, 1), [TaskSpec(1)])])
+    shared, manifest = anonymised(build("w", [job], ("memory_mb", "vcores_milli", "fpga")), b"a secret salt")
+    assert "names of resources" in manifest["kept"]
+    assert manifest["resources"] == list(shared.resources) == ["memory_mb", "vcores_milli", "fpga"]
+
+
+def test_names_that_spreadsheets_would_calculate_survive_a_csv(tmp_path: Path) -> None:
+    """A CSV of tasks is read again, by heddle and others: nothing is put before a name."""
+    names = ["=1+1", "+1", "-1", "@SUM(A1)", "'=1"]
+    jobs = [JobSpec(name, at, [StageSpec("s", (1, 1000), [TaskSpec(1)])]) for at, name in enumerate(names)]
+    text, _ = write_csv(build("w", jobs))
+    (tmp_path / "w.csv").write_text(text, encoding="utf-8")
+    again = load_workload(str(tmp_path / "w.csv"))
+    assert [again.job_name(number) for number in range(again.n_jobs)] == names
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -31,8 +31,8 @@ def anonymous_queue(salt: bytes, name: str) -> str:
 def anonymised(workload: Workload, salt: bytes, round_ms: int = 0) -> tuple[Workload, dict[str, Any]]:
     """(the workload without identities, a manifest of what was done to it).
 
-    Names are pseudonyms. Submissions and durations are rounded to multiples of `round_ms` where it is not 0. Where the
-    trace comes from is left out.
+    Names are pseudonyms, but for those of resources, which are a cluster's: the manifest lists them. Submissions and
+    durations are rounded to multiples of `round_ms` where it is not 0. Where the trace comes from is left out.
     """
 
     def hashed(kind: str, name: str) -> str:
@@ -72,6 +72,7 @@ def anonymised(workload: Workload, salt: bytes, round_ms: int = 0) -> tuple[Work
         "hash": f"HMAC-SHA256 with a secret salt, {_DIGITS} hexadecimal digits",
         "times_rounded_to_ms": round_ms or None,
         "removed": ["the trace's name", "where it comes from", "paths", "rows that were set aside"],
-        "kept": ["reservations", "use", "durations", "order and structure of jobs"],
+        "kept": ["reservations", "use", "durations", "order and structure of jobs", "names of resources"],
+        "resources": list(workload.resources),
     }
     return shared, manifest
