@@ -121,15 +121,14 @@ class Chromium:
         self._from = "/".join(url.split("/")[:3]) + "/"
         self._load(url, width, dark)
 
-    def until(self, expression: str, within_s: float = 10) -> float:
-        """Wait until it is true; after how many seconds it was."""
+    def until(self, expression: str, within_s: float = PATIENCE_S) -> None:
+        """Wait until it is true. How soon it is depends on what else the machine does."""
         began_s = time.monotonic()
         while not self.evaluate(expression):
             if time.monotonic() - began_s > within_s:
                 shown = self.evaluate("document.querySelector('main').innerText")
                 raise AssertionError(f"not within {within_s} s: {expression}\n{shown}")
             time.sleep(0.05)
-        return time.monotonic() - began_s
 
     def _load(self, url: str, width: int, dark: bool) -> None:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}

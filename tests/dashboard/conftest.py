@@ -38,7 +38,7 @@ def board(rm: FakeRm, desk: Desk) -> Board:
 @pytest.fixture
 def looks(rm: FakeRm, board: Board) -> Iterator[Callable[[], None]]:
     """looks(): one look at the cluster."""
-    with RmClient(rm.address, timeout_s=5) as client:
+    with RmClient(rm.address, timeout_s=60) as client:
         yield lambda: look(client, board)
 
 

@@ -60,7 +60,7 @@ def served(rm: FakeRm, said: dict[str, Any], app: str = "a") -> None:
 
 
 def asked(said: dict[str, Any]) -> dict[str, SparkTold]:
-    with FakeRm() as rm, RmClient(rm.address, timeout_s=5) as client:
+    with FakeRm() as rm, RmClient(rm.address, timeout_s=60) as client:
         served(rm, said)
         masters = Masters(client)
         masters.ask([], ["a"])
@@ -123,7 +123,7 @@ def test_neither_is_what_is_no_list_of_objects_nor_what_has_no_executor_yet(said
 
 
 def test_who_stops_telling_has_not_told_but_how_many_stages_it_had_is_kept() -> None:
-    with FakeRm() as rm, RmClient(rm.address, timeout_s=5) as client:
+    with FakeRm() as rm, RmClient(rm.address, timeout_s=60) as client:
         served(rm, answers())
         masters = Masters(client)
         masters.ask([], ["a"])
@@ -135,7 +135,7 @@ def test_who_stops_telling_has_not_told_but_how_many_stages_it_had_is_kept() -> 
 def test_in_one_cycle_only_so_many_calls_are_made_and_the_others_come_first_in_the_next() -> None:
     """Three for each at first, for its executors, its stages and the tasks of one; two from then on."""
     apps = [f"application_1_{number:04d}" for number in range(30)]
-    with FakeRm() as rm, RmClient(rm.address, timeout_s=5) as client:
+    with FakeRm() as rm, RmClient(rm.address, timeout_s=60) as client:
         for one in apps:
             served(rm, answers(), one)
         masters = Masters(client)

@@ -112,7 +112,7 @@ def test_a_record_is_cut_at_an_instant_without_what_came_later() -> None:
 
 
 def test_ams_are_asked_once_and_may_be_silent() -> None:
-    with FakeRm() as rm, RmClient(rm.address, timeout_s=5) as client:
+    with FakeRm() as rm, RmClient(rm.address, timeout_s=60) as client:
         rm.instead["/proxy/a/ws/v1/mapreduce/jobs"] = (
             200,
             '{"jobs": {"job": [{"mapsTotal": 12, "reducesTotal": 3, "mapsCompleted": 1}]}}',

@@ -172,7 +172,7 @@ def test_no_active_one(rm: FakeRm) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         nobody = f"http://127.0.0.1:{taken.getsockname()[1]}"
     with (
-        RmClient(f"{rm.address},{nobody}", timeout_s=1) as client,
+        RmClient(f"{rm.address},{nobody}", timeout_s=60) as client,
         pytest.raises(YarnError, match="none of them answers as the active one") as caught,
     ):
         client.nodes()
@@ -211,8 +211,8 @@ def test_tls_with_a_certificate_of_ones_own(tmp_path: Path, monkeypatch: pytest.
     with FakeRm(tls=(certificate, key)) as rm:
         rm.add_node("a:1", 8192, 8)
         assert rm.address.startswith("https://")
-        with RmClient(rm.address, timeout_s=5) as client, pytest.raises(YarnError, match="SSL_CERT_FILE"):
+        with RmClient(rm.address, timeout_s=60) as client, pytest.raises(YarnError, match="SSL_CERT_FILE"):
             client.nodes()
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-        with RmClient(rm.address, timeout_s=5) as client:
+        with RmClient(rm.address, timeout_s=60) as client:
             assert list(read_nodes(client.nodes(), "")) == ["a:1"]

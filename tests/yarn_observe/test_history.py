@@ -27,7 +27,7 @@ class Site:
     def __init__(self, rm: FakeRm, server: FakeHistory, folder: Path) -> None:
         self.rm, self.server, self.journal = rm, server, folder / "journal"
         self.now_s = 0.0
-        self.clients = RmClient(rm.address, timeout_s=5), RmClient(server.address, timeout_s=5)
+        self.clients = RmClient(rm.address, timeout_s=60), RmClient(server.address, timeout_s=60)
         self.start()
 
     def start(self) -> None:

@@ -27,7 +27,7 @@ def rm() -> Iterator[FakeRm]:
 
 @pytest.fixture
 def client(rm: FakeRm) -> Iterator[RmClient]:
-    with RmClient(rm.address, timeout_s=5) as client:
+    with RmClient(rm.address, timeout_s=60) as client:
         yield client
 
 

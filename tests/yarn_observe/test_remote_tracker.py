@@ -52,7 +52,7 @@ def said() -> list[str]:
 
 @pytest.fixture
 def tracker(workers: list[FakeRm], said: list[str], tmp_path: Path) -> Iterator[RemoteTracker]:
-    with RmClient(workers[2].address, timeout_s=5) as client:
+    with RmClient(workers[2].address, timeout_s=60) as client:
         made = RemoteTracker(client, Journal(tmp_path / "samples"), said.append)
         yield made
         made.close()

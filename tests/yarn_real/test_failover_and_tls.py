@@ -69,7 +69,7 @@ def test_a_failover_with_changes_in_force(hadoop: None, tmp_path: Path) -> None:
                 wait_for(lambda: decisions.read_text().count("\n") > steps + 1, STARTS_S)
                 wait_for(lambda: min(totals(rm).values()) > NODE_MB, STARTS_S)
                 controller.send_signal(signal.SIGINT)
-                assert controller.wait(30) == 0
+                assert controller.wait(STARTS_S) == 0
             assert as_found(rm)
             assert desk_of(rm.address).load() is None
             assert application(rm, job)["state"] == "RUNNING"

@@ -34,6 +34,7 @@ from heddle.yarn.testbed.local.configuration import write_node_configuration
 from heddle.yarn.testbed.replay.master_jar import master_jar
 from heddle.yarn.testbed.replay.plan import ReplayJob
 from heddle.yarn.testbed.replay.submit import Submitter
+from yarn_live.patience import patient_unless
 from yarn_steering.watching import wait_for, watchdogs
 
 from .conftest import NODE_MB
@@ -275,8 +276,9 @@ def test_answers_that_are_malformed_partial_slow_or_refusals(
 ) -> None:
     said: list[str] = []
     lease_s = 30  # a busy machine may keep a step waiting, too
+    hasty = patient_unless(lambda: proxy.fault == "late", LATE_S / 2)
     with (
-        RmClient(proxy.address, timeout_s=LATE_S / 2, user=getpass.getuser()) as client,
+        RmClient(proxy.address, user=getpass.getuser(), connect=hasty) as client,
         session(client, said, lease_s).at_work() as working,
     ):
         mine = desk_of(client.address)

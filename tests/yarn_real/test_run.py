@@ -89,7 +89,7 @@ def test_an_interrupted_run_kills_what_it_submitted(cluster: LocalCluster, rm: R
     with pytest.raises(KeyboardInterrupt):
         run_jobs(jobs, Workplace(rm, tmp_path / "staging", master_jar("3.4.2")), silent, poll=interrupt)
     (app_id,) = mine
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while (state := (rm.app(app_id) or {})["app"]["state"]) != "KILLED":
         assert time.monotonic() < deadline, state
         time.sleep(0.2)

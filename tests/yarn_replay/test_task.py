@@ -63,7 +63,7 @@ def serving() -> tuple[subprocess.Popen[bytes], int]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     server = subprocess.Popen([sys.executable, "-ISE", SERVING, "127.0.0.1", str(port)])
-    for _ in range(200):
+    for _ in range(1200):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
             break
         time.sleep(0.1)

@@ -32,7 +32,7 @@ def rm() -> Iterator[FakeRm]:
 
 @pytest.fixture
 def client(rm: FakeRm) -> Iterator[RmClient]:
-    with RmClient(rm.address, timeout_s=2) as client:
+    with RmClient(rm.address, timeout_s=60) as client:
         yield client
 
 

@@ -63,10 +63,10 @@ def test_a_controller_that_hangs(rm: FakeRm, steering: subprocess.Popen[bytes], 
 
 
 def test_both_die(rm: FakeRm, steering: subprocess.Popen[bytes], desk: Desk) -> None:
-    steering.send_signal(signal.SIGSTOP)  # or it would start another watchdog
     (watchdog,) = watchdogs(desk)
+    os.kill(watchdog, signal.SIGSTOP)  # or it would do its work while a busy machine keeps this test waiting
+    steering.kill()  # before it: the controller would start another one
     os.kill(watchdog, signal.SIGKILL)
-    steering.kill()
     steering.wait()
     assert not as_found(rm)
     assert run(["yarn", "restore", "--rm", rm.address]) == 0
