@@ -164,7 +164,9 @@ def test_connections_that_cannot_be_taken_are_neither_told_nor_chased(page: str,
     assert float(said) < 0.1, "CPU seconds, of two"
 
 
-def test_what_is_no_request_is_not_told(link: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_request_is_not_told(
+    link: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     for sent in (
         b"\x00\x01\r\n\r\n",
         b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
@@ -174,4 +176,4 @@ def test_what_is_no_request_is_not_told(link: str, capfd: pytest.CaptureFixture[
             assert heard(strange)
             strange.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")  # ends with a reset
     time.sleep(0.2)
-    assert capfd.readouterr().err == ""
+    assert (capfd.readouterr().err, caplog.records) == ("", [])

@@ -77,8 +77,8 @@ GUARDS: Final = (
     ),
     Guard(
         "controller hung and goes on", "Session.step", f"{STEERING}/session.py",
-        "        if self._now_s() - self._beat_s > self._terms.lease_s:\n            self._say(",
-        "        if False:\n            self._say(",
+        "        if self._now_s() - self._beat_s > self._terms.lease_s and self._controller is not None:",
+        "        if False:",
         (f"{FAKE}/test_whole_session.py::test_a_last_change_that_takes_longer_than_the_lease",),
     ),
     Guard(
@@ -325,7 +325,7 @@ GUARDS: Final = (
     ),
     Guard(
         "401, 403, 500", "Session.step", f"{STEERING}/session.py",
-        "        except YarnError as error:\n            self.trouble = str(error)",
+        "        except (YarnError, OutOfFiles) as error:\n            self.trouble = str(error)",
         "        except ZeroDivisionError as error:\n            self.trouble = str(error)",
         (
             f"{FAULTY_ANSWER}[403]",
@@ -359,8 +359,7 @@ GUARDS: Final = (
     ),
     Guard(
         "disk full under the baseline", "Desk.save", f"{STEERING}/desk.py",
-        "        raise RunRefused(f\"{file}: cannot be written ({error.strerror or error}),"
-        " so heddle changes nothing\") from None",
+        "        raise refused(file, \"cannot be written ({}), so heddle changes nothing\", error) from None",
         "        str(error)",
         (
             f"{FAKE}/test_faults.py::test_a_full_disk_under_the_baseline_means_that_nothing_is_changed",

@@ -14,6 +14,16 @@ from heddle.model.errors import RunRefused
 from heddle.model.whole_files import whole_file
 
 
+class OutOfFiles(RunRefused):
+    """This process, or the machine, may open no further file just now. That passes, unlike a full disk."""
+
+
+def refused(path: Path, what: str, error: OSError) -> RunRefused:
+    """What the system refuses, in words."""
+    kind = OutOfFiles if error.errno in (errno.EMFILE, errno.ENFILE) else RunRefused
+    return kind(f"{path}: {what.format(error.strerror or error)}")
+
+
 class Files(Protocol):
     """Raises OSError as the system does."""
 
@@ -39,7 +49,7 @@ class Files(Protocol):
 
     def lock(self, path: Path, busy: str) -> AbstractContextManager[None]:
         """Held until the end of the block or of the process, however it ends. RunRefused(busy) if it is held; in other
-        words if there can be no lock."""
+        words if there can be no lock, as OutOfFiles where that passes."""
 
 
 class Disk:
@@ -106,7 +116,7 @@ def _opened_to_lock(path: Path) -> int:
                 raise
             return _opened(path, os.O_RDONLY)
     except OSError as error:
-        raise RunRefused(f"{path}: cannot be locked ({error.strerror})") from None
+        raise refused(path, "cannot be locked ({})", error) from None
 
 
 def _opened(path: Path, how: int) -> int:

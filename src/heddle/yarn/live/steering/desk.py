@@ -21,10 +21,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from heddle.model.errors import BadInput, RunRefused
+from heddle.model.errors import BadInput
 from heddle.model.nested_text import from_json
 from heddle.yarn.live.applying.ownership import Ownership
 from heddle.yarn.live.applying.standing import SIZES, Part, Standing
+from heddle.yarn.live.files import refused
 from heddle.yarn.live.private_folders import private_folder
 from heddle.yarn.live.world import REAL, World
 
@@ -85,7 +86,7 @@ class Desk:
         return self.world.files.exists(self.baseline_file)
 
     def load(self) -> Baseline | None:
-        """What an earlier controller has not put back; None: nothing."""
+        """What an earlier controller has not put back; None: nothing. RunRefused where nobody can tell now."""
         try:
             saved: Any = from_json(self.world.files.read(self.baseline_file))
             found = saved["found"]
@@ -96,7 +97,9 @@ class Desk:
             return Baseline(str(saved["rm"]), saved["user"], standing, _asked_in(saved), kill_below)
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        except OSError as error:
+            raise refused(self.baseline_file, "cannot be read ({})", error) from None
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
             raise BadInput.of(
                 str(self.baseline_file), f"cannot be read ({error}); `heddle yarn restore --from-nodes` needs none"
             ) from None
@@ -142,7 +145,7 @@ def _written(file: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RunRefused(f"{file}: cannot be written ({error.strerror or error}), so heddle changes nothing") from None
+        raise refused(file, "cannot be written ({}), so heddle changes nothing", error) from None
 
 
 def _asked_in(saved: dict[str, Any]) -> dict[Part, tuple[Any, ...]] | None:

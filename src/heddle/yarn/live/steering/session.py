@@ -26,6 +26,7 @@ from heddle.yarn.live.bridge.listening import NewRequest
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Controller, Settings, Step
 from heddle.yarn.live.declared_data import DeclaredData
+from heddle.yarn.live.files import OutOfFiles
 from heddle.yarn.live.live_view import LiveView
 from heddle.yarn.live.metrics_age import MetricsAge
 from heddle.yarn.live.nodemanagers import sizes_of_nodemanagers
@@ -108,29 +109,36 @@ class Session:
                 self._end()
 
     def step(self) -> Step | None:
-        """One step; None if the ResourceManager did not answer. Raises only what makes going on senseless."""
-        if self._now_s() - self._beat_s > self._terms.lease_s:
+        """One step; None if the ResourceManager did not answer, or no file could be opened.
+
+        Raises only what makes going on senseless.
+        """
+        if self._now_s() - self._beat_s > self._terms.lease_s and self._controller is not None:
             self._say("inactive for longer than the lease: restoring everything and starting over")
             self._controller = None
         if self._now_s() - self._answered_s > self._terms.lease_s:
             self._controller = None
-        self._beat()
         self._has_looked = False
+        try:
+            step = self._guarded_step()
+        except (YarnError, OutOfFiles) as error:
+            self.trouble = str(error)
+            if self._controller is not None:
+                self._say(f"{error}; retrying")
+            return None
+        self._answered_s, self._has_looked = self._now_s(), True
+        return step
+
+    def _guarded_step(self) -> Step:
+        self._beat()
         try:
             controller = self._controller or self._anew()
             self._heed_pause(controller)
             self._try_what_is_owed()
             self._tell_pause()
-            step = controller.step()
-        except YarnError as error:
-            self.trouble = str(error)
-            if self._controller is not None:
-                self._say(f"{error}; retrying")
-            return None
+            return controller.step()
         finally:
             self._guard()
-        self._answered_s, self._has_looked = self._now_s(), True
-        return step
 
     def name_newcomers(self, new: Sequence[NewRequest]) -> bool:
         """Whether the bridge now knows these requests, by the last look and what was told of them; else it takes a
@@ -139,7 +147,7 @@ class Session:
             return False
         try:
             turn = self._controller.name_newcomers(new)
-        except YarnError:
+        except (YarnError, OutOfFiles):
             return False
         return turn is not None and turn.verdict is Verdict.POSTED
 
@@ -248,7 +256,7 @@ class Session:
         for _ in range(LAST_TRIES):
             try:
                 done = self._put_ours_back()
-            except YarnError as error:
+            except (YarnError, RunRefused) as error:
                 self._say(f"cannot restore everything now: {error}")
                 self._clock.sleep(1)
                 continue
@@ -303,9 +311,10 @@ class Session:
     # While it runs.
 
     def _beat(self) -> None:
-        self._beat_s = self._now_s()
+        now_s = self._now_s()
         if self._live:
             self._desk.beat()
+        self._beat_s = now_s
 
     def _guard(self) -> None:
         """What was changed is on disk and a watchdog lives, whoever removed the one or killed the other."""

@@ -15,12 +15,13 @@ from math import inf
 from pathlib import Path
 from typing import Final
 
-from heddle.model.errors import HeddleError, RunRefused
+from heddle.model.errors import BadInput, HeddleError, RunRefused
 from heddle.model.visible_text import visible
 from heddle.yarn.live.applying.putting_back import HEARD_S, still_owed
 from heddle.yarn.live.applying.rm_knobs import RmKnobs
 from heddle.yarn.live.applying.standing import Standing
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.files import OutOfFiles, refused
 from heddle.yarn.live.steering.desk import Baseline, Desk
 from heddle.yarn.live.steering.left_behind import put_back_left
 
@@ -36,7 +37,10 @@ def start_watchdog(desk: Desk, lease_s: float) -> None:
     """Starts one that lives on its own, whatever becomes of us, and waits until it is on guard."""
     log, clock = desk.folder / "watchdog.log", desk.world.clock
     command = [sys.executable, "-m", "heddle.yarn.live.steering.watchdog", str(desk.folder), str(lease_s)]
-    desk.world.processes.start(command, log)
+    try:
+        desk.world.processes.start(command, log)
+    except OSError as error:
+        raise refused(log, "no watchdog can be started ({}), so heddle changes nothing", error) from None
     deadline_s = clock.monotonic() + STARTS_WITHIN_S
     while not watchdog_lives(desk):
         if clock.monotonic() > deadline_s:
@@ -45,9 +49,12 @@ def start_watchdog(desk: Desk, lease_s: float) -> None:
 
 
 def watchdog_lives(desk: Desk) -> bool:
+    """OutOfFiles where nobody can tell now."""
     try:
         with desk.world.files.lock(desk.folder / _LOCK, "held"):
             return False
+    except OutOfFiles:
+        raise
     except RunRefused:
         return True
 
@@ -106,7 +113,13 @@ class Watchdog:
         `unless`: a controller steers again, asked before every change. The ResourceManager may be slow, and what stands
         there then, on disk too, is that one's.
         """
-        desk, baseline = self._desk, self._baseline()
+        desk = self._desk
+        try:
+            baseline = self._baseline()
+        except RunRefused as cannot_be_read:
+            self._say(str(cannot_be_read))
+            self._away_since_s = None  # nor do we know of anything that is away
+            return [str(desk.baseline_file)]
         if baseline is None:
             return []
         if baseline == self._back:  # nothing is owed, but a disk that is read-only still says so
@@ -143,7 +156,7 @@ class Watchdog:
     def _baseline(self) -> Baseline | None:
         try:
             return self._desk.load()
-        except HeddleError as error:
+        except BadInput as error:
             self._say(str(error))
             return None
 
