@@ -128,6 +128,12 @@ def test_an_address_that_is_none() -> None:
         RmClient("ftp://somewhere")
 
 
+@pytest.mark.parametrize("address", ["bad host:8042", "http://a\x01b:8088"])
+def test_a_host_that_cannot_be_one_is_refused(address: str) -> None:
+    with pytest.raises(YarnError, match="not the address of a ResourceManager"):
+        RmClient(address)
+
+
 @pytest.mark.parametrize("address", ["http://rm:80x", "rm:99999", "http://[::1", "http://rm..example:8088"])
 def test_an_address_that_cannot_be_one_is_refused_and_tells_no_password(address: str) -> None:
     with pytest.raises(YarnError, match="not the address of a ResourceManager"):

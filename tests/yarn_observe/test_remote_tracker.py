@@ -132,3 +132,17 @@ def test_the_command(workers: list[FakeRm], tmp_path: Path, capsys: pytest.Captu
     assert {line["container"] for line in read_lines(samples)} == {ONE}
     assert run(["yarn", "track", str(samples), "--rm", workers[2].address]) == 2
     assert "--remote" in capsys.readouterr().err
+
+
+def test_one_whose_address_cannot_be_one_is_said_once_and_does_not_stop_the_others(
+    workers: list[FakeRm], tracker: RemoteTracker, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heddle.yarn.observe.remote_tracker.NODES_EVERY_S", 0)
+    workers[2].nodes["n0:1"].http = "bad host:8042"
+    show(workers[1], bean(TWO, 300.0, 50.0))
+    tracker.sample()
+    tracker.sample()
+    assert tracker.telling == (1, 1)
+    assert tracker.containers == 1
+    (message,) = said
+    assert message.startswith("n0:1 is not asked: ")

@@ -88,7 +88,10 @@ class _Address:
             raise YarnError(text, "not the http(s) address of a ResourceManager")
         self.name = f"{parts.scheme}://{parts.netloc}"
         self._host = parts.hostname
-        self.connection = connect(self.name, timeout_s)
+        try:
+            self.connection = connect(self.name, timeout_s)
+        except HTTPException as error:
+            raise YarnError(self.name, f"not the address of a ResourceManager: {error}") from None
         self._cookie: str | None = None  # of a server that has seen who we are
 
     def exchange(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> str:

@@ -66,6 +66,7 @@ class RemoteTracker:
         self._asked_s = -NODES_EVERY_S
         self._sampled_s = time.monotonic()
         self._pool = ThreadPoolExecutor(AT_ONCE)
+        self._said: set[str] = set()
 
     @property
     def telling(self) -> tuple[int, int]:
@@ -114,6 +115,11 @@ class RemoteTracker:
     def write_all(self) -> None:
         self._tallies.write_all()
 
+    def _say_once(self, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            self._say(text)
+
     def _find_workers(self) -> None:
         """Asks the RM for its nodes, and new ones, or those with which something was wrong, for their settings."""
         self._asked_s = time.monotonic()
@@ -127,7 +133,11 @@ class RemoteTracker:
         doubtful = []
         for name, node in nodes.items():
             if name not in self._workers and node.http:
-                client = RmClient(f"{scheme}://{node.http}", timeout_s=TIMEOUT_S, user=self._user)
+                try:
+                    client = RmClient(f"{scheme}://{node.http}", timeout_s=TIMEOUT_S, user=self._user)
+                except YarnError as error:
+                    self._say_once(f"{name} is not asked: {error}")
+                    continue
                 self._workers[name] = Worker(client)
                 doubtful.append((name, self._workers[name]))
             elif name in self._workers and self._workers[name].why_not:
