@@ -123,6 +123,31 @@ def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
         read_sweep(written(tmp_path, "workloads: ['mix(jobs={jobs})']\npolicies: [fifo]\n"))
 
 
+@pytest.mark.parametrize("word", ["{n:>999999999}", "{n.real}", "{n[0]}", "{n!r}", "{n}{}"])
+def test_words_are_filled_in_as_they_are(word: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="without a format"):
+        read_sweep(written(tmp_path, f"workloads: mix\npolicies: 'n-sigma(n={word})'\nparameters: {{n: [1]}}"))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "parameters: {n: [%s], m: [%s]}" % (("1," * 999 + "2",) * 2),
+        "parameters: {n: 1, m: 2}\nloads: [%s]" % ("1," * 12),
+    ],
+)
+def test_too_many_runs_are_refused_before_any_is_made(more: str, tmp_path: Path) -> None:
+    began_s = time.process_time()
+    with pytest.raises(BadInput, match="runs are too many: at most 1,000,000"):
+        read_sweep(written(tmp_path, f"workloads: mix\npolicies: 'n-sigma(n={{n}},m={{m}})'\nseeds: 100000\n{more}"))
+    assert time.process_time() - began_s < 5
+
+
+def test_loads_that_no_clock_can_count(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="loads: must be numbers above 0, up to 1,000,000"):
+        read_sweep(written(tmp_path, "workloads: mix\npolicies: fifo\nloads: [1e-300]"))
+
+
 def test_runs_are_kept_one_by_one_as_one_data_set(tmp_path: Path) -> None:
     path = written(tmp_path, GOOD)
     sweep = read_sweep(path)

@@ -54,6 +54,13 @@ def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
     assert [problem.field for problem in bad.value.problems] == ["kind", "speed", "at_s", "program", "after"]
 
 
+@pytest.mark.parametrize("after", ["3", "{gen: 1}", "[[gen]]"])
+def test_what_a_job_waits_for_is_named(after: str, tmp_path: Path) -> None:
+    (tmp_path / "jobs.yaml").write_text(f"jobs: [{{kind: mapreduce, program: pi, after: {after}}}]")
+    with pytest.raises(BadInput, match="after: job 1: must be the name of an earlier job"):
+        load_real_jobs(str(tmp_path / "jobs.yaml"))
+
+
 def test_spark_jobs_have_the_shape_of_the_others(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("")
     jobs, _ = load_real_jobs(

@@ -34,7 +34,7 @@ def read_earlier(path: Path) -> list[dict[str, Any]]:
         ]
     except OSError as error:
         raise BadInput.of("--since", f"{path} cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         raise BadInput.of("--since", f"{path} is not the output of `heddle check --json`") from None
     return found
 

@@ -11,13 +11,13 @@ on = "local:4"
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from heddle.model.access import why_not_ours
 from heddle.model.errors import BadInput, Problem
+from heddle.model.nested_text import from_toml
 from heddle.model.suggestion import did_you_mean
 
 SETTINGS_FILE: Final = "heddle.toml"
@@ -33,10 +33,10 @@ def read_settings_file(given: Path | None) -> tuple[Path | None, dict[str, Any]]
         # It can name a lever's file, which is code: whoever puts one into a folder would run as whoever works there.
         raise BadInput.of(str(path), f"{why}, so heddle does not read it; use --config {path} to read it anyway")
     try:
-        return path, tomllib.loads(path.read_text(encoding="utf-8"))
+        return path, from_toml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInput.of(str(path), f"cannot be read: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except ValueError as error:
         raise BadInput.of(str(path), f"not TOML: {error}") from None
 
 

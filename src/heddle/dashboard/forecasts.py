@@ -6,11 +6,12 @@ middle and most milliseconds until it ends; null is later than the twin looks ah
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from heddle.model.nested_text import from_json
+from heddle.yarn.live.rm_answers import MOST
 from heddle.yarn.live.things_seen import AppSeen
 
 FILE: Final = "forecasts.jsonl"
@@ -52,12 +53,13 @@ class Forecasts:
     def _take(self, line: bytes) -> None:
         """What is no forecast is left out: of a file that another program writes, nothing is promised here."""
         try:
-            one = json.loads(line)
-            app, at_ms, told = str(one["app"]), int(one["at_ms"]), list(one["told"])
-        except (ValueError, KeyError, TypeError):
+            one = from_json(line)
+            app, at_ms = str(one["app"]), int(one["at_ms"])
+            low, middle, high = (None if ms is None else float(ms) for ms in one["told"])
+        except (ValueError, KeyError, TypeError, OverflowError):
             return
-        if len(told) == 3:
-            self._last[app] = at_ms, told
+        if abs(at_ms) < MOST:
+            self._last[app] = at_ms, [low, middle, high]
             self._made_at_ms = max(self._made_at_ms, at_ms)
 
 

@@ -12,8 +12,9 @@ seeds: 5                               # or a list of seeds
 from __future__ import annotations
 
 import itertools
+import math
 import string
-import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ from heddle.experiments.rearrange import at_load
 from heddle.experiments.sweep_run import SweepRun
 from heddle.model.cluster import Cluster
 from heddle.model.errors import BadInput, HeddleError, Problem, RunRefused
-from heddle.model.nested_text import TOO_DEEP, is_too_deep
+from heddle.model.nested_text import from_toml
 from heddle.model.suggestion import did_you_mean
 from heddle.model.workload import Workload
 from heddle.policy.parse import parse_policy
@@ -45,6 +46,7 @@ _KEYS: Final = (
     "cool_down_s", "block_s",
 )  # fmt: skip
 MOST_RUNS: Final = 1_000_000
+MOST_LOAD: Final = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,9 @@ def read_sweep(path: Path) -> Sweep:
     block_s = _number(data, "block_s", problems) or None
     _check_parameters(parameters, texts["workloads"] + texts["policies"], problems)
     problems.raise_if_any()
+    times = len(loads) * len(executors) * len(seeds) * max(1, len(texts["clusters"]))
+    _refuse_too_many(texts["workloads"], texts["policies"], parameters, times, problems)
+    problems.raise_if_any()
 
     policies: dict[str, Policy] = {}
     workloads: dict[str, Workload] = {}
@@ -108,8 +113,6 @@ def read_sweep(path: Path) -> Sweep:
                     template, policy_template, name, tuple(sorted((chosen | more).items())),
                 )  # fmt: skip
                 runs.setdefault(one.key, one)
-    if len(runs) > MOST_RUNS:
-        problems.add(f"{len(runs):,} runs are too many: at most {MOST_RUNS:,}")
     problems.raise_if_any()
     return Sweep(str(data.get("name") or path.stem), tuple(runs.values()), tuple(policies.values()))
 
@@ -118,12 +121,10 @@ def _parse(path: Path, problems: Problems) -> dict[str, Any]:
     kind = "TOML" if path.suffix == ".toml" else "YAML"
     try:
         content = path.read_bytes().decode()
-        if kind == "TOML" and is_too_deep(content):
-            raise BadInput.of(str(path), TOO_DEEP)
-        data = tomllib.loads(content) if kind == "TOML" else from_yaml(content, problems)
+        data = from_toml(content) if kind == "TOML" else from_yaml(content, problems)
     except OSError as error:
         raise BadInput.of(str(path), f"cannot be read: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except ValueError as error:
         raise BadInput.of(str(path), f"not {kind}: {' '.join(str(error).split())}") from None
     if not isinstance(data, dict):
         raise BadInput.of(str(path), "a sweep is a mapping: workloads, policies, ... (heddle sweep run --help)")
@@ -145,7 +146,7 @@ def _texts(data: Mapping[str, Any], key: str, problems: Problems) -> list[str]:
     if not all(isinstance(one, str) for one in listed):
         problems.add("must be a text, or a list of texts", field=key)
         return []
-    for one in sorted({one for one in listed if listed.count(one) > 1}):
+    for one in sorted(one for one, times in Counter(listed).items() if times > 1):
         problems.add(f"{one} is given twice", field=key)
     return listed
 
@@ -178,8 +179,8 @@ def _is_number(value: Any) -> bool:
 def _numbers(data: Mapping[str, Any], key: str, problems: Problems) -> list[float]:
     found = data.get(key, [])
     listed = found if isinstance(found, list) else [found]
-    if not all(_is_number(one) and one > 0 for one in listed):
-        problems.add("must be numbers above 0", field=key)
+    if not all(_is_number(one) and 1 / MOST_LOAD <= one <= MOST_LOAD for one in listed):
+        problems.add(f"must be numbers above 0, up to {MOST_LOAD:,}", field=key)
         return []
     return [float(one) for one in listed]
 
@@ -227,12 +228,39 @@ def _words(template: str) -> list[str]:
         return []
 
 
+def _is_plain(template: str) -> bool:
+    """Whether words are filled in as they are: a format could ask for a billion characters, or for any attribute."""
+    fields = [field for field in string.Formatter().parse(template) if field[1] is not None]
+    return not any(how or as_what or not word or set(word) & set(".[") for _, word, how, as_what in fields)
+
+
 def _check_parameters(parameters: Mapping[str, Any], templates: Sequence[str], problems: Problems) -> None:
     used = {word for template in templates for word in _words(template)}
     for word in sorted(used - parameters.keys()):
         problems.add(f"{{{word}}} is used, but has no values{did_you_mean(word, parameters)}", field="parameters")
+    for template in templates:
+        if _words(template) and not _is_plain(template):
+            problems.add(f"{template:.80}: only {{word}} is filled in, without a format", field="parameters")
     for name in sorted(parameters.keys() - used):
         problems.add("is used in no workload and no policy", field=f"parameters.{name}")
+
+
+def _refuse_too_many(
+    workloads: Sequence[str],
+    policies: Sequence[str],
+    parameters: Mapping[str, list[Value]],
+    times: int,
+    problems: Problems,
+) -> None:
+    """Before any of them is made. `times`: what each workload runs with, under each policy."""
+    count = len(workloads) * len(policies) * times
+    if count <= MOST_RUNS:
+        count = times * sum(
+            math.prod(len(parameters[word]) for word in {*_words(workload), *_words(policy)})
+            for workload, policy in itertools.product(workloads, policies)
+        )
+    if count > MOST_RUNS:
+        problems.add(f"{count:,} runs are too many: at most {MOST_RUNS:,}")
 
 
 def _filled(

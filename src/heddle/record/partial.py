@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import polars as pl
 
 from heddle.model.errors import BadInput
-from heddle.model.reasons import Outcome
+from heddle.model.reasons import JobOutcome, Outcome
 from heddle.model.workload import INNER
 from heddle.record.jobs_so_far import JobsSoFar
 from heddle.record.journal import JOURNAL_FILE, Left, read_journal
@@ -56,7 +56,7 @@ def read_partial(folder: Path) -> Run:
         raise BadInput(problems)
     return Run(
         manifest=manifest,
-        jobs=_jobs(parts[SUBMITTED], attempts, events, known["jobs"]).held(),
+        jobs=_jobs(parts[SUBMITTED], attempts, events, known["jobs"], str(folder)).held(),
         attempts=attempts.held(),
         shapes=shapes,
         stages=parts["stages"].stored().held(),
@@ -98,12 +98,17 @@ def _up_to(until: int, at_ms: str) -> Callable[[Path], pl.LazyFrame]:
     return lambda file: pl.scan_parquet(file).filter(pl.col(at_ms) <= until)
 
 
-def _jobs(submitted: _Parts, attempts: StoredTable, events: StoredTable, table: Table) -> StoredTable:
+def _jobs(submitted: _Parts, attempts: StoredTable, events: StoredTable, table: Table, where: str) -> StoredTable:
     """What was known of them before the run, and beside it what came of them."""
-    came_of = JobsSoFar(sum(submitted.rows.values()))
+    count = sum(submitted.rows.values())
+    came_of = JobsSoFar(count)
     for piece in attempts.pieces():
+        _must_be(piece["job"].is_between(0, count - 1), where, "attempts", "job")
         came_of.add_attempts(piece)
     for piece in events.pieces():
+        ended = piece.filter(pl.col("kind") == "job_ended")
+        _must_be(ended["job"].is_between(0, count - 1), where, "events", "job")
+        _must_be(ended["value"].is_in([int(JobOutcome.FINISHED), int(JobOutcome.FAILED)]), where, "events", "value")
         came_of.add_events(piece)
     first, begins = 0, {}
     for file, count in submitted.rows.items():
@@ -116,6 +121,11 @@ def _jobs(submitted: _Parts, attempts: StoredTable, events: StoredTable, table: 
         return both.select(pl.col(column.name).cast(column.dtype) for column in table.columns)
 
     return submitted.stored(read)
+
+
+def _must_be(known: pl.Series, where: str, table: str, column: str) -> None:
+    if not known.all():
+        raise BadInput.of(where, f"{table} tell of jobs or outcomes that there are not", field=column)
 
 
 def _totals(attempts: StoredTable, shapes: pl.DataFrame, known: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class Journal:
         for line in content.splitlines():
             try:
                 one = Tried.from_json(from_json(line))
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, OverflowError):
                 continue  # torn when the search was killed: that trial runs again
             self._known[one.key] = one
         self._ends_torn = bool(content) and not content.endswith(b"\n")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Final
 
 from heddle.model.errors import RunRefused
+from heddle.model.nested_text import from_json
 from heddle.yarn.live.steering.desk import Desk
 
 NEEDED_S: Final = 3600.0
@@ -29,9 +31,10 @@ class ShadowTime:
     @property
     def seconds(self) -> float:
         try:
-            return float(json.loads(self.desk.world.files.read(self._file))["shadow_s"])
-        except (OSError, ValueError, KeyError, TypeError):
+            seconds = float(from_json(self.desk.world.files.read(self._file))["shadow_s"])
+        except (OSError, ValueError, KeyError, TypeError, OverflowError):
             return 0.0
+        return seconds if 0 <= seconds < inf else 0.0
 
     def add(self, seconds: float) -> None:
         try:

@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os.path import isfile
 from pathlib import Path
 from typing import Any, Final
 
@@ -141,10 +142,13 @@ def _wrong_program(where: str, number: int, entry: dict[str, Any]) -> list[Probl
     if application is not None and "program" in entry:
         found.append(wrong("application", "name either a program or an application"))
     elif application is not None:
-        if not isinstance(application, str) or not (Path(where).parent / application).is_file():
+        if not isinstance(application, str) or not isfile(Path(where).parent / application):
             found.append(wrong("application", f"must be a file, from the folder of this one on, not {application!r}"))
     elif entry.get("program") not in known:
         found.append(wrong("program", f"must be one of {', '.join(known)}, not {entry.get('program')!r}"))
+    after = entry.get("after", [])
+    if not isinstance(after, str) and not (isinstance(after, list) and all(isinstance(one, str) for one in after)):
+        found.append(wrong("after", "must be the name of an earlier job, or a list of such names"))
     arguments, options = entry.get("arguments", []), entry.get("options", {})
     if not isinstance(arguments, list):
         found.append(wrong("arguments", "must be a list"))
@@ -164,7 +168,7 @@ def _two_counts(arguments: list[Any]) -> bool:
 
 def _replayed(where: str, named: str, at_ms: int, before: int, seed: int) -> tuple[list[RealJob], list[str]]:
     beside = Path(where).parent / named
-    replayed, notes = replay_jobs(load_workload(str(beside) if beside.is_file() else named, seed))
+    replayed, notes = replay_jobs(load_workload(str(beside) if isfile(beside) else named, seed))
     moved: list[RealJob] = []
     for job in replayed:
         values = {**vars(job), "submit_at_ms": job.submit_at_ms + at_ms, "after": tuple(a + before for a in job.after)}

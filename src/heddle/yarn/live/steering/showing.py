@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from heddle.model.errors import BadInput, RunRefused
+from heddle.model.nested_text import from_json
 from heddle.model.whole_files import write_whole
 from heddle.yarn.live.applying.turn import Verdict
 from heddle.yarn.live.steering.desk import Desk
@@ -121,8 +122,10 @@ def shown_on(desk: Desk) -> tuple[dict[str, Any], bool] | None:
     left = None
     for mode in MODES:
         try:
-            shown: dict[str, Any] = json.loads(desk.world.files.read(file_of(desk, mode)))
+            shown = from_json(desk.world.files.read(file_of(desk, mode)))
         except (OSError, ValueError):
+            continue
+        if not isinstance(shown, dict) or not {"session", "user"} <= shown.keys():
             continue
         if _lives(desk, mode):
             return shown, True
