@@ -19,6 +19,7 @@ from heddle.dashboard.polling import look
 from heddle.dashboard.serving import served
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.steering.desk import Desk
+from security.nasty_names import RAN, nasty, nasty_word
 from yarn_live.fake_rm import FakeRm
 
 STALE_S = 4
@@ -198,3 +199,21 @@ def test_5000_nodes_stay_usable(browser: Chromium, shown: Shown) -> None:
     redraw = """(() => { const f = document.getElementById('filter'); f.value = '';
       const began = performance.now(); f.dispatchEvent(new Event('input')); return performance.now() - began; })()"""
     print(f"a redraw of 5,000 tiles: {min(browser.evaluate(redraw) for _ in range(3)):.0f} ms")
+
+
+def test_names_with_markup_in_them_are_text(browser: Chromium, shown: Shown) -> None:
+    for node in shown.rm.nodes.values():
+        node.rack = f"/{nasty_word('rack')}"
+    for app in shown.rm.apps.values():
+        app.user = nasty("user")
+    with controller(shown.desk) as showing:
+        showing.said(nasty("said"))
+        showing.stepped(
+            decision({"node": nasty("node"), "problem": nasty("problem"), "verdict": "failed"}), paused=False
+        )
+        open_board(browser, shown)
+        for word in ("node", "user", "said", "problem"):
+            browser.until(f"{TEXT}.includes('{word}|') && {TEXT}.includes('onmouseover')")
+        assert browser.evaluate(f"typeof {RAN}") == "undefined"
+        assert browser.evaluate("document.querySelectorAll('img, main script, [onerror], [onmouseover]').length") == 0
+        assert browser.complaints() == []
