@@ -5,7 +5,7 @@ from __future__ import annotations
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.connection import Answer
 
-BETWEEN = b"\n--\n"  # answers, in the order in which they are asked for; the last one again and again
+BETWEEN = b"\n--\n"  # answers, in the order in which they are asked for, the last one again and again; files of a trace
 
 
 class Answering:

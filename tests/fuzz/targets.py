@@ -33,6 +33,12 @@ def beginnings(target: str) -> list[bytes]:
     return seeds + [data for path in files for data in _inputs(path)]
 
 
+def small_beginnings(target: str) -> list[bytes]:
+    """Those of our own: what a file of the format looks like."""
+    files = [path for path in sorted((CORPUS / target).glob("*")) if path.name != LEARNT]
+    return of_settings.seeds(target)[:1] + of_traces.seeds(target) + [path.read_bytes() for path in files]
+
+
 def _inputs(path: Path) -> list[bytes]:
     if path.name != LEARNT:
         return [path.read_bytes()]

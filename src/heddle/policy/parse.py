@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Final
 
 from heddle.model.errors import BadInput, Problem
 from heddle.model.suggestion import did_you_mean
@@ -17,11 +18,14 @@ from heddle.policy.presets import DEFAULTS, LEVERS, PRESETS
 from heddle.policy.question import Question
 from heddle.policy.users import load_user_lever
 
+LONGEST: Final = 10_000  # characters; every lever with all of its parameters takes 1,400
 _PART = re.compile(r"\s*(?P<name>[^()+]+?)\s*(?:\((?P<arguments>[^()]*)\))?\s*")
 
 
 def parse_policy(text: str) -> Policy:
     """The policy that the string names. All that is wrong with it is reported at once."""
+    if len(text) > LONGEST:
+        raise BadInput.of(f"policy {text[:40]!r}...", f"{len(text):,} characters, and {LONGEST:,} are the most")
     chosen = dict(DEFAULTS)
     problems: list[Problem] = []
     for part in _split(text):

@@ -19,7 +19,7 @@ from heddle.model.errors import BadInput
 from heddle.model.nested_text import from_json
 from heddle.model.resources import BASE_RESOURCES, MEMORY_MB, MILLI, VCORES_MILLI
 from heddle.traces import sizes
-from heddle.traces.cluster_yaml.keys import Keys, one_of, scaled, text
+from heddle.traces.cluster_yaml.keys import LARGEST, Keys, one_of, scaled, text
 from heddle.traces.cluster_yaml.network import read_network, show_network
 from heddle.traces.cluster_yaml.nodes import key_of, read_nodes, read_vector, show_nodes, show_vector
 from heddle.traces.cluster_yaml.queues import read_queues, show_queues, show_root
@@ -39,6 +39,7 @@ from heddle.traces.problems import Problems
 from heddle.traces.yaml_text import from_yaml
 
 _SHORT = re.compile(r"(\d+)x(\d+|\d[\d.]*[kmgt]i?b?)x(\d+)((?:x[a-z_]\w*=\d+)*)", re.IGNORECASE)
+_LONGEST_SHORT = 200
 _MORE = re.compile(r"x([a-z_]\w*)=(\d+)", re.IGNORECASE)
 _SUFFIXES = (".yaml", ".yml", ".json")
 _NATURAL_KIND = {MEMORY_MB: "incompressible", VCORES_MILLI: "compressible"}
@@ -84,14 +85,21 @@ def uniform_cluster(
 def load_cluster(text: str) -> Cluster:
     """The cluster that the text names: `NxMEM_MBxVCORES` (`8x64GBx24`, with GPUs `8x65536x24xgpu=4`), or a file."""
     if short := _SHORT.fullmatch(text.strip()):
+        if len(text) > _LONGEST_SHORT:
+            raise BadInput.of(f"{text:.40}...", f"{len(text):,} characters are no cluster that anybody means")
         count, vcores = int(short[1]), int(short[3])
         memory_mb = math.ceil(sizes.memory_mb(short[2]) or 0)
         further = _MORE.findall(short[4])
         more = {name: int(amount) for name, amount in further}
         if len(more) < len(further) or not set(more).isdisjoint(BASE_RESOURCES):
             raise BadInput.of(text, "each further resource can be named once, and memory and vcores stand before them")
-        if not (0 < count <= 1_000_000 and 0 < memory_mb < 10**9 and 0 < vcores < 10**6):
-            raise BadInput.of(text, "nodes, memory and vcores must all be at least 1 (and not absurdly large)")
+        if not (
+            max(more.values(), default=0) <= LARGEST
+            and 0 < count <= 1_000_000
+            and 0 < memory_mb < 10**9
+            and 0 < vcores < 10**6
+        ):
+            raise BadInput.of(text, "nodes, memory and vcores must all be at least 1 (and nothing absurdly large)")
         return uniform_cluster(count, memory_mb, vcores, name=text.strip(), more=more)
     path = Path(text)
     if path.suffix not in _SUFFIXES:
