@@ -230,7 +230,19 @@ def test_bad_fair_files(tmp_path: Path) -> None:
     assert all(part in said for part in ("without dots", "must be a number", "cannot read"))
 
 
-@pytest.mark.parametrize(("text", "message"), [("<a><b></a>", "not XML"), ("<html/>", "neither a capacity")])
+LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<a><b></a>", r"x\.xml:1: not XML"),
+        ("<html/>", "neither a capacity"),
+        ('<?xml version="1.0" encoding="martian"?><a/>', "not XML in an encoding that can be read"),
+        (f'<!DOCTYPE a [\n<!ENTITY l0 "ha">{LAUGHS}]><configuration>&l9;</configuration>', r"x\.xml:2.*the entity l0"),
+        ('<!DOCTYPE a [<!ENTITY % f SYSTEM "/etc/passwd">]><configuration/>', "the entity f: heddle reads no entities"),
+    ],
+)
 def test_other_files(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "x.xml").write_text(text)
     with pytest.raises(BadInput, match=message):

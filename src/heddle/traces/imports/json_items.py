@@ -44,13 +44,12 @@ def documents(source: Source) -> Iterator[tuple[int, Any]]:
 def json_lines(source: Source) -> Iterator[tuple[int, Object]]:
     """(row, object) of each line; empty lines are metadata, lines that are no JSON object are set aside."""
     for lines in source.chunks():
-        for row, text in zip(lines.rows.tolist(), lines.text, strict=True):
-            stripped = text.strip()
-            if not stripped:
-                source.rows.metadata(row, "empty lines")
-                continue
+        stripped = lines.text.str.strip_chars()
+        full = stripped != ""
+        source.rows.metadata(lines.rows[~full.to_numpy()], "empty lines")
+        for row, text in zip(lines.rows[full.to_numpy()].tolist(), stripped.filter(full), strict=True):
             try:
-                value = from_json(stripped)
+                value = from_json(text)
             except ValueError:
                 value = None
             if isinstance(value, dict):

@@ -23,11 +23,13 @@ from polars.exceptions import PanicException  # of its native code; not an Excep
 
 from heddle.model.errors import BadInput
 from heddle.traces.imports.rows import Rows
-from heddle.traces.imports.unpacking import PACKED_SUFFIXES, unpacked
+from heddle.traces.imports.unpacking import PACKED_SUFFIXES, most_unpacked, too_large, unpacked
 
 _HEAD_BYTES: Final = 1 << 16
 _FIRST_BYTES: Final = 1 << 17
 _CHUNK_BYTES: Final = 16 << 20  # of text at once, so that a file larger than memory streams
+LONGEST_LINE: Final = 32 << 20  # bytes; the longest in a log of Spark's that we have seen is a hundredth of it
+_NUMBER_BYTES: Final = 8
 _SEPARATOR: Final = b"\x01"
 # What a damaged or foreign file makes the readers raise.
 UNREADABLE: Final = (pa.ArrowException, OSError, EOFError, ValueError, lzma.LZMAError)
@@ -59,7 +61,8 @@ class Source:
 
     def opened(self) -> BinaryIO:
         """The content as a stream: unpacked, and UTF-8 where it is text."""
-        stream, remarks = unpacked(self._raw(), self.name)
+        raw = self._raw()
+        stream, remarks = unpacked(raw, self.name, most_unpacked(_size_of(raw)))
         self.remarks.update(dict.fromkeys(remarks))
         return stream
 
@@ -86,7 +89,10 @@ class Source:
         return Head(self.name, start.decode("utf-8-sig", errors="replace"), ())
 
     def blocks(self) -> Iterator[tuple[bytes, int]]:
-        """(whole lines as bytes, number of the first); the first block is short, so that it has the headers."""
+        """(whole lines as bytes, number of the first); the first block is short, so that it has the headers.
+
+        A line without end would fill the memory before anybody could judge it: one too long is BadInput.
+        """
         line = 1
         with self.reading(), self.opened() as stream:
             rest = b""
@@ -94,6 +100,9 @@ class Source:
             while block := stream.read(size):
                 size = _CHUNK_BYTES
                 cut = block.rfind(b"\n") + 1
+                if len(rest) + (block.find(b"\n") if cut else len(block)) > LONGEST_LINE:
+                    what = f"a line of more than {LONGEST_LINE >> 20} MB, which no line of a trace has: leave it out"
+                    raise BadInput.of(self.name, what, row=line)
                 text, rest = (rest + block[:cut], block[cut:]) if cut else (b"", rest + block)
                 if text:
                     yield text, line
@@ -130,13 +139,24 @@ class Source:
         return Lines(series, self.rows.add(numbers), first_line)
 
     def parquet(self, columns: list[str]) -> tuple[pl.DataFrame, npt.NDArray[np.int64]]:
-        """These columns of a Parquet file, and the numbers of its rows, all announced."""
+        """These columns of numbers of a Parquet file, and the numbers of its rows, all announced."""
         with self.reading(), self._raw() as raw:
+            self._check_size(pq.ParquetFile(raw), columns, most_unpacked(_size_of(raw)))
             table = pq.read_table(raw, columns=columns)
             # Without the schema's own notes: where they are not UTF-8, Polars prints a backtrace and panics.
             bare = pa.Table.from_arrays(table.columns, names=table.column_names)
             frame = cast(pl.DataFrame, pl.from_arrow(bare))
         return frame, self.rows.add(np.arange(1, frame.height + 1, dtype=np.int64))
+
+    def _check_size(self, file: pq.ParquetFile, columns: list[str], most: int) -> None:
+        """BadInput where reading these would take too much: a number repeated a billion times takes a few bytes."""
+        for column in file.schema_arrow:
+            if column.name in columns and not pa.types.is_primitive(column.type):
+                raise BadInput.of(self.name, f"holds {column.type} where numbers belong", field=column.name)
+        if file.metadata.num_rows * len(columns) * _NUMBER_BYTES > most:
+            raise BadInput.of(
+                self.name, f"{too_large(most)}; if it is no bomb, write it without dictionaries and compression"
+            )
 
     def texts_of(self, rows: npt.NDArray[np.int64]) -> list[str]:
         """What stood in these rows: the shown text where a format gave one, else the line, read again."""
@@ -151,6 +171,12 @@ class Source:
 
     def reading(self) -> _Reading:
         return _Reading(self)
+
+
+def _size_of(raw: Any) -> int:
+    size: int = raw.seek(0, io.SEEK_END)
+    raw.seek(0)
+    return size
 
 
 class _Reading:

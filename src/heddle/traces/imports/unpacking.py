@@ -20,10 +20,27 @@ _MAGIC: Final = {
     b"\xfd7zXZ": "xz",
 }
 _SPARK_LZ4: Final = b"LZ4Block"
+# Readers hold many times what they read, so a small file that unpacks to a large one fills the memory. Spark's logs,
+# which repeat themselves more than other traces, shrink to a 55th by the slowest of packers.
+MOST_RATIO: Final = 100
+ALWAYS_UNPACKED: Final = 4 << 20  # however small it is packed
 
 
-def unpacked(raw: Any, name: str) -> tuple[BinaryIO, list[str]]:
-    """(the content as a stream, in UTF-8 where it is text; what of this the name does not say)."""
+def most_unpacked(packed_bytes: int) -> int:
+    """The bytes to which so many may unpack."""
+    return max(ALWAYS_UNPACKED, MOST_RATIO * packed_bytes)
+
+
+def too_large(most: int) -> str:
+    """What is wrong with more than most_unpacked()."""
+    return f"holds more than {most / (1 << 20):,.0f} MB, over {MOST_RATIO} times its size, which could fill the memory"
+
+
+def unpacked(raw: Any, name: str, most: int) -> tuple[BinaryIO, list[str]]:
+    """(the content as a stream, in UTF-8 where it is text; what of this the name does not say).
+
+    Reading more than `most` unpacked bytes of it is BadInput.
+    """
     start = raw.read(8)
     raw.seek(0)
     if start.startswith(_SPARK_LZ4):
@@ -34,8 +51,7 @@ def unpacked(raw: Any, name: str) -> tuple[BinaryIO, list[str]]:
     if packing is not None:
         if not name.endswith(PACKED_SUFFIXES):
             remarks.append(f"is packed ({packing}), which its name does not say")
-        opened = _Xz(raw) if packing == "xz" else _Unpacked(pa.CompressedInputStream(raw, packing))
-        stream = io.BufferedReader(cast(io.RawIOBase, opened), 1 << 20)
+        stream = io.BufferedReader(_Unpacked(raw, packing, name, most), 1 << 20)
         start = stream.peek(2)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         remarks.append("is UTF-16")
@@ -44,21 +60,28 @@ def unpacked(raw: Any, name: str) -> tuple[BinaryIO, list[str]]:
 
 
 class _Unpacked(io.RawIOBase):
-    """pyarrow's stream as a raw Python stream, so that it can be buffered and walked line by line."""
+    """What a packed file holds as a raw Python stream, so that it can be buffered and walked line by line."""
 
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
+    def __init__(self, raw: Any, packing: str, name: str, most: int) -> None:
+        self.raw_file, self.name, self.most, self.left = raw, name, most, most
+        self.stream: Any = (
+            lzma.LZMAFile(raw) if packing == "xz" else pa.CompressedInputStream(raw, packing)  # noqa: SIM115, by close()
+        )
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         block = self.stream.read(len(buffer))
+        self.left -= len(block)
+        if self.left < 0:
+            raise BadInput.of(self.name, f"{too_large(self.most)}; if it is no decompression bomb, unpack it first")
         buffer[: len(block)] = block
         return len(block)
 
     def close(self) -> None:
         self.stream.close()
+        self.raw_file.close()  # LZMAFile leaves it open
         super().close()
 
 
@@ -86,15 +109,3 @@ class _FromUtf16(io.RawIOBase):
     def close(self) -> None:
         self.stream.close()
         super().close()
-
-
-class _Xz(lzma.LZMAFile):
-    """Closes the file below it, too."""
-
-    def __init__(self, raw: Any) -> None:
-        self.raw_file = raw
-        super().__init__(raw)
-
-    def close(self) -> None:
-        super().close()
-        self.raw_file.close()
