@@ -81,7 +81,9 @@ def write_world(folder: Path) -> tuple[str, str]:
 def write_pages(folder: Path) -> dict[str, Path]:
     """A page of every command that writes one of a trace or a cluster."""
     trace, cluster = write_world(folder)
-    pages = {name: folder / f"{name}.html" for name in ("simulate", "compare", "waste", "ledger", "explain", "sweep")}
+    pages = {
+        name: folder / f"{name}.html" for name in ("simulate", "compare", "waste", "ledger", "explain", "sweep", "tune")
+    }
     report = {name: ["--report", str(page)] for name, page in pages.items()}
     record = str(folder / "run")
     on = ["--cluster", cluster]
@@ -91,6 +93,8 @@ def write_pages(folder: Path) -> dict[str, Path]:
     assert run("efficiency", record, *report["waste"]) == 0
     assert run("ledger", record, *report["ledger"]) == 0
     assert run("explain", record, "20", "--versus", "capacity", *report["explain"]) == 0
+    tuning = ["--trials", "1", "--on", "local:1", "--executor", "native", "--present", "fifo", "--block-s", "5"]
+    assert run("tune", trace, *on, *tuning, *report["tune"]) == 0
     sweep = {
         "name": nasty("sweep"), "workloads": [trace], "policies": ["fifo", "capacity"], "clusters": [cluster],
         "loads": [1, 2], "seeds": 1,

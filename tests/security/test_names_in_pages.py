@@ -23,7 +23,7 @@ from heddle.report.tables import Cell, Says, sortable_table
 from .nasty_names import RAN, nasty, nasty_word, write_pages, write_world
 from .pages_as_parsed import Parsed
 
-WRITTEN = ("simulate", "compare", "waste", "ledger", "explain", "sweep", "check")
+WRITTEN = ("simulate", "compare", "waste", "ledger", "explain", "sweep", "tune", "check")
 
 
 @pytest.fixture(scope="module")
