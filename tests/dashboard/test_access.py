@@ -98,6 +98,15 @@ def test_actions_of_other_pages_are_refused(client: TestClient, desk: Desk, head
         assert desk.paused
 
 
+@pytest.mark.parametrize(
+    "body", ["[" * 990, "{", "3", '{"session": 3, "confirmed": true}', '{"confirmed": true}', "x" * 2000]
+)
+def test_a_body_that_is_not_the_pages(client: TestClient, desk: Desk, body: str) -> None:
+    with controller(desk):
+        assert client.post("/actions/pause", content=body).status_code == 400
+    assert not desk.paused
+
+
 def test_actions_are_taken_by_post_alone(client: TestClient, desk: Desk) -> None:
     with controller(desk):
         for method in ("GET", "PUT", "DELETE", "PATCH"):

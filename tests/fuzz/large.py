@@ -11,6 +11,7 @@ from itertools import count, islice
 from typing import Final
 
 SIZE: Final = 1_000_000  # bytes, just under the 1 MB that is promised
+_ROOM: Final = SIZE - 20_000  # for what is repeated: the rest is there once
 _WORD: Final = re.compile(rb"[A-Za-z0-9_]+")
 _NUMBER: Final = re.compile(rb"\d+")
 
@@ -67,10 +68,10 @@ def _numbered(unit: bytes, letter: bytes = b"") -> bytes:
     found = _NUMBER.search(unit) if not letter else None
     word = found or _WORD.search(unit)
     if word is None or len(unit) > SIZE // 8:
-        return unit * (SIZE // max(1, len(unit)))
+        return unit * (_ROOM // max(1, len(unit)))
     begin = word.start() if found else word.end()
     parts = (unit[:begin] + letter + str(n).encode() + unit[word.end() :] for n in count())
-    return b"".join(islice(parts, SIZE // (len(unit) + 6)))
+    return b"".join(islice(parts, _ROOM // (len(unit) + 7)))
 
 
 def _long_value(data: bytes) -> bytes:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from fcntl import LOCK_EX, flock
 from pathlib import Path
+from unittest.mock import patch
 
 from heddle.check.since import read_earlier
 from heddle.dashboard.controls import look_at
@@ -18,6 +20,8 @@ from heddle.yarn.observe.journal import read_lines
 from heddle.yarn.observe.live_record import export, record_of
 from heddle.yarn.observe.seen import read_seen
 from heddle.yarn.observe.tallies import use_of
+from heddle.yarn.testbed.local.cluster import STATE_FILE, find_cluster
+from heddle.yarn.testbed.local.folders import cluster_folder
 
 from .in_a_folder import file
 
@@ -38,6 +42,14 @@ def _shadow_time(path: Path) -> None:
     assert ShadowTime(Desk(path.parent), print).seconds >= 0
 
 
+def _local_cluster(path: Path) -> None:
+    with patch.dict(os.environ, XDG_STATE_HOME=str(path.parent)):
+        folder = cluster_folder("a")
+        folder.mkdir(parents=True)
+        path.rename(folder / STATE_FILE)
+        find_cluster("a")
+
+
 def _forecasts(path: Path) -> None:
     app = AppSeen("application_1_0001", "root.default", "u", True, 0, 0, True, "", ())
     eta_rows(Forecasts(path.parent, lambda: 0.0).look(0.0), [app])
@@ -48,6 +60,7 @@ TARGETS = {
     "beat": file("beat", lambda path: Desk(path.parent).beat_age_s()),
     "shadow-time": file("choosing.json", _shadow_time),
     "shown": file("live.json", _shown),
+    "local-cluster": file(STATE_FILE, _local_cluster),
     "journal": file("journal.jsonl", _journal),
     "samples": file("samples.jsonl", use_of),
     "kept-forecasts": file("forecasts.jsonl", lambda path: cases(read_kept(read_lines(path), path.name), {"a": 9}, "")),

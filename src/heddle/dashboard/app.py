@@ -21,6 +21,7 @@ from heddle.dashboard.board import Board
 from heddle.dashboard.controls import ACTIONS, ask
 from heddle.dashboard.few_connections import answers_without_end
 from heddle.model.errors import RunRefused
+from heddle.model.nested_text import from_json
 from heddle.report.style import chart_style
 from heddle.yarn.live.steering.other_sites import KEPT_TO_OURSELVES, why_refused
 
@@ -124,7 +125,7 @@ async def _session_in(request: Request) -> str | None:
         if len(body) > LARGEST_BODY:
             return None
     try:
-        asked: Any = json.loads(body)
+        asked: Any = from_json(body)
     except ValueError:
         return None
     if not isinstance(asked, dict) or asked.get("confirmed") is not True or not isinstance(asked.get("session"), str):

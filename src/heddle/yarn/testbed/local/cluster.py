@@ -163,7 +163,7 @@ def find_cluster(name: str) -> LocalCluster:
     except FileNotFoundError:
         known = ", ".join(cluster_names()) or "none"
         raise BadInput.of("--name", f"there is no cluster {name!r}; there are: {known}") from None
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadInput.of(
             str(folder / STATE_FILE), f"cannot be read ({error}); `down --name {name}` clears it"
         ) from None
