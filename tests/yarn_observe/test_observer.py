@@ -216,3 +216,20 @@ def test_a_record_begins_when_somebody_began_to_look(rm: FakeRm, client: RmClien
     assert ledger.reserved == ledger.reserved_by_engine == (5_120_000, 10_000_000)
     assert run_metrics(run)["utilisation"]["memory"]["reserved"] == 512 / 4096
     assert workload_of(run).jobs["submit_at_ms"].tolist() == [0]
+
+
+def test_what_is_still_there_at_the_end_adds_up(rm: FakeRm, client: RmClient, tmp_path: Path) -> None:
+    """The record ends with the last thing that is known, not with the last look (found by the storm)."""
+    first, second = rm.add_app(), rm.add_app()
+    rm.start_am(first, "a:1", 512, 1)
+    rm.start_am(second, "a:1", 512, 1)
+    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
+    observer.poll()
+    rm.now_ms += 10_000
+    rm.end_app(first)
+    observer.poll()
+    rm.now_ms += 10_000
+    observer.poll()
+    ledger = waste_ledger(record_of(observer.seen, policy="stock", workload="w", started_by=["test"]))
+    assert ledger.end_ms - ledger.begin_ms < 20_000
+    assert ledger.reserved == ledger.reserved_by_engine

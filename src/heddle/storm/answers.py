@@ -133,15 +133,16 @@ class RmAnswers:
         columns = (held[name].tolist() for name in ("number", "attempt", "size", "node", "priority"))
         return [
             {
-                "containerId": self.yarn.container_id(task, attempt),
+                "containerId": name,
                 "allocatedMB": str(size[MEMORY]),
                 "allocatedVCores": str(size[VCORES] // MILLI),
                 "assignedNodeId": node_id(node),
                 "priority": str(priority),
-                "startedTime": str(EPOCH_MS),
+                "startedTime": str(EPOCH_MS + self.yarn.lives[name].began_ms),
                 "containerState": "RUNNING",
             }
             for task, attempt, size, node, priority in zip(*columns, strict=True)
+            for name in (self.yarn.container_id(task, attempt),)
         ]
 
     def _queues(self) -> dict[str, Any]:

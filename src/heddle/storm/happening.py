@@ -22,7 +22,8 @@ _OF_RM: Final = frozenset(kind for kind in Kind if kind.startswith("rm-") and ki
 class Happening:
     def __init__(self, storm: Storm) -> None:
         self._storm, self._yarn, self._machine = storm, storm.yarn, storm.machine
-        self._unheard: dict[str, Place] = {}  # sizes as NodeManagers know them, of a ResourceManager that is gone
+        # When a ResourceManager was last there, and sizes as NodeManagers knew them then.
+        self._gone_s, self._unheard = 0.0, dict[str, Place]()
         self._begins: dict[Kind, Callable[[Fault], None]] = {
             Kind.RM_RESTARTS: self._rm_restarts,
             Kind.RM_FAILS_OVER: self._rm_fails_over,
@@ -87,14 +88,15 @@ class Happening:
     def _starts_anew(self, fault: Fault, change: Callable[[], None]) -> None:
         """Nodes come back one by one, as they know that they were made or with their own sizes; settings may be as at
         first, or as they were some seconds ago."""
-        network, yarn, since_s = self._storm.network, self._yarn, self._storm.watch.now_s
-        if network.is_up:
-            self._unheard = yarn.resized_unheard()
-        network.is_up = False
+        network, yarn = self._storm.network, self._yarn
+
+        def goes() -> None:
+            if network.is_up:
+                self._gone_s, self._unheard = self._storm.watch.now_s, yarn.resized_unheard()
+            network.is_up = False
 
         def up() -> None:
-            if network.is_up:  # another fault has brought it up meanwhile: it starts anew only now
-                self._unheard = yarn.resized_unheard()
+            goes()  # another fault may have brought it up meanwhile: it starts anew only now
             network.is_up = True
             yarn.start_anew()
             change()
@@ -105,7 +107,7 @@ class Happening:
                     if what == QUEUES and place.by is By.US:
                         yarn.configure(name, setting, place.native, By.YARN)
             elif fault.pick // 8 % 3 == 0:
-                yarn.forget_settings_since(since_s - 1 - fault.pick % 7)
+                yarn.forget_settings_since(self._gone_s - 1 - fault.pick % 7)
             for number, (name, state) in enumerate(yarn.nodes.items()):
                 state.registered = False
                 self._then(fault, lambda name=name: come_back(name), 0.3 + number * (fault.pick % 5))  # type: ignore[misc]
@@ -121,6 +123,7 @@ class Happening:
                 yarn.register_as_known(name, known)
             self._rm_answers()
 
+        goes()
         self._then(fault, up)
 
     # Nodes, and people who change things.
@@ -140,7 +143,7 @@ class Happening:
         name = self._node_of(fault)
         if self._yarn.is_alive(name):
             self._yarn.freeze(name, self._storm.watch.now_s)
-            self._then(fault, lambda: setattr(self._yarn.nodes[name], "frozen", None))
+            self._then(fault, lambda: self._yarn.thaw(name))
 
     def _node_resized(self, fault: Fault) -> None:
         name = self._node_of(fault)

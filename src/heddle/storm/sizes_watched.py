@@ -30,11 +30,10 @@ class SizesWatched:
         row = sight.nodes().get(name)
         if row is None:
             return
-        # Whichever it found: a NodeManager that starts anew tells its own size again, and a person's is forgotten.
-        sizes = (self._yarn.nodes[name].own, place.native, *place.was_native, *place.unseen)
+        sizes = self.own(name, place)
         own = max(one[MEMORY] for one in sizes), max(one[VCORES] for one in sizes)
         try:
-            held, now, share = _told_of(row, own)
+            held, now, share = told_of(row, own)
         except (KeyError, TypeError):
             return  # garbled: what it was told there, nobody knows
         if any(wanted < holds for wanted, holds in zip(size, held, strict=True)):
@@ -52,6 +51,10 @@ class SizesWatched:
         if self._preempts and any(size[r] < now[r] for r in (MEMORY, VCORES)):
             yield from _preempted(name, size, sight)
 
+    def own(self, name: str, place: Place) -> tuple[Size, ...]:
+        """Whichever it found: a NodeManager that starts anew tells its own size again, and a person's is forgotten."""
+        return (self._yarn.nodes[name].own, *place.found)
+
     def _stand_still(self, name: str, sight: Sight, now_s: float) -> bool:
         state = self._yarn.nodes[name]
         stale_s = (self._limits.stale_ms or 0) / 1000 + LATE_STEPS_S
@@ -60,7 +63,7 @@ class SizesWatched:
         return has_seen and now_s - max(since_s, state.frozen_at_s) > stale_s
 
 
-def _told_of(row: dict[str, Any], own: Size) -> tuple[Size, Size, float]:
+def told_of(row: dict[str, Any], own: Size) -> tuple[Size, Size, float]:
     """What a node holds, how large it is, and the share of its memory in use."""
     held = int(row["usedMemoryMB"]), MILLI * int(row["usedVirtualCores"])
     now = int(row["totalResource"]["memory"]), MILLI * int(row["totalResource"]["vCores"])

@@ -18,18 +18,21 @@ from heddle.policy.parse import parse_policy
 from heddle.policy.policy import Policy
 from heddle.storm.answers import RmAnswers
 from heddle.storm.bridge import SECRET, SimulatedBridge
+from heddle.storm.causes_watched import CausesWatched
 from heddle.storm.choices_watched import ChoicesWatched
 from heddle.storm.counted import wrongly_counted, wrongly_taken_for_ams
+from heddle.storm.decisions_watched import DecisionsWatched
 from heddle.storm.drawn_choices import RULE, STOCK, DrawnChoices
 from heddle.storm.faults import OF_BRIDGE, Fault, Kind, draw_faults
 from heddle.storm.happening import Happening
 from heddle.storm.listening import AskedNow
 from heddle.storm.machine import Asked, Machine
+from heddle.storm.names_watched import GIVEN_UP, NamesWatched, named_in
 from heddle.storm.network import Network
-from heddle.storm.recorded import wrongly_recorded
+from heddle.storm.recorded import wrong_with_ledger, wrongly_held, wrongly_recorded
 from heddle.storm.tables_watched import TablesWatched
 from heddle.storm.timeline import BEGAN_S, Process, Timeline
-from heddle.storm.watch import Watch
+from heddle.storm.watch import OBSERVER, Watch
 from heddle.storm.yarn import SimulatedYarn
 from heddle.twin.choosing import Choosing
 from heddle.twin.live_choice import LiveChoice
@@ -88,6 +91,18 @@ class Outcome:
     policy_changes: int = 0
 
 
+class _WatchdogLog(io.StringIO):
+    """What watchdogs print: nobody keeps it, but for the names in it."""
+
+    def __init__(self, names: NamesWatched) -> None:
+        super().__init__()
+        self._names = names
+
+    def write(self, text: str, /) -> int:
+        self._names.told(text)
+        return len(text)
+
+
 class Storm:
     """Builds the world of a seed and runs it."""
 
@@ -114,6 +129,8 @@ class Storm:
         only = frozenset(list(self.yarn.nodes)[1:]) if random.random() < 0.2 else None
         self.limits = Limits(random.choice((1.5, 2.5)), 0.5, 6000, 0.8, only, keep_largest=True)
         self.watch = Watch(self.yarn, self.machine, FOLDER / "baseline.json", LEASE_S, self.limits, preempts)
+        self._decisions, self._names = DecisionsWatched(self.watch, self.yarn), NamesWatched(self.watch, self.yarn)
+        self._causes = CausesWatched(self.watch, self.yarn, self.limits, preempts, chooses)
         self._choices = ChoicesWatched(self.watch, RULE.rest_ms / 1000)
         bridged = frozenset(leaves if random.random() < 0.7 else leaves[:1])
         self.bridge = SimulatedBridge(self.yarn, bridged, self.now_ms) if has_bridge else None
@@ -152,11 +169,12 @@ class Storm:
 
     def _before(self, process: Process, asked: Asked, asked_s: float) -> None:
         self.watch.before(process, asked, asked_s)
+        self._decisions.before(process, asked)
         if self._tables is not None:
             self._tables.before(process, asked)
 
     def run(self) -> Outcome:
-        with redirect_stdout(io.StringIO()):  # the watchdog's log
+        with redirect_stdout(_WatchdogLog(self._names)):
             happening = Happening(self)
             self._begin()
             for fault in self.faults:
@@ -210,10 +228,14 @@ class Storm:
         self.watch.must_be_as_found()
         if self._tables is not None:
             self._tables.must_be_gone()
-        journal = (
+        journal = [
             json.loads(line) for line in self.machine.files[JOURNAL].splitlines(keepends=True) if line[-1:] == b"\n"
-        )
-        for wrong in wrongly_recorded(self.yarn, journal, round(1000 * (self._lasts_s - SEEN_WITHIN_S))):
+        ]
+        for wrong in (
+            *wrongly_recorded(self.yarn, journal, round(1000 * (self._lasts_s - SEEN_WITHIN_S))),
+            *wrongly_held(self.yarn, journal, round(1000 * self.watch.observers_misled_s)),
+            *wrong_with_ledger(journal),
+        ):
             self.watch.breaks(wrong)
 
     # The programs.
@@ -250,6 +272,7 @@ class Storm:
                             self.watch.out_of_action.add(process.name)
                             answered_s = began_s
                         self.watch.step_begins(process)
+                        self._decisions.step_begins(process)
                         try:
                             step = session.step()
                         except RunRefused:
@@ -257,6 +280,9 @@ class Storm:
                             raise
                         self.steps += 1
                         self.watch.stepped(process, step is not None)
+                        if step is not None and session.live is not None:
+                            self._decisions.step(process, step.turns)
+                            self._causes.step(process, step, session.live)
                         if choice is not None:
                             told = choice.after(step, session.found, session.paused)
                             self._choices.stepped(process, told.in_force)
@@ -322,7 +348,9 @@ class Storm:
         world = self.machine.as_process(process)
         try:
             with RmClient(self.rm, timeout_s=4.0, connect=world.connect) as client:
-                restore(client, Desk(FOLDER, world), from_nodes=False)
+                restore(client, Desk(FOLDER, world), from_nodes=False, say=self._say(process))
+            if self.watch.baseline not in self.machine.files:
+                self._names.all_is_back(process)
         except HeddleError as refused:
             self._say(process)(f"ended: {refused}")
         except Exception:
@@ -340,13 +368,15 @@ class Storm:
             try:
                 watchdog.main(Desk(Path(folder), self.machine.as_process(process)), float(lease_s))
                 self.watch.watchdog_ends(process)
+                if self.watch.baseline not in self.machine.files:
+                    self._names.all_is_back(process)
             except Exception:
                 self.watch.breaks(f"{process.name} fails: {traceback.format_exc(limit=-4)}")
 
         self.watch.watchdogs.append(self._start("watchdog", guard))
 
     def start_observer(self) -> None:
-        self.observer = self._start("observer", self._observe)
+        self.observer = self._start(OBSERVER, self._observe)
 
     def _observe(self, process: Process) -> None:
         world = self.machine.as_process(process)
@@ -372,7 +402,10 @@ class Storm:
             self.said.append(f"{self.watch.now_s:.3f} {process.name}: {text}")
             if text.startswith("inactive for longer than the lease"):
                 self.watch.begins_anew(process)
-            if text.startswith("changed by someone else"):
-                self.watch.gives_up(process, text.partition(": ")[2].split(", "))
+            if GIVEN_UP in text:
+                self._names.told(text)
+                self.watch.gives_up(process, named_in(text))
+            if text.startswith("restored and verified"):
+                self._names.all_is_back(process)
 
         return say

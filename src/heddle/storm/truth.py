@@ -36,11 +36,22 @@ class Place:
     unseen: tuple[Any, ...] = ()
     is_touched: bool = False  # by a person, ever
     reset_s: float = -inf  # when YARN itself last put it there: a NodeManager that registers anew has its own size
+    asked: frozenset[Any] = frozenset()  # where we ever had it
+    back_s: float = -inf  # when we last put it back
+    taken_s: float = inf  # since when it is a person's, who took it from where we had it
 
     @property
     def native_as_told(self) -> Any:
         """What we go by: not what a person set and nobody has seen."""
         return self.was_native[-1] if self.by is By.PERSON and not self.is_seen else self.native
+
+    @property
+    def found(self) -> tuple[Any, ...]:
+        """Where somebody who looked may have found it, as not of our doing."""
+        return (self.native, *self.was_native, *self.unseen)
+
+    def was_found_as(self, what: str, value: Any) -> bool:
+        return any(same(what, value, one) for one in self.found)
 
     @property
     def is_ours(self) -> bool:
@@ -59,29 +70,38 @@ class Truth:
         place = self.places[part]
         if by is By.US:
             if place.by is By.PERSON and same(part[0], value, place.now):
-                return  # what they set is what we ask for
+                self.places[part] = replace(place, taken_s=inf)  # what they set is what we ask for
+                return
             if place.by is By.PERSON and not place.is_seen:
                 place = replace(place, native=place.native_as_told, unseen=(*place.unseen, place.now))
             if now_s - place.reset_s < BELIEVED_S and place.was_native:
                 place = replace(place, unseen=(*place.unseen, place.was_native[-1]))  # nobody can have believed it
             if any(same(part[0], value, right) for right in (place.native, *place.unseen)):
-                by = By.YARN
-            self.places[part] = replace(place, now=value, by=by, since_s=now_s, was_ours=True)
+                by, place = By.YARN, replace(place, back_s=now_s)
+            asked = place.asked | {value}
+            self.places[part] = replace(place, now=value, by=by, since_s=now_s, was_ours=True, asked=asked, taken_s=inf)
         else:
             was_native = (*place.was_native, place.native)
+            is_taken = by is By.PERSON and place.is_ours and value not in place.asked
+            taken_s = now_s if is_taken else place.taken_s if by is place.by else inf
             place = replace(place, now=value, native=value, by=by, since_s=now_s, was_native=was_native)
             reset_s = now_s if by is By.YARN else -inf
             is_touched = place.is_touched or by is By.PERSON
-            self.places[part] = replace(place, is_seen=by is not By.PERSON, is_touched=is_touched, reset_s=reset_s)
+            self.places[part] = replace(
+                place, is_seen=by is not By.PERSON, is_touched=is_touched, reset_s=reset_s, taken_s=taken_s
+            )
 
     def fall_back(self, part: Part, known: Place, now_s: float) -> None:
         """To where it stood earlier: whoever knows of the last changes is gone."""
         lost = self.places[part]
         # A person's change that is lost so: whoever has seen it may make it again.
         unseen = (*known.unseen, lost.now) if lost.by is By.PERSON else known.unseen
-        self.places[part] = replace(
-            known, since_s=now_s, was_ours=lost.was_ours, is_touched=lost.is_touched, unseen=unseen
+        place = replace(
+            known, since_s=now_s, was_ours=lost.was_ours, is_touched=lost.is_touched, unseen=unseen, back_s=lost.back_s
         )
+        if known.is_ours and known.since_s < lost.back_s:  # put back since, and forgotten: nobody can know whose it is
+            place = replace(place, by=By.YARN, unseen=(*unseen, known.now), is_touched=True)
+        self.places[part] = place
 
     def show(self, what: str) -> None:
         """One of our programs sees where these knobs stand."""

@@ -18,13 +18,13 @@ from heddle.storm.timeline import BEGAN_S, Process
 from heddle.storm.truth import By, Place
 from heddle.storm.yarn import SimulatedYarn
 from heddle.yarn.live.applying.seen import Limits
-from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, TABLE, Part, same
-from heddle.yarn.live.applying.turn import Cause, Verdict
+from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, Part, same
 from heddle.yarn.live.connection import Answer
 from heddle.yarn.live.controller import Step
 from heddle.yarn.live.metrics_age import figures_of
 
 PUT_BACK_WITHIN_S: Final = 5.0  # beyond the lease, from when the RM answers
+OBSERVER: Final = "observer"
 STEADY_LEASES: Final = 4
 UNDER_WAY_S: Final = 5.0  # a request that began before the RM answered again may still have to time out
 _KNOBS_OF: Final = {"/nodes": (SIZES,), "/scheduler-conf": (QUEUES,), "/apps": (PRIORITIES, LEAVES)}
@@ -38,7 +38,7 @@ class Watch:
     ) -> None:
         self._yarn, self._machine, self.baseline = yarn, machine, baseline
         self._lease_s, self._preempts = lease_s, preempts
-        self._sizes = SizesWatched(yarn, limits, preempts)
+        self.sizes = SizesWatched(yarn, limits, preempts)
         self._sights: dict[str, Sight] = {}
         self.controllers: list[Process] = []
         self.watchdogs: list[Process] = []
@@ -50,6 +50,7 @@ class Watch:
         self._steady_s: dict[str, tuple[float, float]] = {}  # a step each lease: since when, and the last one
         self._empty_since_s: dict[str, float] = {}
         self._paused_since_s = math.inf
+        self.observers_misled_s = -1.0
         self.broken: list[str] = []
 
     def breaks(self, what: str) -> None:
@@ -61,11 +62,16 @@ class Watch:
 
     # What processes are told and ask for.
 
+    def sight_of(self, process: Process) -> Sight:
+        return self._sights.setdefault(process.name, Sight())
+
     def heard(self, process: Process, target: str, answer: Answer, told: Told) -> None:
-        sight = self._sights.setdefault(process.name, Sight())
+        sight = self.sight_of(process)
         path = path_of(target)
         if told is not Told.TRUE:
             self.hindered.add(process.name)
+            if process.name.startswith(OBSERVER):
+                self.observers_misled_s = self.now_s
         for kind in _KNOBS_OF.get(path, ()):
             sight.told[kind] = told
             if told is not Told.TRUE:
@@ -82,7 +88,7 @@ class Watch:
     def before(self, process: Process, asked: Asked, asked_s: float) -> None:
         """A change, just before it comes true. `asked_s`: when it was on its way, by the timeline."""
         self.changes += 1
-        sight = self._sights.setdefault(process.name, Sight())
+        sight = self.sight_of(process)
         if process in self.watchdogs and (steady := self._steady_controller()):
             self.breaks(f"{process.name} puts something back, though {steady} steps as it should")
         if may_kill(asked):
@@ -104,7 +110,7 @@ class Watch:
                 self._must_be_on_disk(process, part, place)
                 self.must_have_begun_anew(process)
                 if part[0] == SIZES:
-                    for wrong in self._sizes.wrong_with(part[1], value, place, sight, self.now_s):
+                    for wrong in self.sizes.wrong_with(part[1], value, place, sight, self.now_s):
                         self.breaks(f"{process.name} {wrong}")
 
     def was_paused(self) -> bool:
@@ -136,7 +142,7 @@ class Watch:
             self.breaks(f"{process.name} changes {part}, and how it was is not on disk")
             return
         value = found.get(setting) if setting else tuple(found) if what == SIZES else found
-        if not any(same(what, value, native) for native in (place.native, *place.was_native, *place.unseen)):
+        if not any(same(what, value, native) for native in place.found):
             self.breaks(f"{process.name} changes {part}, and on disk it was {value}, not {place.native}")
 
     # From time to time.
@@ -240,7 +246,8 @@ class Watch:
         """At the end of every step: what is changed has a watchdog; one that was killed is replaced within a step. What
         keeps changes from being made costs no step."""
         hindered, was_answered = process.name in self.hindered, self._last_answered.get(process.name, False)
-        hindered |= self._is_paused  # it puts everything back first, and that may be refused
+        # It puts everything back first, and that may be refused.
+        hindered |= self._is_paused or process.name in self.out_of_action
         if not answered and was_answered and not hindered and self.now_s - self.stepped_s < self._lease_s:
             self.breaks(f"{process.name} makes no step, though whatever it read was answered")
         self._last_answered[process.name] = answered
@@ -250,7 +257,7 @@ class Watch:
             self.breaks(f"{process.name} has changed something, and no watchdog is on guard")
 
     def step(self, process: Process, step: Step) -> None:
-        """Every decision has its cause and what became of it. What it saw, it knows from now on."""
+        """What it saw, it knows from now on."""
         self.out_of_action.discard(process.name)
         figures_s = self._sights[process.name].figures_s
         for name, node in step.snapshot.nodes.items():
@@ -258,9 +265,3 @@ class Watch:
                 figures_s[name] = figures_of(node), self.now_s
             if name in self._yarn.nodes and node.state == "DECOMMISSIONING":
                 self._yarn.nodes[name].told = True
-        for turn in step.turns:
-            if turn.verdict is None or (turn.verdict is Verdict.FAILED) != bool(turn.problem):
-                self.breaks(f"a decision without an end: {turn}")
-            changed = turn.what == TABLE or not same(turn.what, turn.before, turn.wanted)  # a table renews its lease
-            if turn.verdict is Verdict.POSTED and not changed and turn.cause is not Cause.HANDOVER:
-                self.breaks(f"a change of nothing: {turn}")

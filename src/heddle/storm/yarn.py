@@ -52,11 +52,13 @@ class NodeState:
     own: Size
     registered: bool = True
     decommissioning: bool = False
+    was_decommissioned: bool = False  # ever
     registered_s: float = 0.0  # with a ResourceManager that was started anew
     kills_below: bool = False  # an overcommit timeout >= 0 was given once, and sticks
     told: bool = False  # and a controller that steers has had the chance to know
     frozen: NodeSeen | None = None  # its figures, if its NodeManager hangs
     frozen_at_s: float = 0.0
+    froze_until_s: float = 0.0
     resized_s: float = -inf  # when the ResourceManager was last told another size
     known: Place | None = None  # the size that the NodeManager knew before that, until its next heartbeat
 
@@ -64,6 +66,16 @@ class NodeState:
     def may_kill(self) -> bool:
         """As far as steering knows: a ResourceManager that starts anew has forgotten the timeout, and tells nobody."""
         return self.kills_below or self.told
+
+
+@dataclass
+class Life:
+    """Of a container, give or take a second; `gone_ms`: None while it is there."""
+
+    job: int
+    size: Size
+    began_ms: int
+    gone_ms: int | None = None
 
 
 class SimulatedYarn:
@@ -100,6 +112,8 @@ class SimulatedYarn:
         self._epoch = 1
         self._numbers: Counter[tuple[int, int, int]] = Counter()  # by epoch, job and attempt: the last container's
         self._container_ids: dict[tuple[int, int], str] = {}  # by task and attempt
+        self._there: set[tuple[int, int]] = set()
+        self.lives: dict[str, Life] = {}  # by container
         self._ams: dict[int, tuple[int, str]] = {}  # by job: which attempt it is, and its container
         self.am_ids: set[str] = set()  # of all that there ever were
 
@@ -134,13 +148,18 @@ class SimulatedYarn:
     def _note_containers(self, seen: Snapshot) -> None:
         """A ResourceManager numbers the containers of an attempt as it gives them out, from 1 again once restarted."""
         held = seen.columns.containers
-        now = zip(*(held[name].tolist() for name in ("app", "number", "attempt", "is_am")), strict=True)
-        for job, task, attempt, is_am in sorted(one for one in now if one[1:3] not in self._container_ids):
+        now = [*zip(*(held[name].tolist() for name in ("app", "number", "attempt", "is_am", "size")), strict=True)]
+        there = {(task, attempt) for _, task, attempt, _, _ in now}
+        for gone in self._there - there:
+            self.lives[self._container_ids[gone]].gone_ms = seen.at_ms
+        self._there = there
+        for job, task, attempt, is_am, size in sorted(one for one in now if one[1:3] not in self._container_ids):
             of_app = attempt + 1 if is_am else self._ams[job][0]
             self._numbers[self._epoch, job, of_app] += 1
             number = self._numbers[self._epoch, job, of_app]
             name = f"container_e{self._epoch:02d}_0_{job:04d}_{of_app:02d}_{number:06d}"
             self._container_ids[task, attempt] = name
+            self.lives[name] = Life(job, (size[MEMORY], size[VCORES]), seen.at_ms)
             if is_am:
                 self._ams[job] = of_app, name
                 self.am_ids.add(name)
@@ -272,12 +291,14 @@ class SimulatedYarn:
     def _registers(self, name: str) -> None:
         state = self.nodes[name]
         state.kills_below = state.told = state.decommissioning = False
-        state.frozen, state.registered, state.known = None, True, None
+        self.thaw(name)
+        state.registered, state.known = True, None
         self.truth.put((SIZES, name, ""), state.own, By.YARN, self._now_ms() / 1000)
 
     def decommission(self, name: str) -> None:
         """Gracefully: the ResourceManager gives nothing more out on it, by a size with a timeout of 0."""
-        self.nodes[name].decommissioning = self.nodes[name].kills_below = True
+        state = self.nodes[name]
+        state.decommissioning = state.was_decommissioned = state.kills_below = True
 
     def recommission(self, name: str) -> None:
         self.nodes[name].decommissioning = False
@@ -286,6 +307,9 @@ class SimulatedYarn:
         """Its NodeManager hangs: it stays in the list with its last figures."""
         state = self.nodes[name]
         state.frozen, state.frozen_at_s = self._with_figures(self.look().nodes[name]), now_s
+
+    def thaw(self, name: str) -> None:
+        self.nodes[name].frozen, self.nodes[name].froze_until_s = None, self._now_ms() / 1000
 
     def is_alive(self, name: str) -> bool:
         return self.look().nodes[name].alive

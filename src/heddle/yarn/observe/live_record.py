@@ -84,7 +84,8 @@ def record_of(
         _attempt(number, container, rows, seen.apps[container.app], use, outcomes[number])
         for number, container in enumerate(containers)
     ]
-    held = [(c.size, max(0, (c.ended_at_ms or seen.last_poll_ms) - max(c.began_at_ms, began_ms))) for c in containers]
+    until_ms = _last_known_ms(apps, containers)
+    held = [(c.size, max(0, (c.ended_at_ms or until_ms) - max(c.began_at_ms, began_ms))) for c in containers]
     used = [use[c.id] for c in containers if c.id in use]
     use_known = bool(containers) and all(c.id in use for c in containers if not c.is_am)
     ended = all(app.ended_at_ms is not None for app in apps)
@@ -134,6 +135,14 @@ def record_of(
         nodes=_frame(known["nodes"], nodes),
         events=_frame(known["events"], _events(seen, apps, rows)),
     )
+
+
+def _last_known_ms(apps: Iterable[AppLife], containers: Iterable[ContainerLife]) -> int:
+    """The end of a record, which is also that of its ledger: what is still there then has been held until then."""
+    ends = [app.ended_at_ms for app in apps]
+    for one in containers:
+        ends += (one.asked_at_ms, one.began_at_ms, one.started_at_ms, one.ended_at_ms)
+    return max((at_ms for at_ms in ends if at_ms is not None), default=0)
 
 
 def _received(use: Iterable[Used]) -> int | None:

@@ -91,9 +91,11 @@ class Applier:
     def _judged(self, turns: Turns, seen: Seen, shadow: bool, handed_back: Standing) -> list[Turn]:
         """What guards make of them. Without a verdict stays only what is to be posted."""
         if handed_back:
-            turns = tuple(_handed_back(turn, handed_back) for turn in turns)
+            turns = tuple(_as_handover(turn) if _hands_back(turn, handed_back) else turn for turn in turns)
         for guard in self._guards:
             turns = guard(turns, seen)
+        if handed_back:
+            turns = tuple(turn if _hands_back(turn, handed_back) else _as_levers(turn) for turn in turns)
         return [turn if turn.verdict is not None else self._settled(turn, shadow) for turn in turns]
 
     def put_table(self, table: Table, seen: Seen, shadow: bool = False) -> Turn:
@@ -197,12 +199,21 @@ def _done(turn: Turn, verdict: Verdict, problem: str = "") -> Turn:
     return Turn(turn.what, turn.name, turn.before, turn.wanted, turn.cause, verdict, problem)
 
 
-def _handed_back(turn: Turn, standing: Standing) -> Turn:
-    """Of a queue, if any of the settings that differ is."""
+def _hands_back(turn: Turn, standing: Standing) -> bool:
+    """Of a queue, if any of the settings that differ is handed back."""
     mine = standing.of(turn.what).get(turn.name)
-    if mine is None or (turn.what == QUEUES and turn.before is not None and mine.keys().isdisjoint(turn.before)):
-        return turn
+    return mine is not None and not (
+        turn.what == QUEUES and turn.before is not None and mine.keys().isdisjoint(turn.before)
+    )
+
+
+def _as_handover(turn: Turn) -> Turn:
     return turn._replace(cause=Cause.HANDOVER)
+
+
+def _as_levers(turn: Turn) -> Turn:
+    """Of a queue, guards may have left no setting but those that the policy in force wants."""
+    return turn._replace(cause=Cause.LEVER) if turn.cause is Cause.HANDOVER else turn
 
 
 def _of(names: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
