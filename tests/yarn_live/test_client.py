@@ -77,7 +77,12 @@ def test_another_scheduler_has_only_a_root() -> None:
         ("/nodes", 200, '{"nodes": {"node": [{"id": "a:1"}]}}', "nodes: field '[a-zA-Z]+' is missing"),
         ("/nodes", 200, '{"nodes": "none"}', "nodes: the answer cannot be read"),
         ("/nodes", 403, "who are you", "HTTP 403: who are you"),
-        ("/apps", 200, '{"apps": {"app": [{"id": 1, "queue": "q", "user": "u"}]}}', "apps: field 'state' is missing"),
+        (
+            "/apps",
+            200,
+            '{"apps": {"app": [{"id": "application_1_1", "queue": "q", "user": "u"}]}}',
+            "apps: field 'state' is missing",
+        ),
         ("/scheduler", 200, '{"scheduler": {"schedulerInfo": {"type": "capacityScheduler"}}}', "field 'queueName'"),
         ("/scheduler", 500, "", "HTTP 500: no explanation"),
     ],

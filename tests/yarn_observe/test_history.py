@@ -67,7 +67,7 @@ def run_a_job(site: Site, maps: int = 2) -> FakeApp:
     site.observer.poll()
     for number, name in enumerate(names):
         site.rm.end_container(name)
-        site.server.add_attempt(app.id, f"1_m_{number:06d}", name, "a:8042", BEGAN + 2000, BEGAN + 11_600)
+        site.server.add_attempt(app.id, f"1_0001_m_{number:06d}", name, "a:8042", BEGAN + 2000, BEGAN + 11_600)
     site.pass_s(1)
     site.observer.poll()
     site.rm.end_app(app)
@@ -154,7 +154,7 @@ def test_containers_that_no_poll_saw_come_from_the_history(site: Site) -> None:
     site.rm.end_app(app)
     site.pass_s(30)
     site.observer.poll()
-    site.server.add_attempt(app.id, "1_m_000000", task, "a:8042", BEGAN + 4000, BEGAN + 9000)
+    site.server.add_attempt(app.id, "1_0001_m_000000", task, "a:8042", BEGAN + 4000, BEGAN + 9000)
     site.server.masters[app.id] = [
         {"id": 1, "nodeId": "a:1", "nodeHttpAddress": "a:8042", "startTime": BEGAN + 1000, "containerId": master}
     ]

@@ -18,7 +18,7 @@ from heddle.yarn.observe.journal import Journal, read_lines
 from heddle.yarn.observe.node_containers import NodeContainers
 from heddle.yarn.observe.outlines import finished, finished_mapreduce
 from heddle.yarn.observe.past_jobs import read_past_job
-from heddle.yarn.observe.remote_tracker import NAME, Worker, _reports
+from heddle.yarn.observe.remote_tracker import NAME, Worker, reports_of
 from heddle.yarn.observe.seen import AppLife, Seen
 
 APP = "application_1_0001"
@@ -147,8 +147,8 @@ def test_an_application_in_outline(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", wrong(BEAN, "name", "PMemUsageMBsAvgMBs PCpuUsagePercentAvgPercents"))
 def test_a_bean_of_a_nodemanager(row: dict[str, Any]) -> None:
     good, bad = Worker(answers({"beans": [BEAN]})), Worker(answers({"beans": [BEAN, row]}))
-    assert len(_reports(good)) == 1
-    assert _reports(bad) == []
+    assert len(reports_of(good)) == 1
+    assert reports_of(bad) == []
     assert "the answer cannot be read" in bad.why_not
 
 

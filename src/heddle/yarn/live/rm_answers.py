@@ -12,6 +12,7 @@ from math import isfinite
 from typing import Any, Final
 
 from heddle.model.resources import MILLI
+from heddle.yarn.live.ids import CONTAINER_ID, application_id, attempt_id, container_name, node_id
 from heddle.yarn.live.kinds import kinds_of
 from heddle.yarn.live.things_seen import AppSeen, Ask, ContainerSeen, NodeSeen, QueueSeen, Size
 from heddle.yarn.live.wire import YarnError
@@ -20,9 +21,6 @@ ANY_NODE: Final = "*"
 MOST: Final = 2**52  # megabytes, cores, milliseconds, and what they add up to over a job
 NO_ALLOCATION_ID: Final = -1  # what YARN has where an application gave none
 ENDED_STATES: Final = ("FINISHED", "FAILED", "KILLED")
-CONTAINER_ID: Final = re.compile(
-    r"container_(?:e(?P<epoch>\d+)_)?(?P<cluster>\d+)_(?P<app>\d+)_(?P<attempt>\d+)_(?P<number>\d+)"
-)
 
 
 def read_nodes(answer: dict[str, Any], where: str) -> dict[str, NodeSeen]:
@@ -55,7 +53,7 @@ def read_containers(answer: dict[str, Any], app: AppSeen, where: str) -> dict[st
 def read_container_starts(answer: dict[str, Any], app: AppSeen, where: str) -> dict[str, int]:
     """When each container of an attempt was allocated, by the RM's clock."""
     with Reading(f"{where}: containers of {app.id}"):
-        return {text(row["containerId"]): whole(row["startedTime"]) for row in _container_rows(answer)}
+        return {container_name(row["containerId"])[0]: whole(row["startedTime"]) for row in _container_rows(answer)}
 
 
 def read_queues(answer: dict[str, Any], where: str) -> tuple[QueueSeen, ...]:
@@ -134,7 +132,7 @@ def _node(row: Any) -> NodeSeen:
         _size(row["totalResource"]) if row.get("totalResource") else (allocated[0] + free[0], allocated[1] + free[1])
     )
     return NodeSeen(
-        id=text(row["id"]),
+        id=node_id(row["id"]),
         host=text(row["nodeHostName"]),
         rack=text(row.get("rack", "")),
         state=text(row["state"]),
@@ -169,7 +167,7 @@ def _app(row: Any) -> AppSeen:
             if whole(request["numContainers"]) > 0:
                 ids.setdefault(kind, set()).add(int(request.get("allocationRequestId", NO_ALLOCATION_ID)))
     return AppSeen(
-        id=text(row["id"]),
+        id=application_id(row["id"]),
         queue=text(row["queue"]),
         user=text(row["user"]),
         running=row["state"] == "RUNNING",
@@ -190,16 +188,8 @@ def _app(row: Any) -> AppSeen:
 def _attempt(row: Any, am: re.Match[str] | None) -> str:
     """The current attempt: as given or, where it is left out, from the AM's container."""
     if row.get("currentAppAttemptId"):
-        return text(row["currentAppAttemptId"])
+        return attempt_id(row["currentAppAttemptId"])
     return f"appattempt_{am['cluster']}_{int(am['app']):04d}_{int(am['attempt']):06d}" if am else ""
-
-
-def container_name(value: Any) -> re.Match[str]:
-    """The parts of a container's id."""
-    name = CONTAINER_ID.fullmatch(text(value))
-    if not name:
-        raise ValueError(f"{value!r} is no container id")
-    return name
 
 
 def is_am(name: re.Match[str], app: AppSeen) -> bool:
@@ -216,7 +206,7 @@ def _container(row: Any, app: AppSeen) -> ContainerSeen:
     return ContainerSeen(
         id=name[0],
         app=app.id,
-        node=text(row["assignedNodeId"]),
+        node=node_id(row["assignedNodeId"]),
         priority=whole(row["priority"]),
         size=(whole(row["allocatedMB"]), whole(row["allocatedVCores"]) * MILLI),
         is_am=is_am(name, app),

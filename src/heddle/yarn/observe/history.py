@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from heddle.model.errors import BadInput
 from heddle.model.resources import MILLI
+from heddle.yarn.live.addresses import with_port
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.ids import task_id
 from heddle.yarn.live.rm_answers import Reading, rows_under, text, whole
 from heddle.yarn.live.things_seen import Size
 from heddle.yarn.live.wire import YarnError
@@ -105,7 +106,7 @@ class History:
             tasks = rows_under(self._client.get(f"{job}/tasks"), "tasks", "task")
             for task in tasks:
                 yield None
-                answer = self._client.get(f"{job}/tasks/{quote(text(task['id']))}/attempts")
+                answer = self._client.get(f"{job}/tasks/{task_id(task['id'])}/attempts")
                 attempts += [_attempt(row) for row in rows_under(answer, "taskAttempts", "taskAttempt")]
             yield None
             counters = _counters(self._client.get(f"{job}/counters"))
@@ -118,13 +119,7 @@ class History:
 
 def history_address(given: str) -> str:
     """With the port that history servers have unless told otherwise."""
-    parts = urlsplit(given if "//" in given else f"http://{given}")
-    try:
-        if parts.port is not None or not parts.hostname:
-            return given
-    except ValueError as error:
-        raise BadInput.of("--history", f"{given!r} is no address ({error})") from None
-    return f"{parts.scheme}://{parts.netloc}:{TLS if parts.scheme == 'https' else PLAIN}"
+    return with_port(given, "--history", PLAIN, TLS)
 
 
 def _masters(answer: dict[str, Any], ended_ms: int) -> Iterator[AttemptTold]:

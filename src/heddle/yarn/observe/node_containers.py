@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from heddle.model.resources import MILLI
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.ids import container_name
 from heddle.yarn.live.nodemanagers import TIMEOUT_S
-from heddle.yarn.live.rm_answers import Reading, container_name, is_am, rows_under, whole
+from heddle.yarn.live.rm_answers import Reading, is_am, rows_under, whole
 from heddle.yarn.live.things_seen import AppSeen, ContainerSeen, NodeSeen
 from heddle.yarn.live.wire import YarnError
 

@@ -16,6 +16,7 @@ from dataclasses import asdict, replace
 from typing import Any, Final
 
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.ids import application_id
 from heddle.yarn.live.rm_answers import (
     ENDED_STATES,
     Reading,
@@ -211,8 +212,8 @@ def _lives(answer: Mapping[str, Any], where: str) -> dict[str, AppLife]:
 def _life(row: Mapping[str, Any]) -> AppLife:
     over = whole(row["finishedTime"]) > 0
     return AppLife(
-        id=text(row["id"]), name=text(row["name"]), kind=text(row.get("applicationType", "")), queue=text(row["queue"]),
-        user=text(row["user"]), submitted_at_ms=whole(row["startedTime"]),
+        id=application_id(row["id"]), name=text(row["name"]), kind=text(row.get("applicationType", "")),
+        queue=text(row["queue"]), user=text(row["user"]), submitted_at_ms=whole(row["startedTime"]),
         launched_at_ms=whole(row.get("launchTime") or 0) or None,
         ended_at_ms=whole(row["finishedTime"]) if over else None, final_status=text(row["finalStatus"]),
         memory_mb_seconds=whole(row["memorySeconds"]) if over else None,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.ids import application_id, application_of_job
 from heddle.yarn.live.rm_answers import Reading, rows_under, text, whole
 from heddle.yarn.observe.history import MAPREDUCE, ROOT
 from heddle.yarn.observe.observer import ENDED, UNWANTED
@@ -96,7 +97,7 @@ def _first(most: int, answers: Iterable[list[Outline]]) -> list[Outline]:
 def outline_of(row: Any) -> Outline:
     """Of an application as the ResourceManager shows it; one that has not ended has its end at 0."""
     return Outline(
-        id=text(row["id"]), name=text(row["name"]), kind=text(row.get("applicationType") or ""),
+        id=application_id(row["id"]), name=text(row["name"]), kind=text(row.get("applicationType") or ""),
         queue=text(row["queue"]), user=text(row["user"]), submitted_at_ms=whole(row["startedTime"]),
         launched_at_ms=whole(row.get("launchTime") or 0) or None, ended_at_ms=whole(row["finishedTime"]),
         succeeded=row["finalStatus"] == "SUCCEEDED", memory_mb_s=whole(row["memorySeconds"]),
@@ -113,7 +114,7 @@ def _why_failed(row: Any) -> str:
 def _of_job(row: Any) -> Outline:
     submitted_ms = whole(row.get("submitTime") or row["startTime"])
     return Outline(
-        id=text(row["id"]).replace("job", "application", 1), name=text(row["name"]), kind=MAPREDUCE,
+        id=application_of_job(row["id"]), name=text(row["name"]), kind=MAPREDUCE,
         queue=text(row["queue"]), user=text(row["user"]), submitted_at_ms=submitted_ms,
         launched_at_ms=whole(row["startTime"]) or None, ended_at_ms=whole(row["finishTime"]),
         succeeded=row["state"] == "SUCCEEDED", maps=whole(row["mapsTotal"]), reduces=whole(row["reducesTotal"]),

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from heddle.model.errors import RunRefused
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.ids import container_name
 from heddle.yarn.live.rm_answers import Reading, number, read_nodes, text
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.observe.journal import Journal
@@ -173,7 +174,7 @@ def reports_of(worker: Worker) -> list[Reported]:
             beans: list[dict[str, Any]] = answer["beans"]
             return [
                 Reported(
-                    container=text(bean["name"]).removeprefix(NAME),
+                    container=container_name(text(bean["name"]).removeprefix(NAME))[0],
                     memory_mb=number(bean["PMemUsageMBsAvgMBs"]),
                     cpu_percent=number(bean["PCpuUsagePercentAvgPercents"]),
                 )

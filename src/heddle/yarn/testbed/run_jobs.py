@@ -208,7 +208,7 @@ class _Running:
     def _why(self, run: JobRun, app: dict[str, Any]) -> str:
         told = str(app.get("diagnostics", "")).strip()
         cluster = self._workplace.cluster
-        cause = cause_of_failure(cluster, app["id"]) if run.kind == "spark" and cluster is not None else None
+        cause = cause_of_failure(cluster, run.app_id) if run.app_id and run.kind == "spark" and cluster else None
         return f"{cause}; {told}" if cause else told
 
     def age_s(self) -> float:

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from heddle.yarn.live.bridge.endpoint import BridgeEndpoint
-from heddle.yarn.live.rm_answers import text, whole
+from heddle.yarn.live.ids import application_id
+from heddle.yarn.live.rm_answers import whole
 from heddle.yarn.live.things_seen import Size
 from heddle.yarn.live.wire import YarnError
 
@@ -84,4 +85,6 @@ class Listening:
 
 def _new(row: dict[str, Any]) -> NewRequest:
     size = whole(row["memory_mb"]), whole(row["millicores"])
-    return NewRequest(text(row["app"]), whole(row["priority"]), int(row["allocation"]), size, whole(row["containers"]))
+    return NewRequest(
+        application_id(row["app"]), whole(row["priority"]), int(row["allocation"]), size, whole(row["containers"])
+    )
