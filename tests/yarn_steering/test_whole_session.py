@@ -13,6 +13,7 @@ from heddle.model.errors import RunRefused
 from heddle.policy.parse import parse_policy
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.controller import Settings
+from heddle.yarn.live.pace import Pace
 from heddle.yarn.live.steering.desk import Desk
 from heddle.yarn.live.steering.session import Session, Terms, restore
 from heddle.yarn.live.steering.watchdog import watchdog_lives
@@ -292,3 +293,21 @@ def test_a_second_controller_is_refused(world: FakeWorld) -> None:
         at_work(world, [], "second"),
     ):
         pass
+
+
+def test_a_watchdog_asks_at_a_pace(world: FakeWorld, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    paces: list[Pace] = []
+    really = Pace.turn
+
+    def turn(pace: Pace, *, waits: bool = True) -> None:
+        paces.append(pace)
+        really(pace, waits=waits)
+
+    opened = ExitStack()
+    step(world, opened.enter_context(at_work(world, [])))
+    kill(world, opened)
+    monkeypatch.setattr(Pace, "turn", turn)
+    world.pass_s(5)
+    assert as_found(cluster)
+    assert len(paces) > 1
+    assert len(set(paces)) == 1, "one for all that it asks"

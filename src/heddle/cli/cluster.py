@@ -90,6 +90,7 @@ def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Clu
     from heddle.traces.cluster_import.scheduler_xml import read_queues_xml
     from heddle.traces.clusters import load_cluster
     from heddle.yarn.live.client import RmClient
+    from heddle.yarn.live.pace import Pace
     from heddle.yarn.observe.cluster_import import nodes_of, of_nodes, queues_of
 
     if (rm is None) == (nodes is None):
@@ -101,7 +102,7 @@ def _imported(file: Path | None, rm: str | None, nodes: str | None) -> tuple[Clu
         raise BadInput.of(str(file), "no such file")
     left: list[Left] = []
     if rm is not None:
-        with RmClient(rm) as client:
+        with RmClient(rm, pace=Pace()) as client:
             found, resources, untold = nodes_of(client)
             left += untold.found
             imported = queues_of(client) if file is None else None

@@ -6,11 +6,10 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from heddle.cli.yarn_cluster import client_of
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from heddle.yarn.live.client import RmClient
     from heddle.yarn.live.steering.between_steps import BetweenSteps
     from heddle.yarn.live.steering.session import Session
 
@@ -26,7 +25,7 @@ class Sleeping:
 
 
 @contextmanager
-def pausing(rm: str | None, name: str | None, session: Session, bridge: bool) -> Iterator[Sleeping | BetweenSteps]:
+def pausing(client: RmClient, session: Session, bridge: bool) -> Iterator[Sleeping | BetweenSteps]:
     """With the bridge, requests that come meanwhile are named."""
     if not bridge:
         yield Sleeping()
@@ -35,7 +34,7 @@ def pausing(rm: str | None, name: str | None, session: Session, bridge: bool) ->
     from heddle.yarn.live.bridge.listening import POLL_S, Listening
     from heddle.yarn.live.steering.between_steps import BetweenSteps
 
-    with client_of(rm, name, timeout_s=2 * POLL_S) as client:
-        listening = Listening(BridgeEndpoint(client))
+    with client.beside(2 * POLL_S) as waiting:
+        listening = Listening(BridgeEndpoint(waiting))
         with listening.at_work():
             yield BetweenSteps(session, listening, time)

@@ -47,8 +47,9 @@ def address_of(rm: str | None, name: str | None) -> str:
 
 
 def client_of(
-    rm: str | None, name: str | None, timeout_s: float = 10.0, max_calls_per_s: int | None = None
+    rm: str | None, name: str | None, timeout_s: float = 10.0, max_calls_per_s: int | None = MAX_CALLS
 ) -> RmClient:
+    """`max_calls_per_s`: None: no limit, for a cluster of our own."""
     from heddle.yarn.live.client import RmClient
     from heddle.yarn.live.pace import Pace
 

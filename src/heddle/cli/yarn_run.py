@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heddle.cli.output import DONE, FAILED, Json, print_json, print_tables, say, table
-from heddle.cli.yarn_cluster import Name, Rm, client_of, interruptible
+from heddle.cli.yarn_cluster import MAX_CALLS, Name, Rm, client_of, interruptible
 from heddle.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def workplace_of(rm: str | None, name: str | None, staging: Path | None) -> Iter
     from heddle.yarn.testbed.replay.master_jar import master_jar
     from heddle.yarn.testbed.run_jobs import Workplace
 
-    with client_of(rm, name) as client:
+    with client_of(rm, name, max_calls_per_s=None if rm is None else MAX_CALLS) as client:
         if rm is not None:
             if staging is None:
                 raise BadInput.of("--staging", "with --rm, name a folder that all nodes see under the same path")

@@ -178,7 +178,8 @@ def steer(
         raise BadInput.of("--record-mb", "needs --record")
     chosen = parse_policy(policy)
     to_choose = wanted(choose, candidate, choose_every, horizon, rest, journal, yes)
-    with client_of(rm, name, max_calls_per_s=max_calls_per_s) as client:
+    calls_per_s = max_calls_per_s if to_choose is None else max(1, max_calls_per_s // 2)  # two processes then ask
+    with client_of(rm, name, max_calls_per_s=calls_per_s) as client:
         desk = desk_of(client.address)
         if pause or resume:
             if pause and resume:
@@ -234,12 +235,12 @@ def steer(
             session = Session(client, chosen, settings, desk, terms, teller.say, bridge, others, known)
             with (
                 choosing_beside(
-                    to_choose, policies, address_of(rm, name), terms.user, max_calls_per_s, young_ms, desk,
+                    to_choose, policies, address_of(rm, name), terms.user, calls_per_s, young_ms, desk,
                     mode == "shadow", teller.say,
                 ) as beside,
                 showing.at_work(teller.say),
                 session.at_work(),
-                pausing(rm, name, session, bridge is not None) as until_next,
+                pausing(client, session, bridge is not None) as until_next,
             ):  # fmt: skip
                 teller.begin(about)
                 began_s = time.monotonic()

@@ -167,6 +167,7 @@ def observe(
 def _history_client(history: str | None, rm: str | None, name: str | None) -> Iterator[RmClient | None]:
     """Talks to the history server; None with an --rm of which only that is known."""
     from heddle.yarn.live.client import RmClient
+    from heddle.yarn.live.pace import Pace
     from heddle.yarn.observe.history import TIMEOUT_S, history_address
     from heddle.yarn.testbed.local.cluster import find_cluster
 
@@ -175,7 +176,7 @@ def _history_client(history: str | None, rm: str | None, name: str | None) -> It
         yield None
         return
     address = find_cluster(name or "local").layout.history if history is None else history_address(history)
-    with RmClient(address, timeout_s=TIMEOUT_S, user=getpass.getuser()) as client:
+    with RmClient(address, timeout_s=TIMEOUT_S, user=getpass.getuser(), pace=Pace()) as client:
         yield client
 
 

@@ -95,6 +95,7 @@ def twin(
     from heddle.model.errors import HeddleError
     from heddle.twin.living import Living
     from heddle.yarn.live.client import RmClient
+    from heddle.yarn.live.pace import Pace
     from heddle.yarn.observe.history import TIMEOUT_S, History, history_address
 
     if score:
@@ -106,7 +107,7 @@ def twin(
         folder, client, observer = opened.enter_context(_observing(rm, name, journal, max_calls_per_s))
         told_past = None
         if history is not None:
-            server = opened.enter_context(RmClient(history_address(history), timeout_s=TIMEOUT_S))
+            server = opened.enter_context(RmClient(history_address(history), timeout_s=TIMEOUT_S, pace=Pace()))
             told_past = History(server, observer.journal, observer.seen)
         living = Living(client, observer, folder, conf)
         told = opened.enter_context(until_told())

@@ -12,7 +12,8 @@ from urllib.parse import quote, urlencode
 from xml.sax.saxutils import escape
 
 from heddle.model.nested_text import from_json
-from heddle.yarn.live.connection import HttpConnection
+from heddle.yarn.live.connection import BYTES, Answer, HttpConnection
+from heddle.yarn.live.ids import application_id
 from heddle.yarn.live.pace import Pace
 from heddle.yarn.live.rm_answers import Reading, rows_under, text
 from heddle.yarn.live.wire import EXCERPT, Connect, Wire, YarnError
@@ -49,6 +50,11 @@ class RmClient:
         """A client of another daemon, reached in the same way, as nobody in particular."""
         return RmClient(address, timeout_s=timeout_s, connect=self._connect)
 
+    def beside(self, timeout_s: float) -> RmClient:
+        """One for another thread: of the same daemon, by the same pace."""
+        address, connect = self.address, self._connect
+        return RmClient(address, timeout_s=timeout_s, user=self._user, connect=connect, pace=self.pace)
+
     @property
     def address(self) -> str:
         """What it was told, put in order."""
@@ -73,6 +79,10 @@ class RmClient:
         if not isinstance(answer, list):
             raise YarnError(url, f"not a JSON list: {str(answer)[:EXCERPT]!r}", OK)
         return answer
+
+    def get_bytes(self, path: str, **query: str) -> bytes:
+        """As get(), of a page that answers with a file."""
+        return self._exchange("GET", path, query=query, root="", accept=BYTES)[1].data
 
     def nodes(self) -> dict[str, Any]:
         """Nodes that the RM counts as part of the cluster; lost ones are not in it."""
@@ -141,9 +151,8 @@ class RmClient:
     def new_application(self) -> str:
         """The id under which an application can be submitted."""
         answer = self._call("POST", "/apps/new-application")
-        if not isinstance(answer.get("application-id"), str):
-            raise YarnError(f"{self.address}{ROOT}/apps/new-application", f"no application-id in the answer {answer}")
-        return str(answer["application-id"])
+        with Reading(f"{self.address}{ROOT}/apps/new-application"):
+            return application_id(answer["application-id"])
 
     def submit(self, application: dict[str, Any]) -> None:
         """Submits an application; the RM goes on to answer before it runs."""
@@ -177,7 +186,18 @@ class RmClient:
             raise YarnError(url, f"not a JSON object: {str(answer)[:EXCERPT]!r}", OK)
         return answer
 
-    def _answer(
+    def _answer(self, method: str, path: str, *, empty_answer: bool = False, **asked: Any) -> tuple[str, Any]:
+        """The URL that answered, and what it said."""
+        url, answer = self._exchange(method, path, **asked)
+        # What is told in XML is answered by a sentence.
+        if asked.get("xml") is not None or (empty_answer and not answer.text):
+            return url, {}
+        try:
+            return url, from_json(answer.text)
+        except ValueError:
+            raise YarnError(url, f"not JSON: {answer.text[:EXCERPT]!r}", OK, answer.text) from None
+
+    def _exchange(
         self,
         method: str,
         path: str,
@@ -188,12 +208,11 @@ class RmClient:
         text: str | None = None,
         headers: dict[str, str] | None = None,
         root: str = ROOT,
-        empty_answer: bool = False,
-    ) -> tuple[str, Any]:
-        """The URL that answered, and what it said."""
+        accept: str = "application/json",
+    ) -> tuple[str, Answer]:
         asked = {**(query or {}), **({"user.name": self._user} if self._user else {})}
         target = root + path + (f"?{urlencode(asked, safe=',')}" if asked else "")
-        headers = {"Accept": "application/json", **(headers or {})}
+        headers = {"Accept": accept, **(headers or {})}
         if body is not None:
             headers["Content-Type"] = "application/json"
         if xml is not None:
@@ -203,10 +222,4 @@ class RmClient:
         sent = json.dumps(body) if body is not None else xml if xml is not None else text
         if self.pace is not None:
             self.pace.turn(waits=method == "GET")
-        url, answered = self._wire.exchange(method, target, sent, headers)
-        if xml is not None or (empty_answer and not answered):  # what is told in XML is answered by a sentence
-            return url, {}
-        try:
-            return url, from_json(answered)
-        except ValueError:
-            raise YarnError(url, f"not JSON: {answered[:EXCERPT]!r}", OK, answered) from None
+        return self._wire.exchange(method, target, sent, headers)

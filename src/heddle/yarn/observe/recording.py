@@ -14,6 +14,7 @@ from heddle.model.whole_files import write_whole
 from heddle.record.files import cluster_beside_record, write_record
 from heddle.traces.clusters import dump_cluster
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.pace import Pace
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.observe.cluster_import import live_cluster
 from heddle.yarn.observe.history import TIMEOUT_S, History
@@ -102,7 +103,7 @@ def recording(
     """A recording whose journals last as long as it does."""
     with ExitStack() as opened:
         scratch = Path(opened.enter_context(TemporaryDirectory()))
-        server = None if history is None else opened.enter_context(RmClient(history, timeout_s=TIMEOUT_S))
+        server = None if history is None else opened.enter_context(RmClient(history, timeout_s=TIMEOUT_S, pace=Pace()))
         made = Recording(client, scratch, say, own_machine=own_machine, history=server)
         opened.callback(made.close)
         yield made

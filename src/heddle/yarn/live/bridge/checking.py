@@ -9,6 +9,7 @@ from heddle.model.errors import RunRefused
 from heddle.yarn.live.bridge.endpoint import BridgeEndpoint, BridgeState
 from heddle.yarn.live.bridge.leaves import ORDERING, bridged_leaves
 from heddle.yarn.live.client import RmClient
+from heddle.yarn.live.pace import Pace
 from heddle.yarn.live.wire import YarnError
 
 STORE: Final = "yarn.scheduler.configuration.store.class"
@@ -103,7 +104,7 @@ def addresses(client: RmClient) -> list[str]:
 
 
 def _seen(address: str, user: str | None, timeout_s: float) -> RmSeen:
-    with RmClient(address, timeout_s=timeout_s, user=user) as client:
+    with RmClient(address, timeout_s=timeout_s, user=user, pace=Pace()) as client:
         try:
             return RmSeen(address, BridgeEndpoint(client).state(standby=True))
         except YarnError as error:

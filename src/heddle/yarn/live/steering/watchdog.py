@@ -22,6 +22,7 @@ from heddle.yarn.live.applying.rm_knobs import RmKnobs
 from heddle.yarn.live.applying.standing import Standing
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.files import OutOfFiles, refused
+from heddle.yarn.live.pace import Pace
 from heddle.yarn.live.steering.desk import Baseline, Desk
 from heddle.yarn.live.steering.left_behind import put_back_left
 
@@ -79,6 +80,7 @@ class Watchdog:
 
     def __init__(self, desk: Desk, lease_s: float) -> None:
         self._desk, self._lease_s = desk, lease_s
+        self._pace = Pace(clock=desk.world.clock)
         self._away_since_s: float | None = None
         self._back: Baseline | None = None  # all of it was put back, and the disk did not let us say so
         self._resized_s = -inf  # when we last gave a node its size back
@@ -126,7 +128,7 @@ class Watchdog:
             return self._noted(baseline, Standing())
         rm, user, world = baseline.rm, baseline.user, desk.world
         try:
-            with RmClient(rm, timeout_s=TIMEOUT_S, user=user, connect=world.connect) as client:
+            with RmClient(rm, timeout_s=TIMEOUT_S, user=user, connect=world.connect, pace=self._pace) as client:
                 done = put_back_left(_UnlessSteered(client, unless), baseline.ownership(), world.clock, self._say)
             _stop(unless)
         except HeddleError as error:
