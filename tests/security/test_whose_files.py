@@ -2,21 +2,30 @@
 
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
 
+from dashboard.showing_up import controller
 from heddle.cli.main import run
+from heddle.dashboard.controls import PAUSE, ask
 from heddle.model import code_folders
 from heddle.model.access import make_folders
 from heddle.model.errors import BadInput, RunRefused
 from heddle.model.whole_files import write_whole
+from heddle.tune.journal import TRIALS
+from heddle.tune.journal import Journal as Trials
+from heddle.tune.trial import Tried
 from heddle.yarn.live.bridge.endpoint import read_secret
 from heddle.yarn.live.files import DISK
 from heddle.yarn.live.private_folders import private_folder, state_folder
-from heddle.yarn.live.steering.desk import desk_of
+from heddle.yarn.live.steering.desk import Desk, desk_of
+from heddle.yarn.live.steering.watchdog import start_watchdog
+from heddle.yarn.live.world import OwnProcesses
 from heddle.yarn.observe.journal import Journal
 from heddle.yarn.testbed.bridge.settings import SECRET_NAME, lay_out
+from yarn_steering.watching import wait_for
 
 SOMEBODY_ELSE = 54_321
 
@@ -91,6 +100,40 @@ def test_links_are_not_followed_by_what_steering_writes(tmp_path: Path) -> None:
     with pytest.raises(RunRefused, match="symbolic link"):
         Journal(link)
     assert precious.read_text() == "precious"
+
+
+def test_links_are_not_followed_by_what_appends_or_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    precious, desk = tmp_path / "precious", Desk(tmp_path / "desk")
+    precious.write_text("precious")
+    desk.folder.mkdir()
+    (desk.folder / "actions.log").symlink_to(precious)
+    with controller(desk) as running, pytest.raises(RunRefused, match="symbolic link"):
+        ask(desk, PAUSE, running.name, "here")
+    assert not desk.paused, "what cannot be logged is not done"
+
+    (desk.folder / "watchdog.log").symlink_to(precious)
+    with pytest.raises(RunRefused, match=r"no watchdog can be started .*symbolic link"):
+        start_watchdog(desk, 5)
+
+    trials = Trials(tmp_path / "trials")
+    (tmp_path / "trials" / TRIALS).symlink_to(precious)
+    with pytest.raises(BadInput, match="symbolic link"):
+        trials.put([Tried("key", stalled=False, failed_jobs=0, values=())])
+
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    make_folders(code_folders.engine_folder(), 0o755)
+    (code_folders.engine_folder() / "compiling").symlink_to(precious)
+    with pytest.raises(RunRefused, match="symbolic link"), code_folders.compiling_alone():
+        pass
+    assert precious.read_text() == "precious"
+
+
+def test_what_a_watchdog_says_goes_to_its_log(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("before\n")
+    OwnProcesses().start([sys.executable, "-c", "import sys; print('one'); print('two', file=sys.stderr)"], log)
+    wait_for(lambda: len(log.read_text().split()) == 3, within_s=60)
+    assert set(log.read_text().split()) == {"before", "one", "two"}
 
 
 def test_a_link_where_a_file_is_being_written_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from heddle.model.access import opened_to_append
 from heddle.model.errors import HeddleError, RunRefused
 from heddle.yarn.live.steering.desk import Desk
 from heddle.yarn.live.steering.showing import shown_on
@@ -87,7 +88,7 @@ _CALLS: Final[dict[str, Callable[[Desk, str], None]]] = {
 
 def _note(desk: Desk, line: dict[str, Any]) -> None:
     """Before it is asked: what cannot be logged is not done."""
-    with (desk.folder / "actions.log").open("a") as log:
+    with os.fdopen(opened_to_append(desk.folder / "actions.log"), "a") as log:
         log.write(json.dumps({**line, "user": getpass.getuser()}) + "\n")
 
 

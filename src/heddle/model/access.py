@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import suppress
@@ -23,6 +24,21 @@ def why_not_ours(path: Path) -> str | None:
     if found.st_mode & stat.S_IWOTH:
         return "is writable by everyone"
     return None
+
+
+def opened(path: Path, how: int, mode: int = 0o644) -> int:
+    """As os.open(), but never through a link, which somebody else may have put there: what it leads to would be
+    overwritten."""
+    try:
+        return os.open(path, how | os.O_NOFOLLOW, mode)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(error.errno, "it is a symbolic link, which heddle does not follow", str(path)) from None
+        raise
+
+
+def opened_to_append(path: Path, mode: int = 0o644) -> int:
+    return opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, mode)
 
 
 def read_by_others(path: Path) -> bool:

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from heddle.model.access import make_folders, why_not_ours
+from heddle.model.access import make_folders, opened, why_not_ours
 from heddle.model.errors import RunRefused
 from heddle.model.numba_version import installed
 from heddle.model.own_sources import source_digest
@@ -67,7 +67,7 @@ def compiling_alone() -> Iterator[None]:
     """One process compiles the engine while others wait here; then they find it in the cache."""
     try:
         make_folders(engine_folder(), FOLDER_MODE)
-        lock = (engine_folder() / _LOCK).open("w")
+        lock = os.fdopen(opened(engine_folder() / _LOCK, os.O_WRONLY | os.O_CREAT), "w")
     except OSError as error:
         raise cannot_be_written(cache_folder(), error) from error
     with lock:

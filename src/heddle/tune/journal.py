@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from heddle.model.access import opened_to_append
 from heddle.model.nested_text import from_json
 from heddle.model.whole_files import or_bad_input
 from heddle.tune.trial import Tried
@@ -49,7 +50,7 @@ class Journal:
         if self._file is None or not new:
             return
         lines = "".join(f"{json.dumps(one.as_json())}\n" for one in new)
-        with or_bad_input(self._file), self._file.open("a") as out:
+        with or_bad_input(self._file), os.fdopen(opened_to_append(self._file, 0o666), "a") as out:
             out.write(("\n" if self._ends_torn else "") + lines)
             out.flush()
             os.fsync(out.fileno())

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final, Protocol
 
+from heddle.model.access import opened
 from heddle.model.errors import RunRefused
 from heddle.model.whole_files import whole_file
 
@@ -78,14 +79,14 @@ class Disk:
 
     def overwrite(self, path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = _opened(path, os.O_CREAT | os.O_WRONLY)
+        file = opened(path, os.O_CREAT | os.O_WRONLY)
         try:
             os.pwrite(file, data, 0)
         finally:
             os.close(file)
 
     def extend(self, path: Path, at: int, data: bytes) -> None:
-        with os.fdopen(_opened(path, os.O_RDWR), "r+b") as file:
+        with os.fdopen(opened(path, os.O_RDWR), "r+b") as file:
             file.seek(at)
             file.truncate()
             file.write(data)
@@ -110,23 +111,13 @@ def _opened_to_lock(path: Path) -> int:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            return _opened(path, os.O_CREAT | os.O_RDWR)
+            return opened(path, os.O_CREAT | os.O_RDWR)
         except OSError as error:
             if error.errno != errno.EROFS:
                 raise
-            return _opened(path, os.O_RDONLY)
+            return opened(path, os.O_RDONLY)
     except OSError as error:
         raise refused(path, "cannot be locked ({})", error) from None
-
-
-def _opened(path: Path, how: int) -> int:
-    """Never through a link, which somebody else may have put there: what it leads to would be overwritten."""
-    try:
-        return os.open(path, how | os.O_NOFOLLOW, 0o644)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise OSError(error.errno, "it is a symbolic link, which heddle does not follow", str(path)) from None
-        raise
 
 
 DISK: Final = Disk()

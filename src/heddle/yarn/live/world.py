@@ -5,6 +5,7 @@ All of it is an argument, so that a simulated world can drive the very same code
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from heddle.model.access import opened_to_append
 from heddle.yarn.live.connection import HttpConnection
 from heddle.yarn.live.files import DISK, Files
 from heddle.yarn.live.wire import Connect
@@ -35,7 +37,12 @@ class OwnProcesses:
 
     def start(self, command: Sequence[str], log: Path) -> None:
         # By way of a shell that ends at once, so that nobody waits for it and no signal for us reaches it.
-        subprocess.run(["sh", "-c", '"$@" </dev/null >>"$0" 2>&1 &', log, *command], start_new_session=True, check=True)
+        said = opened_to_append(log)
+        try:
+            through_shell = ["sh", "-c", '"$@" </dev/null &', "sh", *command]
+            subprocess.run(through_shell, stdout=said, stderr=said, start_new_session=True, check=True)
+        finally:
+            os.close(said)
 
 
 @dataclass(frozen=True)
