@@ -31,6 +31,8 @@ R = TypeVar("R")
 
 FOUND_WITHIN_S: Final = 15.0  # a scheduler that is there, and its first worker
 BACK_WITHIN_S: Final = 600.0  # one that was there
+_LOOPBACK: Final = "127.0.0.1"
+_PAGE: Final = f"{_LOOPBACK}:8787"
 _COUNT_EVERY_S: Final = 2.0  # workers come and go
 
 
@@ -201,4 +203,6 @@ def _on_this_machine(rest: str) -> LocalCluster:
         raise BadInput.of("--on", f"dask:{rest}: say dask://scheduler:8786, dask, or how many workers, as in dask:2")
     with interrupts_ignored(), warnings.catch_warnings():  # workers inherit this: after Ctrl-C this process decides
         warnings.simplefilter("ignore")  # another dashboard has the usual port: then it is one that is free
-        return LocalCluster(n_workers=int(rest or os.cpu_count() or 1), threads_per_worker=1, silence_logs=50)
+        workers = int(rest or os.cpu_count() or 1)
+        # Its dashboard asks for no password, and Dask itself would offer it to the whole network.
+        return LocalCluster(workers, threads_per_worker=1, silence_logs=50, host=_LOOPBACK, dashboard_address=_PAGE)

@@ -111,6 +111,7 @@ class SparkEngine:
         if conf.get("spark.master", "local[*]").startswith("local"):
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # on YARN it is the operator who knows
             conf.setIfMissing("spark.master", "local[*]")
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else its page, without a password, is for everybody
         try:
             with interrupts_ignored():  # inherited: after Ctrl-C this process decides
                 context = SparkContext(conf=conf)
