@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 import base64
+import itertools
+import json
+import re
+import secrets
+import signal
 import sys
 import traceback
 import types
+import urllib.request
 from collections.abc import Iterator, Sequence
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from heddle.cli.main import run
-from heddle.yarn.live.bridge.endpoint import BridgeEndpoint
+from heddle.yarn.live.bridge.endpoint import PATH, BridgeEndpoint
+from heddle.yarn.live.bridge.leaves import ORDERING
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.live.connection import HttpConnection
 from heddle.yarn.live.steering.session import Session
 from heddle.yarn.live.wire import YarnError
 from heddle.yarn.live.world import OwnProcesses
+from heddle.yarn.observe.observer import Observer
 from yarn_live.fake_rm import FakeRm
 
 TICKET = b"ticket-nobody-may-see"
 COOKIE = "signed-cookie-nobody-may-see"
 SECRET = "bridge-secret-nobody-may-see-0123456789"
-SECRETS = (base64.b64encode(TICKET).decode(), TICKET.decode(), COOKIE, SECRET)
+TOKEN = "dashboard-token-nobody-may-see"
+SECRETS = (TICKET.decode(), COOKIE, SECRET, TOKEN)
+QUOTED = "HTTP 500: Invalid signed text: ***"
+LINK = re.compile(rf"dashboard at (http://127\.0\.0\.1:\d+)/#token={TOKEN}$", re.MULTILINE)
+STEPS, NEVER = 12, 10**9
+BRIDGE = {
+    "bridge": 1, "build": "here", "instance": "x", "active": True, "needs_secret": True, "last_version": 4,
+    "table": None, "off": "",
+}  # fmt: skip
 
 
 class Quoting(FakeRm):
@@ -33,7 +50,7 @@ class Quoting(FakeRm):
 
     def __init__(self) -> None:
         super().__init__()
-        self.fails_every = 7
+        self.fails_every = NEVER
         self._asked = 0
         rm = self
         plain: Any = self._server.RequestHandlerClass
@@ -85,55 +102,150 @@ def rm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Quoting]:
         yield rm
 
 
-def written(folder: Path) -> str:
-    return "".join(path.read_bytes().decode("utf-8", "replace") for path in folder.rglob("*") if path.is_file())
+class Told:
+    """All that a command has said, written, served and started, to be searched for secrets."""
+
+    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
+        self.elsewhere = ""  # beside what is on the screen and in files
+        self._folder, self._capture = folder, capture
+        self._said = ""
+
+    def said(self) -> str:
+        out, err = self._capture.readouterr()
+        self._said += out + err
+        return self._said
+
+    def written(self, *names: str) -> str:
+        """The text of every file with its name; those of these names are there, and not empty."""
+        files = [path for path in self._folder.rglob("*") if path.is_file()]
+        found = {str(path.relative_to(self._folder)): _text_of(path) for path in files}
+        for name in names:
+            assert found.get(name), f"{name} is not among {sorted(found)}"
+        return "".join(f"{name}\n{text}\n" for name, text in found.items())
+
+    def has_no_secret(self, *names: str) -> None:
+        """And `names` were written."""
+        # The one place of the token: the link that its owner needs.
+        said = LINK.sub("", self.said())
+        everything = said + self.elsewhere + self.written(*names)
+        assert QUOTED in everything  # it was sent and quoted, and so had to be taken out
+        for secret in SECRETS:
+            for form in (secret, base64.b64encode(secret.encode()).decode()):
+                assert form not in everything
 
 
-def test_nothing_that_is_told_has_a_secret_in_it(
-    rm: Quoting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "keys").mkdir()
-    secret = tmp_path / "keys" / "secret"
-    secret.write_text(SECRET)
-    secret.chmod(0o600)
-    started: list[str] = []
+def _text_of(path: Path) -> str:
+    """Parquet packs its values: a search through its bytes would find nothing."""
+    if path.suffix == ".parquet":
+        return pl.read_parquet(path).write_ndjson()
+    return path.read_bytes().decode("utf-8", "replace")
+
+
+@pytest.fixture
+def told(rm: Quoting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Told:
+    made = Told(tmp_path, capfd)
+    original = OwnProcesses.start
 
     def start(self: OwnProcesses, command: Sequence[str], log: Path) -> None:
-        started.extend(command)
+        made.elsewhere += " ".join(command)
         original(self, command, log)
 
-    original = OwnProcesses.start
     monkeypatch.setattr(OwnProcesses, "start", start)
-    steering = ["yarn", "steer", "--rm", rm.address, "--bridge-secret", str(secret), "--policy", "usage-feedback"]
-    live = [*steering, "--mode", "live", "--accept-sizes", "--for", "3", "--every", "0.2", "--metrics-port", "0"]
-    rm.fails_every = 1000  # until it has begun
-    stepped = Session.step
+    monkeypatch.setattr(secrets, "token_urlsafe", lambda *_: TOKEN)
+    return made
+
+
+@pytest.fixture
+def steering(rm: Quoting, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The command, with the bridge's secret in the one file that may hold it, away from all that is searched."""
+    file = tmp_path_factory.mktemp("keys") / "secret"
+    file.write_text(SECRET)
+    file.chmod(0o600)
+    return ["yarn", "steer", "--rm", rm.address, "--bridge-secret", str(file)]
+
+
+def test_a_live_controller_with_its_pages(
+    rm: Quoting, told: Told, steering: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stepped, steps = Session.step, itertools.count(1)
+
+    def step(self: Session) -> Any:
+        rm.fails_every = 7  # until here it has begun
+        found = stepped(self)
+        if next(steps) >= STEPS:
+            told.elsewhere += told.written()  # of what is put back nothing will be left
+            told.elsewhere += pages_of(told.said())
+            rm.fails_every = NEVER
+            signal.raise_signal(signal.SIGINT)
+        return found
+
+    monkeypatch.setattr(Session, "step", step)
+    live = ["--policy", "usage-feedback", "--mode", "live", "--accept-sizes", "--every", "0.2", "--overcommit", "2"]
+    assert run([*steering, *live, "--metrics-port", "0", "--dashboard", "--record", "decisions.jsonl"]) == 0
+    assert "restored and verified" in told.said()
+    assert "heddle.yarn.live.steering.watchdog" in told.elsewhere
+    assert "live.json" in told.elsewhere
+    told.has_no_secret("decisions.jsonl")
+
+
+def pages_of(said: str) -> str:
+    """What monitors and browsers get of a controller that has said where its pages are."""
+    (metrics,), (link,) = re.findall(r"metrics at (\S+)", said), LINK.findall(said)
+    found = ""
+    for address in (metrics, f"{link}/", f"{link}/page/board.js", f"{link}/state"):
+        request = urllib.request.Request(address, headers={"Authorization": f"Bearer {TOKEN}"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            found += f"{answer.headers}{answer.read().decode()}"
+    for part in ("# TYPE heddle_", "<html", "function", '"nodes"'):
+        assert part in found
+    return found
+
+
+def test_a_controller_that_decides_for_the_bridge_and_dies_of_a_defect(
+    rm: Quoting, told: Told, steering: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rm.instead[PATH] = 200, json.dumps(BRIDGE)
+    rm.settings["yarn.scheduler.capacity.root.default.ordering-policy"] = ORDERING
+    stepped, steps = Session.step, itertools.count(1)
 
     def step(self: Session) -> Any:
         rm.fails_every = 7
+        if next(steps) >= STEPS:
+            raise RuntimeError("a defect")
         return stepped(self)
 
     monkeypatch.setattr(Session, "step", step)
-    run([*live, "--record", "decisions.jsonl"])
-    rm.fails_every = 5
-    run(["yarn", "observe", "seen", "--rm", rm.address, "--for", "1"])
-    run(["check", rm.address, "--report", "check.html", "--json"])
-    rm.fails_every = 1000
-
-    def dies(self: Session) -> None:
-        raise RuntimeError("a defect")
-
-    monkeypatch.setattr(Session, "step", dies)
     with pytest.raises(RuntimeError) as defect:
-        run(steering)
-    told = capfd.readouterr()
-    secret.unlink()
-    everything = told.out + told.err + written(tmp_path) + " ".join(started)
-    everything += "".join(traceback.format_exception(defect.value))
-    assert "HTTP 500: Invalid signed text: ***" in everything  # it was quoted, and so had to be taken out
-    assert "watchdog" in everything
-    for one in SECRETS:
-        assert one not in everything
+        run([*steering, "--policy", "haste", "--best-effort", "--every", "0.2", "--json", "--record", "shadow.jsonl"])
+    assert '"table"' in told.said()
+    told.elsewhere += "".join(traceback.format_exception(defect.value))
+    told.has_no_secret("shadow.jsonl")
+
+
+def test_an_observation_and_its_record(rm: Quoting, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    polled, polls = Observer.poll, itertools.count(1)
+
+    def poll(self: Observer) -> None:
+        rm.fails_every = 6
+        polled(self)
+        if next(polls) >= STEPS:
+            for app in rm.apps.values():
+                rm.end_app(app)
+            rm.fails_every = NEVER
+
+    monkeypatch.setattr(Observer, "poll", poll)
+    assert run(["yarn", "observe", "seen", "--rm", rm.address, "--every", "0.1", "--until-idle"]) == 0
+    assert "1 jobs, 1 containers" in told.said()
+    told.has_no_secret("seen/journal.jsonl", "seen/record/manifest.json", "seen/record/attempts-00000.parquet")
+
+
+def test_a_check_and_its_report(rm: Quoting, told: Told) -> None:
+    rm.fails_every = NEVER
+    assert run(["check", rm.address, "--report", "check.html", "--json"]) == 0
+    assert '"verdict"' in told.said()
+    rm.fails_every = 3
+    assert run(["check", rm.address, "--json"]) == 2
+    told.has_no_secret("check.html")
 
 
 def test_errors_of_the_bridge_do_not_quote_its_secret_or_signatures(rm: Quoting) -> None:
