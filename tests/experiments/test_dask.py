@@ -38,6 +38,12 @@ from heddle.traces.parquet import write_parquet
 LEVER = Path(__file__).parents[2] / "examples" / "shortest_first.py"
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine Dask's processes take longer to start than people would wait."""
+    monkeypatch.setattr(dask_engine, "FOUND_WITHIN_S", 300.0)
+
+
 @pytest.fixture(scope="module")
 def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskProcesses]:
     processes = DaskProcesses(tmp_path_factory.mktemp("dask"))
