@@ -8,13 +8,14 @@ from typing import Final
 
 from heddle.model.errors import RunRefused
 from heddle.yarn.live.client import ROOT, RmClient
+from heddle.yarn.live.rm_answers import Reading, whole
 from heddle.yarn.live.wire import YarnError
 
 OLDEST: Final = (
     3,
     3,
 )  # before it, nodes cannot be resized over REST and applications do not say when they were launched
-_TITLE: Final = re.compile(r"<title>\s*(.*?)\s*</title>", re.IGNORECASE | re.DOTALL)
+_TITLE: Final = re.compile(r"<title>([^<]*)</title>", re.IGNORECASE)
 # Where other daemons of Hadoop say who they are.
 _OTHERS: Final = {
     "/ws/v1/node/info": "a NodeManager",
@@ -42,12 +43,13 @@ def recognise(client: RmClient) -> ResourceManager:
         raise RunRefused(f"{client.address} is not a ResourceManager: {_what_instead(client, error)}") from None
     if not isinstance(told, dict) or not told.get("resourceManagerVersion"):
         raise RunRefused(f"{client.address} is not a ResourceManager: it answers {ROOT}/info with something else")
-    version = str(told["resourceManagerVersion"])
-    numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    version = str(told["resourceManagerVersion"])[:40]
+    numbers = tuple(int(part) for part in re.findall(r"\d{1,9}", version)[:2])
     if numbers < OLDEST:
         least = ".".join(map(str, OLDEST))
         raise RunRefused(f"{client.address} is Hadoop {version}: heddle needs a ResourceManager of {least} or newer")
-    return ResourceManager(version, int(told.get("startedOn") or 0))
+    with Reading(f"{client.address}: clusterInfo"):
+        return ResourceManager(version, whole(told.get("startedOn") or 0))
 
 
 def _what_instead(client: RmClient, error: YarnError) -> str:
@@ -60,4 +62,8 @@ def _what_instead(client: RmClient, error: YarnError) -> str:
     if error.status != 200:
         return f"there is no {ROOT}/info (HTTP {error.status})"
     title = _TITLE.search(error.text)
-    return f"it answers with a web page{f', “{title[1][:80]}”' if title else ''}" if "<" in error.text else str(error)
+    return (
+        f"it answers with a web page{f', “{title[1].strip()[:80]}”' if title else ''}"
+        if "<" in error.text
+        else str(error)
+    )
