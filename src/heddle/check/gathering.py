@@ -86,7 +86,7 @@ def gather(
             sources.history, [app for app in of_mapreduce if app not in details], sample, say, troubles
         )
     from_logs: dict[str, JobSpec] = {}
-    if sources.spark is not None and (of_spark or sources.spark.is_folder):
+    if sources.spark is not None:
         from_logs = sources.spark.read(of_spark, troubles, say)
     known = from_logs | dict(details)
     if names is not None:

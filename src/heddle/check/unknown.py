@@ -52,7 +52,7 @@ def _unknown(checked: Checked, history: bool, spark: bool, conf: bool) -> Iterat
             "what each container used on nodes that do not report it", f"{PERIOD}=1000 in their yarn-site.xml"
         )
     for trouble in gathered.troubles[:3]:
-        yield Unknown(trouble, "run the same command again once it answers")
+        yield Unknown(trouble, "run the same command again once this is mended")
 
 
 def use_told_by(checked: Checked) -> str:

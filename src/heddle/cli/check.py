@@ -92,7 +92,7 @@ def check(
       heddle check http://rm.example:8088 --application application_1700000000000_0042
     """
     from heddle.check.gathering import Sources
-    from heddle.check.spark import SparkLogs
+    from heddle.check.spark import spark_logs
     from heddle.yarn.live.client import RmClient
     from heddle.yarn.live.pace import Pace
     from heddle.yarn.live.recognising import recognise
@@ -109,7 +109,9 @@ def check(
         if history is not None:
             at = RmClient(history_address(history), timeout_s=TIMEOUT_S, user=user, pace=Pace(max_calls_per_s))
             server = opened.enter_context(at)
-        spark = None if spark_history is None else SparkLogs(spark_history, Pace(max_calls_per_s))
+        spark = None
+        if spark_history is not None:
+            spark = opened.enter_context(spark_logs(spark_history, user, Pace(max_calls_per_s)))
         sources = Sources(client, server, spark, conf)
         if application is not None:
             return _one(sources, application, json)

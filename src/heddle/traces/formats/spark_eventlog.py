@@ -55,22 +55,18 @@ class _App:
     peak_heap: int = 0
 
 
-def applications(files: Files, given: Given, notes: list[str]) -> list[JobSpec]:
-    """A job for each log, named by its application; submissions are in ms since 1970."""
-    unique = Unique()
-    found = [_read_log(source, given, unique, notes) for source in files["log"]]
-    return [job for job in found if job is not None]
-
-
 def _read(files: Files, given: Given) -> Imported:
     notes: list[str] = []
-    jobs = from_zero(applications(files, given, notes))
+    unique = Unique()
+    found = [application(source, given, unique, notes) for source in files["log"]]
+    jobs = from_zero([job for job in found if job is not None])
     if not jobs:
         raise BadInput.of("spark-eventlog", "no application with a task that succeeded in these files")
     return Imported(build("spark", leaf_queues(jobs), about=about("spark-eventlog", files, given)), notes=notes)
 
 
-def _read_log(source: Source, given: Given, unique: Unique, notes: list[str]) -> JobSpec | None:
+def application(source: Source, given: Given, unique: Unique, notes: list[str]) -> JobSpec | None:
+    """The job of a log, named by its application, if tasks of it succeeded; it is submitted in ms since 1970."""
     app = _App()
     started: Counter[tuple[str, int | None]] = Counter()
     starts: dict[tuple[str, int | None], list[int]] = {}

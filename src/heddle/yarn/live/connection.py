@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 _PLAIN: Final = 8088  # YARN's own ports
 _TLS: Final = 8090
 MOST_BYTES: Final = 1 << 28  # of one answer: ten thousand applications are a tenth of it
+BYTES: Final = "application/octet-stream"  # asked for by Accept
 WHOLE: Final = 3  # times the patience with silence: so long may a whole answer take
 
 
@@ -22,6 +23,7 @@ class Answer(NamedTuple):
     text: str
     challenge: str = ""  # how it wants to be told who we are
     cookies: tuple[str, ...] = ()
+    data: bytes = b""  # instead of text, where bytes were asked for and given
 
 
 class Connection(Protocol):
@@ -64,8 +66,10 @@ class HttpConnection:
         data = response.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
             raise HTTPException(f"an answer of more than {MOST_BYTES >> 20} MB")
-        text = data.decode("utf-8", "replace")
         cookies = tuple(response.headers.get_all("Set-Cookie") or ())
+        if headers.get("Accept") == BYTES and 200 <= response.status < 300:
+            return Answer(response.status, "", "", cookies, data)
+        text = data.decode("utf-8", "replace")
         return Answer(response.status, text, response.getheader("WWW-Authenticate") or "", cookies)
 
     def close(self) -> None:

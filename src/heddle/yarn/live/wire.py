@@ -51,19 +51,19 @@ class Wire:
         for one in self._all:
             one.connection.close()
 
-    def exchange(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> tuple[str, str]:
-        """The URL that answered and the text of its answer. YarnError if none does, or if it refuses."""
+    def exchange(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> tuple[str, Answer]:
+        """The URL that answered and its answer. YarnError if none does, or if it refuses."""
         error: YarnError | None = None
         for number in range(len(self._all)):
             which = (self._active + number) % len(self._all)
             one = self._all[which]
             try:
-                text = one.exchange(method, target, body, headers)
+                answer = one.exchange(method, target, body, headers)
             except _NotActive as elsewhere:
                 error = error or elsewhere
                 continue
             self._active = which
-            return one.name + target, text
+            return one.name + target, answer
         assert error is not None
         if len(self._all) > 1:
             raise YarnError(self.address + target, f"none of them answers as the active one; the first: {error}")
@@ -80,7 +80,8 @@ class _Address:
             parts = urlsplit(text if "//" in text else f"http://{text}")
             _ = parts.port, (parts.hostname or "").encode("idna")
         except ValueError as error:
-            raise YarnError(text.rpartition("@")[2], f"not the address of a ResourceManager: {error}") from None
+            why = "" if "@" in text else f": {error}"  # which may quote it
+            raise YarnError(text.rpartition("@")[2], f"not the address of a ResourceManager{why}") from None
         if "@" in parts.netloc:  # it would be in arguments, logs and the names of files
             safe = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
             raise YarnError(safe, "an address must not contain a user or password; Kerberos identifies you")
@@ -94,7 +95,7 @@ class _Address:
             raise YarnError(self.name, f"not the address of a ResourceManager: {error}") from None
         self._cookie: str | None = None  # of a server that has seen who we are
 
-    def exchange(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> str:
+    def exchange(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> Answer:
         known = {**headers, "Cookie": self._cookie} if self._cookie else headers
         answer = self._ask(method, target, body, known)
         if wants_kerberos(answer.status, answer.challenge):
@@ -105,8 +106,8 @@ class _Address:
             known = {**headers, "Authorization": proof}
             answer = self._ask(method, target, body, known)
         if 200 <= answer.status < 300:
-            return _accepted(self.name + target, answer.status, answer.text)
-        return _accepted(self.name + target, answer.status, self._without_secrets(answer.text, known))
+            return _accepted(self.name + target, answer)
+        return _accepted(self.name + target, answer._replace(text=self._without_secrets(answer.text, known)))
 
     def _without_secrets(self, text: str, sent: dict[str, str]) -> str:
         """Servers quote what they refuse (Hadoop: `Invalid signed text: ...`), and what they say goes into logs."""
@@ -137,12 +138,13 @@ class _Address:
             return answer
 
 
-def _accepted(url: str, status: int, text: str) -> str:
+def _accepted(url: str, answer: Answer) -> Answer:
+    status, text = answer.status, answer.text
     if 300 <= status < 400 or text.startswith(_STANDBY):
         raise _NotActive(url, f"a standby ({text.strip()[:EXCERPT] or 'it redirects'})", status)
     if not 200 <= status < 300:
         raise YarnError(url, text.strip()[:EXCERPT] or "no explanation", status)
-    return text
+    return answer
 
 
 def _in_words(error: OSError | HTTPException) -> str:
