@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 from typing import Any, Final
 
+from heddle.model.whole_files import whole_file, write_whole
 from heddle.yarn.live.client import RmClient
 from heddle.yarn.testbed.local.java import JVM_FLAGS
 from heddle.yarn.testbed.replay.master_jar import MAIN_CLASS
@@ -47,7 +48,7 @@ class Submitter:
         plan = self._staging / f"plan-{number}.txt"
         script = _resource(self._script)
         first = f"script {script['resource']} {script['size']} {script['timestamp']}"
-        plan.write_text("\n".join((first, *((self._data,) if self._data else ()), *job.lines)) + "\n")
+        write_whole(plan, "\n".join((first, *((self._data,) if self._data else ()), *job.lines)) + "\n")
         app_id = self._client.new_application()
         files = {"replay.jar": self._jar, "plan.txt": plan}
         self._client.submit(
@@ -73,7 +74,8 @@ class Submitter:
 
     def _copy(self, file: Path, name: str) -> Path:
         copied = self._staging / name
-        shutil.copyfile(file, copied)
+        with whole_file(copied) as partial:  # others may write to this folder, too: no link there is followed
+            shutil.copyfile(file, partial)
         return copied
 
 
