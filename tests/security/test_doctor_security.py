@@ -56,9 +56,10 @@ def test_what_the_settings_of_this_folder_open(tmp_path: Path, capsys: pytest.Ca
     lever.write_text("")
     lever.chmod(0o666)
     steer = '[yarn.steer]\nrm = "http://rm:8088"\nmetrics-host = "0.0.0.0"\npolicy = "mine.py:greedy+fifo"\n'
+    steer += '[yarn.dashboard]\nhost = "0.0.0.0"\n'
     (tmp_path / "heddle.toml").write_text(steer)
     found = looked(capsys, 1)
-    assert states(found, "metrics") == states(found, "ResourceManager") == ["weak"]
+    assert states(found, "metrics") == states(found, "ResourceManager") == states(found, "dashboard") == ["weak"]
     assert states(found, "lever") == ["wrong"]
     lever.chmod(0o644)
     assert states(looked(capsys), "lever") == ["ok"]
@@ -76,10 +77,35 @@ def test_whom_tls_trusts(tmp_path: Path, capsys: pytest.CaptureFixture[str], mon
     assert states(looked(capsys), "SSL_CERT_FILE") == ["ok"]
 
 
-def test_controllers_that_run(capsys: pytest.CaptureFixture[str]) -> None:
+RM = "http://far.example:8088"
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (
+            ["heddle", "yarn", "steer", "--rm", RM, "--metrics-port", "1", "--metrics-host=::"],
+            {("metrics", "weak"), ("ResourceManager", "weak")},
+        ),
+        (
+            ["/usr/bin/heddle", "yarn", "steer", "--dashboard", "--metrics-port=1"],
+            {("dashboard", "ok"), ("metrics", "ok")},
+        ),
+        (
+            ["heddle", "yarn", "dashboard", "--rm", "https://far.example", "--host", "0.0.0.0"],
+            {("dashboard", "weak"), ("ResourceManager", "ok")},
+        ),
+        (["heddle", "yarn", "observe", "seen", f"--rm={RM}"], {("ResourceManager", "weak")}),
+        (["heddle", "yarn", "twin", "--rm", RM], {("ResourceManager", "weak")}),
+        (["heddle", "sweep", "run", "sweep.yaml", "--on", "dask:2"], {("Dask", "weak")}),
+        (["org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"], {("local cluster", "weak")}),
+        (["vi", "heddle.txt", "--rm", RM], set()),
+    ],
+    ids=lambda words: "-".join(words[:3]) if isinstance(words, list) else "",
+)
+def test_commands_that_run(words: list[str], found: set[tuple[str, str]], capsys: pytest.CaptureFixture[str]) -> None:
     if not Path("/proc").is_dir():
-        pytest.skip("running controllers are found in /proc")
-    words = ["heddle", "yarn", "steer", "--rm", "http://far.example:8088", "--metrics-port", "1", "--metrics-host=::"]
+        pytest.skip("running commands are found in /proc")
     wait = "import sys; print(flush=True); sys.stdin.read()"
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", wait, *words], stdin=pipe, stdout=pipe) as running:
@@ -88,4 +114,4 @@ def test_controllers_that_run(capsys: pytest.CaptureFixture[str]) -> None:
         running.stdout.readline()
         mine = [one for one in looked(capsys) if f"process {running.pid}:" in one["detail"]]
         running.stdin.close()
-    assert {(one["what"], one["state"]) for one in mine} == {("metrics", "weak"), ("ResourceManager", "weak")}
+    assert {(one["what"], one["state"]) for one in mine} == found

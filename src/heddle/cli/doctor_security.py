@@ -17,6 +17,9 @@ from heddle.model.access import read_by_others, why_not_ours
 
 _PROC: Final = Path("/proc")
 _LEVER_FILE: Final = re.compile(r"([^\s+()]+\.py):")
+_PAGES: Final = {"--metrics-host": "metrics", "--host": "dashboard"}
+_LOOPBACK: Final = "127.0.0.1"
+_RESOURCE_MANAGER: Final = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
 _SECRET_OPTIONS: Final = ("bridge_secret", "salt_file")
 
 
@@ -71,8 +74,8 @@ def _settings() -> Iterator[Finding]:
     for name, value in _leaves(said):
         if name.replace("-", "_") in _SECRET_OPTIONS and Path(str(value)).is_file():
             yield _secret(Path(str(value)))
-        if name in ("metrics-host", "metrics_host"):
-            yield _offered(str(value), f"{SETTINGS_FILE}: {name}")
+        if what := _PAGES.get(f"--{name.replace('_', '-')}"):
+            yield _offered(what, str(value), f"{SETTINGS_FILE}: {name}")
         if name == "rm":
             yield _address(str(value), SETTINGS_FILE)
         for file in _LEVER_FILE.findall(str(value)):
@@ -119,33 +122,45 @@ def _ticket() -> Iterator[Finding]:
 
 
 def _running() -> Iterator[Finding]:
-    """Controllers of ours that run now, by their arguments."""
-    for entry in _PROC.iterdir() if _PROC.is_dir() else ():
-        if not entry.name.isdigit():
+    """Commands of ours that run now, by their arguments; and clusters of `heddle yarn up`."""
+    for number, words in _our_processes():
+        where = f"process {number}"
+        if _RESOURCE_MANAGER in words:
+            detail = f"{where}: a ResourceManager without passwords: every user of this machine can run programs as you"
+            yield Finding("local cluster", WEAK, detail)
+        if not any(Path(word).name == "heddle" for word in words):
             continue
+        given = dict(pairwise(words)) | dict(word.split("=", 1) for word in words if "=" in word)
+        if "--metrics-port" in given:
+            yield _offered("metrics", given.get("--metrics-host", _LOOPBACK), where)
+        if "dashboard" in words or "--dashboard" in words:
+            yield _offered("dashboard", given.get("--host", _LOOPBACK), where)
+        if "--rm" in given:
+            yield _address(given["--rm"], where)
+        if given.get("--on", "").startswith("dask"):
+            detail = f"{where}: {given['--on']}: whoever can connect to its scheduler or workers can run code as you"
+            yield Finding("Dask", WEAK, detail)
+
+
+def _our_processes() -> Iterator[tuple[str, list[str]]]:
+    for entry in _PROC.iterdir() if _PROC.is_dir() else ():
         try:
-            if entry.stat().st_uid != os.geteuid():
-                continue
-            words = (entry / "cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+            if entry.name.isdigit() and entry.stat().st_uid == os.geteuid():
+                yield entry.name, (entry / "cmdline").read_bytes().decode("utf-8", "replace").split("\0")
         except OSError:  # ended meanwhile
             continue
-        if "steer" not in words or not any("heddle" in word for word in words):
-            continue
-        given = dict(pairwise(words)) | dict(w.split("=", 1) for w in words if "=" in w)
-        if "--metrics-port" in given:
-            yield _offered(given.get("--metrics-host", "127.0.0.1"), f"process {entry.name}")
-        if "--rm" in given:
-            yield _address(given["--rm"], f"process {entry.name}")
 
 
-def _offered(host: str, where: str) -> Finding:
+def _offered(what: str, host: str, where: str) -> Finding:
     try:
         inside = ipaddress.ip_address(host).is_loopback
     except ValueError:
         inside = host == "localhost"
     if inside:
-        return Finding("metrics", OK, f"{where}: on {host}, for this machine alone")
-    return Finding("metrics", WEAK, f"{where}: on {host}: anyone who can reach it can read nodes' names and use")
+        return Finding(what, OK, f"{where}: on {host}, for this machine alone")
+    if what == "dashboard":
+        return Finding(what, WEAK, f"{where}: on {host}, over plain HTTP: anyone on the path can read its token")
+    return Finding(what, WEAK, f"{where}: on {host}: anyone who can reach it can read nodes' names and use")
 
 
 def _address(rm: str, where: str) -> Finding:
