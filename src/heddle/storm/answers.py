@@ -15,7 +15,7 @@ from heddle.stock_yarn.sight import app_id, app_number, node_id
 from heddle.storm.bridge import SimulatedBridge
 from heddle.storm.machine import Asked
 from heddle.storm.truth import By
-from heddle.storm.yarn import EPOCH_MS, WITHOUT_LIMIT, SimulatedYarn
+from heddle.storm.yarn import EPOCH_MS, PREFIX, WITHOUT_LIMIT, SimulatedYarn
 from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, SHARES
 from heddle.yarn.live.bridge.endpoint import PATH as BRIDGE
 from heddle.yarn.live.bridge.leaves import ORDERING
@@ -57,7 +57,8 @@ class RmAnswers:
         if path == "/scheduler":
             return _ok({"scheduler": {"schedulerInfo": self._queues()}})
         if path == "/scheduler-conf":
-            settings = self.yarn.settings.items()
+            settings = [*self.yarn.settings.items()]
+            settings += ((f"{PREFIX}.{leaf}.state", "STOPPED") for leaf in sorted(self.yarn.stopped))
             return _ok({"property": [{"name": name, "value": value} for name, value in settings]})
         if found := _OF_APP.fullmatch(path):
             return self._of_app(found["app"], found["rest"])
@@ -149,6 +150,7 @@ class RmAnswers:
         rows = [
             {
                 "queueName": leaf.rpartition(".")[2],
+                "state": "STOPPED" if leaf in self.yarn.stopped else "RUNNING",
                 "absoluteCapacity": float(self.yarn.setting(leaf, GUARANTEE) or 0),
                 "absoluteMaxCapacity": float(self.yarn.setting(leaf, MAXIMUM) or WITHOUT_LIMIT),
                 "resourcesUsed": _resource(self.yarn.held_by_queue(leaf)),
@@ -156,7 +158,7 @@ class RmAnswers:
                 "intraQueuePreemptionDisabled": True,
                 "orderingPolicyInfo": ORDERING if self._bridge and leaf in self._bridge.leaves else "fifo",
             }
-            for leaf in self.yarn.leaves
+            for leaf in (*self.yarn.leaves, *self.yarn.empty_leaves)
         ]
         return {"type": "capacityScheduler", "queueName": "root", "capacity": 100.0, "queues": {"queue": rows}}
 
@@ -183,18 +185,21 @@ class RmAnswers:
         asked = json.loads(body)
         if found["rest"] == "/priority":
             self.yarn.prioritise(found["app"], int(asked["priority"]), By.US)
+        elif asked["queue"] in self.yarn.stopped:
+            return Answer(400, f"{asked['queue']} is STOPPED. Cannot accept submission of application")
         else:
             self.yarn.move(found["app"], asked["queue"], By.US)
         return _ok(asked)
 
     def _wrong_with(self, changes: list[tuple[str, str, str]]) -> str:
         """Why the Capacity scheduler would not have queues with these settings; empty: it would."""
-        then = {(leaf, key): self.yarn.setting(leaf, key) for leaf in self.yarn.leaves for key in SHARES}
+        leaves = (*self.yarn.leaves, *self.yarn.empty_leaves)
+        then = {(leaf, key): self.yarn.setting(leaf, key) for leaf in leaves for key in SHARES}
         then |= {(leaf, key): value for leaf, key, value in changes if (leaf, key) in then}
-        due = [float(then[leaf, GUARANTEE] or 0) for leaf in self.yarn.leaves]
+        due = [float(then[leaf, GUARANTEE] or 0) for leaf in leaves]
         if abs(sum(due) - 100) > CLOSE_TO_100:
             return f"Illegal capacity sum of {sum(due):g} for children of queue root"
-        most = (float(then[leaf, MAXIMUM] or WITHOUT_LIMIT) for leaf in self.yarn.leaves)
+        most = (float(then[leaf, MAXIMUM] or WITHOUT_LIMIT) for leaf in leaves)
         if any(map(gt, due, most)):
             return "Illegal queue capacity setting: capacity > maximum-capacity"
         return ""

@@ -24,6 +24,7 @@ class Kind(StrEnum):
     RM_HALF = "rm-applies-half"  # of a change of several things, and then says 500
     RM_LATE = "rm-acts-late"  # after it has answered
     RM_RESTARTS = "rm-restarts"
+    RM_LOSES_APPS = "rm-loses-applications"  # it is restarted without recovery, and its NodeManagers with it
     RM_FAILS_OVER = "rm-fails-over"  # to a standby, which learns of its nodes one by one
     NODE_LOST = "node-lost"
     NODE_HANGS = "node-hangs"
@@ -31,6 +32,8 @@ class Kind(StrEnum):
     NODE_DECOMMISSIONED = "node-decommissioned"
     NODE_ANEW = "node-registers-anew"
     QUEUE_CHANGED = "queue-changed-by-a-person"
+    QUEUE_STOPPED = "queue-stopped-by-a-person"
+    QUEUE_ADDED = "queue-added-by-a-person"  # and removed, when it is over
     APP_CHANGED = "application-changed-by-a-person"
     CLOCK_JUMPS = "clock-jumps"
     DISK_FULL = "disk-full"

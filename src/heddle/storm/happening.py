@@ -15,7 +15,9 @@ from heddle.yarn.live.applying.standing import AM_SHARE, GUARANTEE, MAXIMUM, QUE
 if TYPE_CHECKING:
     from heddle.storm.storm import Storm
 
-_STARTS_ANEW: Final = (Kind.RM_RESTARTS, Kind.RM_FAILS_OVER)
+_STARTS_ANEW: Final = (Kind.RM_RESTARTS, Kind.RM_LOSES_APPS, Kind.RM_FAILS_OVER)
+ADDED: Final = "root.guest"
+ADDED_SHARE: Final = 10
 _OF_RM: Final = frozenset(kind for kind in Kind if kind.startswith("rm-") and kind not in _STARTS_ANEW)
 
 
@@ -26,6 +28,7 @@ class Happening:
         self._gone_s, self._unheard = 0.0, dict[str, Place]()
         self._begins: dict[Kind, Callable[[Fault], None]] = {
             Kind.RM_RESTARTS: self._rm_restarts,
+            Kind.RM_LOSES_APPS: self._rm_loses_apps,
             Kind.RM_FAILS_OVER: self._rm_fails_over,
             Kind.NODE_LOST: self._node_lost,
             Kind.NODE_HANGS: self._node_hangs,
@@ -33,6 +36,8 @@ class Happening:
             Kind.NODE_DECOMMISSIONED: self._node_decommissioned,
             Kind.NODE_ANEW: self._node_anew,
             Kind.QUEUE_CHANGED: self._queue_changed,
+            Kind.QUEUE_STOPPED: self._queue_stopped,
+            Kind.QUEUE_ADDED: self._queue_added,
             Kind.APP_CHANGED: self._app_changed,
             Kind.CLOCK_JUMPS: self._clock_jumps,
             Kind.DISK_FULL: self._disk_full,
@@ -81,6 +86,9 @@ class Happening:
     def _rm_restarts(self, fault: Fault) -> None:
         self._starts_anew(fault, lambda: None)
 
+    def _rm_loses_apps(self, fault: Fault) -> None:
+        self._starts_anew(fault, self._yarn.lose_applications)
+
     def _rm_fails_over(self, fault: Fault) -> None:
         """Where there is one alone, it is another one at the same address."""
         self._starts_anew(fault, self._storm.network.fail_over)
@@ -102,7 +110,10 @@ class Happening:
             change()
             if self._storm.bridge is not None:
                 self._storm.bridge.start_anew()
-            if fault.pick % 2:
+            loses = fault.kind is Kind.RM_LOSES_APPS
+            if loses:
+                self._unheard.clear()  # its NodeManagers have started anew, too
+            if loses or fault.pick % 2:
                 for (what, name, setting), place in list(yarn.truth.places.items()):
                     if what == QUEUES and place.by is By.US:
                         yarn.configure(name, setting, place.native, By.YARN)
@@ -168,7 +179,7 @@ class Happening:
 
     def _queue_changed(self, fault: Fault) -> None:
         leaves = self._yarn.leaves
-        if self._storm.has_pools and fault.pick // 2 % 2:
+        if self._storm.has_pools and fault.pick // 2 % 2 and not self._yarn.empty_leaves:
             share = 10 + fault.pick % 81
             for leaf, of_leaf in zip(leaves, (share, 100 - share), strict=True):
                 self._yarn.configure(leaf, GUARANTEE, f"{of_leaf}", By.PERSON)
@@ -176,6 +187,35 @@ class Happening:
         else:
             leaf = leaves[fault.pick % len(leaves)]
             self._yarn.configure(leaf, AM_SHARE, f"0.{1000 + fault.pick % 7001}7", By.PERSON)
+
+    def _queue_stopped(self, fault: Fault) -> None:
+        leaf = self._yarn.leaves[fault.pick % len(self._yarn.leaves)]
+        self._yarn.stopped.add(leaf)
+
+        def starts() -> None:
+            self._yarn.stopped.discard(leaf)
+            self._rm_answers()
+
+        self._then(fault, starts)
+
+    def _queue_added(self, fault: Fault) -> None:
+        """With a share that the others give, and get back when it is removed."""
+        if ADDED in self._yarn.empty_leaves:
+            return
+        self._share_among_others(100 - ADDED_SHARE, fault.pick)
+        self._yarn.add_queue(ADDED, ADDED_SHARE)
+
+        def removed() -> None:
+            self._yarn.remove_queue(ADDED)
+            self._share_among_others(100, fault.pick)
+
+        self._then(fault, removed)
+
+    def _share_among_others(self, whole: int, pick: int) -> None:
+        share = whole // 2 + pick % 7
+        for leaf, of_leaf in zip(self._yarn.leaves, (share, whole - share), strict=True):
+            self._yarn.configure(leaf, GUARANTEE, f"{of_leaf}", By.PERSON)
+            self._yarn.configure(leaf, MAXIMUM, WITHOUT_LIMIT, By.PERSON)
 
     def _app_changed(self, fault: Fault) -> None:
         apps = sorted(self._yarn.look().apps)

@@ -33,7 +33,7 @@ class NamesWatched:
 
     def all_is_back(self, process: Process) -> None:
         """It says so, or ends because it is."""
-        for part, place in self._yarn.truth.places.items():
+        for part, place in list(self._yarn.truth.places.items()):
             is_taken = place.by is By.PERSON and place.taken_s < inf
             if is_taken and self._was_shown(process, part, place) and self._named_s.get(part[1], 0.0) < place.taken_s:
                 self._watch.breaks(f"{process.name} has put all back, and nobody says that {part} is now a person's")

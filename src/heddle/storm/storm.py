@@ -203,7 +203,7 @@ class Storm:
         self.timeline.at(self.timeline.now_s + 1, self._every_second)
 
     def _every_second(self) -> None:
-        if self.network.faults or not self.network.is_up:
+        if self.network.faults or not self.network.is_up or self.yarn.stopped:  # nothing is moved to where it was
             self.watch.answers_since_s = self.watch.now_s
         self.watch.look()
         if self._tables is not None:

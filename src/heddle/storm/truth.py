@@ -80,6 +80,9 @@ class Truth:
                 by, place = By.YARN, replace(place, back_s=now_s)
             asked = place.asked | {value}
             self.places[part] = replace(place, now=value, by=by, since_s=now_s, was_ours=True, asked=asked, taken_s=inf)
+        elif by is By.PERSON and place.is_ours and same(part[0], value, place.native):
+            # Back to where it was found: that cannot be told from a change of ours that was lost.
+            self.places[part] = replace(place, now=value, by=By.YARN, since_s=now_s, is_touched=True)
         else:
             was_native = (*place.was_native, place.native)
             is_taken = by is By.PERSON and place.is_ours and value not in place.asked

@@ -85,7 +85,10 @@ class SimulatedYarn:
     def __init__(
         self, random: Random, leaves: Sequence[str], lasts_s: int, now_ms: Callable[[], int], preempts: bool
     ) -> None:
-        self._now_ms, self.leaves = now_ms, tuple(leaves)
+        self._now_ms, self.leaves = now_ms, tuple(leaves)  # of which the engine knows
+        self.empty_leaves: list[str] = []  # that a person has added: nobody uses them
+        self.stopped: set[str] = set()  # queues
+        self._lost_at_ms: set[int] = set()  # when applications were forgotten
         self.workload, self.cluster = draw_workload(random, leaves, lasts_s), draw_cluster(random, leaves, preempts)
         stock = stock_policy(parse_policy("capacity+usage-feedback"))
         self._queues = queues = QueueTree.of(self.cluster, self.workload)
@@ -183,6 +186,8 @@ class SimulatedYarn:
         return self.settings.get(f"{PREFIX}.{leaf}.{key}")
 
     def held_by_queue(self, leaf: str) -> Size:
+        if leaf in self.empty_leaves:
+            return 0, 0
         rows = self._run.sim.shown.queue["allocated"][self._queues.names.index(leaf)]
         return int(rows[MEMORY]), int(rows[VCORES])
 
@@ -193,7 +198,9 @@ class SimulatedYarn:
         return bool(self._run.sim.shown.job["state"][job] == JOB_FINISHED)
 
     def ended_apps(self) -> list[int]:
-        return [job for job in range(len(self.workload.jobs)) if self.ended_at_ms(job) >= 0]
+        """Those that the ResourceManager knows of."""
+        ends_ms = {job: self.ended_at_ms(job) for job in range(len(self.workload.jobs))}
+        return [job for job, at_ms in ends_ms.items() if at_ms >= 0 and at_ms not in self._lost_at_ms]
 
     def node(self, name: str) -> NodeSeen | None:
         """As the ResourceManager lists it; None if it does not."""
@@ -214,6 +221,38 @@ class SimulatedYarn:
     def start_anew(self) -> None:
         """Its ResourceManager does, or another one takes over."""
         self._epoch += 1
+
+    def lose_applications(self) -> None:
+        """Those with an AM are gone, as if nobody had ever heard of them; who waits for one is submitted again."""
+        look, job_run = self.look(), self._run.sim.job_run
+        jobs = [app_number(name) for name in look.apps]
+        job_run["am_losses"][jobs] = self.cluster.physics.am_max_attempts - 1
+        at_ms = int(self._run.sim.shown.clock["now_ms"][0]) + 1
+        self._lost_at_ms.add(at_ms)
+        for name in self.nodes:
+            if self.is_alive(name):
+                self._run.engine.plan_timer(self._run.handle, at_ms, TIMER_NODE_LOSS, node_number(name))
+                self._run.engine.plan_timer(self._run.handle, at_ms + 1, TIMER_NODE_RETURN, node_number(name))
+                self._registers(name)
+        for job, name in zip(jobs, look.apps, strict=True):
+            self.prioritise(name, int(self.workload.jobs["priority"][job]), By.YARN)
+            self.move(name, self.workload.queues[int(self.workload.jobs["queue"][job])], By.YARN)
+
+    def add_queue(self, leaf: str, share: int) -> None:
+        self.empty_leaves.append(leaf)
+        self._begin_queue(leaf)
+        self.configure(leaf, GUARANTEE, f"{share}", By.PERSON)
+
+    def remove_queue(self, leaf: str) -> None:
+        """With all of its settings. YARN takes those of a queue that is not there; steering must not leave any."""
+        self.empty_leaves.remove(leaf)
+        for key in (AM_SHARE, GUARANTEE, MAXIMUM):
+            self.configure(leaf, key, None, By.PERSON)
+        self._begin_queue(leaf)
+
+    def _begin_queue(self, leaf: str) -> None:
+        for key in (AM_SHARE, GUARANTEE, MAXIMUM):
+            self.truth.begin((QUEUES, leaf, key), None, self._now_ms() / 1000)
 
     def resize(self, name: str, size: Size, timeout: int, by: By) -> None:
         """As UpdateNodeResource does: a timeout >= 0 sticks, and with one a node that is made too small kills."""
@@ -250,7 +289,8 @@ class SimulatedYarn:
         else:
             self.settings[full] = value
         means = WITHOUT_LIMIT if value is None and key == MAXIMUM else value
-        self._set(Standing(queues={leaf: {key: means}}))
+        if leaf in self.leaves:
+            self._set(Standing(queues={leaf: {key: means}}))
 
     def prioritise(self, app: str, priority: int, by: By) -> None:
         self._set(Standing(priorities={app: priority}))
