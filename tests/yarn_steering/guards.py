@@ -299,8 +299,8 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "answer that is not JSON, or half of it", "RmClient._call", f"{LIVE}/client.py",
-        "            raise YarnError(url, f\"not JSON: {answered[:EXCERPT]!r}\", OK, answered) from None",
+        "answer that is not JSON, or half of it", "RmClient._answer", f"{LIVE}/client.py",
+        "            raise YarnError(url, f\"not JSON: {answer.text[:EXCERPT]!r}\", OK, answer.text) from None",
         "            raise",
         (
             f"{FAULTY_ANSWER}[not JSON]",
@@ -382,7 +382,7 @@ GUARDS: Final = (
     ),
     Guard(
         "observer killed", "Observer.__init__", f"{OBSERVE}/observer.py",
-        "            self.seen.take(entry)\n        self._asked", "            pass\n        self._asked",
+        "read_seen(journal.read(), str(journal.path))", "read_seen([], str(journal.path))",
         (
             "tests/yarn_observe/test_observer.py::test_a_restart_neither_loses_nor_doubles_a_job",
             f"{REAL}::test_kill_9_of_the_observer",
