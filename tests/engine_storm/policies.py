@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from golden.draws import Draws
-from golden.test_golden import NOT_IN_THE_REFERENCE
+from heddle.model.workload import NO_PREFERENCE, Workload
 from heddle.policy.lever import Lever, Parameter, Question
 from heddle.policy.parameter import literal
 from heddle.policy.presets import LEVERS
@@ -37,8 +37,16 @@ def any_policy(draws: Draws) -> str:
 def policy_of_the_reference(draws: Draws, executor: str) -> str:
     """Of those levers by which the engine and the reference must do the same."""
     if executor == "native":
-        return _policy(draws, ALL - NOT_IN_THE_REFERENCE, frozenset())
+        return _policy(draws, ALL - {"network-aware"}, frozenset())
     return _policy(draws, SEEN_ALIKE[executor], WHAT_IS_ASKED)
+
+
+def with_network_aware(draws: Draws, policy: str, jobs: Workload) -> str:
+    """In place of the placement that the policy has."""
+    # Where nothing says what is near to what, the engine asks by=last, too, for the score of a node alone.
+    no_data = len(jobs.stage_after) == 0 and (jobs.prefers is None or (jobs.prefers == NO_PREFERENCE).all())
+    lever = _with_values(draws, LEVERS["network-aware"], frozenset({"by"} if no_data else ()))
+    return "+".join([*policy.split("+")[:-1], lever])
 
 
 def _policy(draws: Draws, names: frozenset[str], fixed: frozenset[str]) -> str:

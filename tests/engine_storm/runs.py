@@ -14,9 +14,12 @@ from heddle.model.errors import BadInput, RunRefused
 from heddle.policy.parse import parse_policy
 from heddle.run import check_executor
 
-from .policies import any_policy, policy_of_the_reference
+from .policies import any_policy, policy_of_the_reference, with_network_aware
 
 FIRST = 1 << 32  # apart from the numbers of the golden runs
+# From this number on half of the runs that the reference must do alike, inside the scheduler, have network-aware; the
+# numbers before it, run when the reference did not know that lever, stay what they were.
+NETWORK_AWARE_FROM = 17_600
 KINDS = (*golden.KINDS_A, *golden.KINDS_B, *golden.KINDS_KNOBS)
 FEATURES = sorted({word for kind in KINDS for word in kind.split()})
 EXECUTORS = ("native",) * 6 + ("yarn-knobs", "bridge")
@@ -42,6 +45,8 @@ def storm_run(number: int, *, knows_reference: bool) -> GoldenRun | None:
     jobs = workload(draws, features, machines)
     for _ in range(TRIES):
         policy = policy_of_the_reference(draws, executor) if knows_reference else any_policy(draws)
+        if knows_reference and not outside and number >= NETWORK_AWARE_FROM and draws.often(500):
+            policy = with_network_aware(draws, policy, jobs)
         try:
             check_executor([parse_policy(policy)], jobs, machines, executor)
         except (BadInput, RunRefused):

@@ -103,6 +103,7 @@ def main() -> None:
     options = argparse.ArgumentParser(prog="scripts/engine-storm", description=__doc__)
     options.add_argument("against", choices=("reference", "check"))
     options.add_argument("--runs", type=int, default=1000)
+    options.add_argument("--first", type=int, default=0, metavar="NUMBER", help="begin with this run")
     options.add_argument("--state", type=Path, help="go on with, and keep, what was run here")
     options.add_argument("--processes", type=int, default=1)
     options.add_argument("--only", type=int, metavar="NUMBER", help="this run alone")
@@ -111,22 +112,22 @@ def main() -> None:
         tally = some_runs(chosen.against, range(chosen.only, chosen.only + 1))
         print(json.dumps(asdict(tally), indent=1))
         sys.exit(1 if tally.failures else 0)
-    tally = _storm(chosen.against, chosen.runs, chosen.state, chosen.processes)
+    tally = _storm(chosen.against, chosen.first, chosen.runs, chosen.state, chosen.processes)
     print(tally.text())
     for number, found in tally.failures.items():
         print(f"\nrun {number}:", *found, sep="\n  ")
     sys.exit(1 if tally.failures else 0)
 
 
-def _storm(against: str, runs: int, state: Path | None, processes: int) -> Tally:
-    tally = Tally(against)
+def _storm(against: str, first: int, runs: int, state: Path | None, processes: int) -> Tally:
+    tally = Tally(against, first)
     if state is not None and state.exists():
         tally = Tally(**json.loads(state.read_text()))
         assert tally.against == against, f"{state} is of runs against {tally.against}"
     pool = ProcessPoolExecutor(processes)
     while tally.runs < runs:
-        first = tally.next_number
-        pieces = [range(at, at + AT_ONCE) for at in range(first, first + 4 * processes * AT_ONCE, AT_ONCE)]
+        begin = tally.next_number
+        pieces = [range(at, at + AT_ONCE) for at in range(begin, begin + 4 * processes * AT_ONCE, AT_ONCE)]
         works = [pool.submit(some_runs, against, piece) for piece in pieces]
         broken = False
         for piece, work in zip(pieces, works, strict=True):

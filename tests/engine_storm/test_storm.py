@@ -9,15 +9,24 @@ from pathlib import Path
 import pytest
 
 from . import storm
-from .runs import storm_run
+from .runs import NETWORK_AWARE_FROM, storm_run
 from .storm import Tally, some_runs
 
+WITH_NETWORK_AWARE = range(NETWORK_AWARE_FROM, NETWORK_AWARE_FROM + 40)
 
-@pytest.mark.parametrize(("against", "runs"), [("check", 80), ("reference", 40)])
-def test_a_short_storm(against: str, runs: int) -> None:
-    tally = some_runs(against, range(runs))
+
+@pytest.mark.parametrize(
+    ("against", "numbers"), [("check", range(80)), ("reference", range(40)), ("reference", WITH_NETWORK_AWARE)]
+)
+def test_a_short_storm(against: str, numbers: range) -> None:
+    tally = some_runs(against, numbers)
     assert tally.failures == {}
-    assert tally.runs > 0.8 * runs
+    assert tally.runs > 0.8 * len(numbers)
+
+
+def test_some_of_it_is_network_aware() -> None:
+    policies = [run.policy for number in WITH_NETWORK_AWARE if (run := storm_run(number, knows_reference=True))]
+    assert 8 < sum("network-aware" in policy for policy in policies) < 32
 
 
 @pytest.mark.parametrize("number", [1888, 2799, 3834, 4581, 6179, 6969, 6970, 9801, 10736, 13347])
@@ -43,12 +52,12 @@ def test_what_is_wrong_is_told_and_kept(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(storm, "AT_ONCE", 4)
     monkeypatch.setattr(storm, "wrong_with", wrong_from_three_on)
     state = tmp_path / "state.json"
-    tally = storm._storm("check", 10, state, 1)
+    tally = storm._storm("check", 0, 10, state, 1)
     assert {number: found[-1] for number, found in tally.failures.items()} == {
         "3": "two at once",
         "5": "its process died",
     }
     assert Tally(**json.loads(state.read_text())) == tally
-    again = storm._storm("check", tally.runs + 1, state, 1)
+    again = storm._storm("check", 0, tally.runs + 1, state, 1)
     assert again.next_number > tally.next_number
     assert set(again.failures) == {"3", "5"}

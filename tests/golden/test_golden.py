@@ -21,7 +21,6 @@ from .runs import CLASS_A, CLASS_B, GoldenRun, golden_run
 
 AT_ONCE = 20  # runs in one test
 HOW_TO_LOOK = "python -m tests.golden.record --show NUMBER, here and at an older commit; compare the two with diff"
-NOT_IN_THE_REFERENCE = {"network-aware"}
 
 
 def some(numbers: range) -> list[range]:
@@ -43,10 +42,8 @@ def test_class_a_does_what_it_did(numbers: range) -> None:
 @pytest.mark.parametrize("numbers", some(CLASS_B), ids=str)
 def test_class_b_does_what_the_reference_does(numbers: range) -> None:
     for run in map(golden_run, numbers):
-        policy = for_the_reference(run.policy)
-        if policy.placement[0] not in NOT_IN_THE_REFERENCE:
-            found = differences(trace_of(ended(run)), reference_trace(run, policy))
-            assert not found, "\n".join([f"run {run.number}: {run.policy}", *found[:12], HOW_TO_LOOK])
+        found = differences(trace_of(ended(run)), reference_trace(run, for_the_reference(run.policy)))
+        assert not found, "\n".join([f"run {run.number}: {run.policy}", *found[:12], HOW_TO_LOOK])
 
 
 def for_the_reference(text: str) -> Policy:

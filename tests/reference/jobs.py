@@ -13,6 +13,7 @@ from . import physics
 from .network import Network
 from .orderings import Ordering
 from .partitions import Partition
+from .placements import Placement
 from .sizings import Sizing
 from .state import Job, Node, Run, Stage, Task, World
 from .trace import Attempt, Running
@@ -26,12 +27,17 @@ class Lives:
     """All changes of jobs and of what runs; phases and offers call these."""
 
     def __init__(
-        self, world: World, sizing: Sizing, partition: Partition, ordering: Ordering, network: Network
+        self,
+        world: World,
+        sizing: Sizing,
+        partition: Partition,
+        ordering: Ordering,
+        placement: Placement,
+        network: Network,
     ) -> None:
-        self.world, self.partition, self.network = world, partition, network
-        self.listening: tuple[Sizing | Partition | Ordering, ...] = (sizing, partition, ordering)
-        self.wait_ms = 0  # how long placement may veto far nodes
-        self.wakes: set[int] = set()
+        self.world, self.partition, self.placement, self.network = world, partition, placement, network
+        self.listening: tuple[Sizing | Partition | Ordering | Placement, ...] = (sizing, partition, ordering, placement)
+        self.wakes: set[int] = set()  # instants at which there is an ideal pass although nothing else happens
 
     # Arrival and begin
 
@@ -43,6 +49,7 @@ class Lives:
             self._end_job(job, JobOutcome.FAILED)
             return
         job.pool = self.partition.pool_of(world, job)
+        self.placement.on_arrival(world, job)
         if job.has_am:
             job.stages[0].tasks[0].ask_at = world.now
         else:
@@ -56,6 +63,7 @@ class Lives:
                 continue
             job.arrived = job.admitted = True
             job.pool = self.partition.pool_of(self.world, job)
+            self.placement.on_arrival(self.world, job)
             for task in tasks:
                 self._goes_on(task, running[task.number])
             if not job.has_am:
@@ -123,8 +131,9 @@ class Lives:
         task.ask_at, task.asked = None, True
         if task.stage.asked_at is None:
             task.stage.asked_at = self.world.now
-            if self.wait_ms > 0 and task.stage.kind != INNER:
-                self.wakes.update((self.world.now + self.wait_ms, self.world.now + 2 * self.wait_ms))
+            wait_ms = self.placement.wait_ms
+            if wait_ms > 0 and task.stage.kind != INNER:
+                self.wakes.update((self.world.now + wait_ms, self.world.now + 2 * wait_ms))
 
     def _open_stages(self, job: Job) -> None:
         now = self.world.now
@@ -169,7 +178,7 @@ class Lives:
         self.world.attempts.append(record)
         self.world.runs.append(run)
         if executor is None:
-            task.job.last_node = node
+            task.job.last_node = task.stage.last_node = node
             self.world.changed()
         return run
 
@@ -207,6 +216,7 @@ class Lives:
     def fetched(self, run: Run) -> None:
         """The last of its input has come."""
         run.fetching, run.due = False, None
+        run.has_fetched = True
         physics.begin(run, self.world.now)
         self.check_limit(run)
 

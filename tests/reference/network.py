@@ -29,8 +29,6 @@ class Network:
         self.on = world.cluster.has_network
         self.flows: list[Flow] = []
         self.waiting: list[Run] = []  # fetch from the end of this instant on
-        names = dict.fromkeys(node.spec.rack for node in world.nodes)
-        self.rack_number = {name: number for number, name in enumerate(names)}
 
     # What is read
 
@@ -89,34 +87,43 @@ class Network:
         for run in self.waiting:
             self.flows += [Flow(node, run, size * UNIT, since=now) for node, size in self.sources(run).items()]
         self.waiting = []
-        for flow, rate in fair_rates({flow: self._links(flow) for flow in self.flows}, self._capacity).items():
+        links_of = {flow: links_between(self.world, flow.source, flow.run.node) for flow in self.flows}
+        for flow, rate in fair_rates(links_of, self._capacity).items():
             flow.left -= (now - flow.since) * flow.rate
             flow.since, flow.rate = now, rate
 
-    def _links(self, flow: Flow) -> list[int]:
-        a, b = flow.source, flow.run.node
-        links = [2 * a.number, 2 * b.number + 1]
-        if a.spec.rack != b.spec.rack:
-            for node, side in ((a, 0), (b, 1)):
-                if self.world.cluster.network.uplink_mbps(node.spec.rack) > 0:
-                    links.append(2 * len(self.world.nodes) + 2 * self.rack_number[node.spec.rack] + side)
-        return links
-
     def _capacity(self, link: int) -> int:
         world, network = self.world, self.world.cluster.network
-        if link < 2 * len(world.nodes):
-            node = world.nodes[link // 2]
-            if node.lost:
-                return 0
-            mbps = node.spec.bandwidth_mbps or UNDECLARED_MBPS
-        else:
-            number = (link - 2 * len(world.nodes)) // 2
-            mbps = network.uplink_mbps(list(self.rack_number)[number])
-        capacity = mbps * MBPS
+        if link < 2 * len(world.nodes) and world.nodes[link // 2].lost:
+            return 0
+        capacity = declared_mbps(world, link) * MBPS
         if network.traffic_permille == 0:
             return capacity
         x = int(draw(world.seed, STREAM_TRAFFIC, link * 2**32 + world.now // network.traffic_ms))
         return max(1, capacity - capacity * (x % (2 * network.traffic_permille + 1)) // 1000)
+
+
+def links_between(world: World, a: Node, b: Node) -> list[int]:
+    """The links that a flow from one node to another takes."""
+    links = [2 * a.number, 2 * b.number + 1]
+    if a.spec.rack != b.spec.rack:
+        for node, side in ((a, 0), (b, 1)):
+            if world.cluster.network.uplink_mbps(node.spec.rack) > 0:
+                links.append(2 * len(world.nodes) + 2 * _racks(world).index(node.spec.rack) + side)
+    return links
+
+
+def declared_mbps(world: World, link: int) -> int:
+    """What a link would carry if nothing else were on it."""
+    beyond_nodes = link - 2 * len(world.nodes)
+    if beyond_nodes < 0:
+        return world.nodes[link // 2].spec.bandwidth_mbps or UNDECLARED_MBPS
+    return world.cluster.network.uplink_mbps(_racks(world)[beyond_nodes // 2])
+
+
+def _racks(world: World) -> list[str]:
+    """As the nodes first name them."""
+    return list(dict.fromkeys(node.spec.rack for node in world.nodes))
 
 
 def fair_rates(links_of, capacity_of):  # type: ignore[no-untyped-def]

@@ -57,7 +57,7 @@ class Offers:
             leaf = stage.leaf if self.queues.walks else None
             user = job.user if self.queues.users else None
             open_to_all = job.admitted or self.admission.admits_all
-            alone = stage if self.ordering.in_jobs else None
+            alone = stage if self.ordering.in_jobs or self.placement.alone else None
             bucket = buckets.setdefault((job.pool, leaf, user, stage.shape, stage.label, open_to_all, alone), [])
             bucket.append((self.ordering.key(self.world, stage), stage.turn, stage))
         return [min(bucket, key=lambda entry: entry[:2]) for bucket in buckets.values()]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from heddle.model.draw import STREAM_POLICY, draw
 from heddle.model.resources import ONE
 
 from .sizings import Sizing
-from .state import Node, Stage, Task, World
+from .state import Job, Node, Run, Stage, Task, World
 
 
 class Placement:
     """Base of all: no veto; of the waiting tasks one that prefers the node, else its rack, else the smallest."""
 
-    wait_ms = 0
+    wait_ms = 0  # how long it may veto far nodes
+    alone = False  # every request is a bucket of its own
 
     def score(self, world: World, sizing: Sizing, stage: Stage, node: Node) -> int:
         raise NotImplementedError
@@ -27,6 +26,15 @@ class Placement:
         here = [task for task in waiting if task.prefers is node]
         in_rack = [task for task in waiting if task.prefers and task.prefers.spec.rack == node.spec.rack]
         return (here or in_rack or waiting)[0]
+
+    def on_arrival(self, world: World, job: Job) -> None:
+        pass
+
+    def on_allocation(self, world: World, run: Run) -> None:
+        pass
+
+    def on_end(self, world: World, run: Run) -> None:
+        pass
 
 
 class FirstFit(Placement):
@@ -51,13 +59,13 @@ class RandomNode(Placement):
         return int(draw(world.seed, STREAM_POLICY, world.allocations * 65536 + node.number))
 
 
-class DelayLocality(Placement):
-    def __init__(self, wait_s: float = 3, then: str = "most-free") -> None:
-        self.wait_ms, self.then = round(1000 * wait_s), make_placement(then, {})
+class DelayLocality(MostFree):
+    def __init__(self, wait_s: float = 3) -> None:
+        self.wait_ms = round(1000 * wait_s)
 
     def score(self, world: World, sizing: Sizing, stage: Stage, node: Node) -> int:
         near = self._near(world, stage)
-        score = self.then.score(world, sizing, stage, node)
+        score = super().score(world, sizing, stage, node)
         if not near:
             return score
         return score + (2**40 if node in near else 2**39 * (node.spec.rack in _racks(near)))
@@ -84,24 +92,13 @@ class DelayLocality(Placement):
 class NearLast(MostFree):
     def score(self, world: World, sizing: Sizing, stage: Stage, node: Node) -> int:
         last = stage.job.last_node
-        if last is None:
-            return super().score(world, sizing, stage, node)
-        return 2 if node is last else int(node.spec.rack == last.spec.rack)
+        return super().score(world, sizing, stage, node) if last is None else nearness(node, [last])
+
+
+def nearness(node: Node, to: list[Node]) -> int:
+    """2 on one of them, 1 in the rack of one, else 0."""
+    return 2 if node in to else int(node.spec.rack in _racks(to))
 
 
 def _racks(nodes: list[Node]) -> set[str]:
     return {node.spec.rack for node in nodes}
-
-
-PLACEMENTS: dict[str, type[Placement]] = {
-    "first-fit": FirstFit,
-    "most-free": MostFree,
-    "best-fit": BestFit,
-    "random-node": RandomNode,
-    "delay-locality": DelayLocality,
-    "near-last": NearLast,
-}
-
-
-def make_placement(name: str, parameters: dict[str, Any]) -> Placement:
-    return PLACEMENTS[name](**parameters)

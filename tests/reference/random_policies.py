@@ -87,6 +87,12 @@ PLACEMENTS: tuple[Lever, ...] = (
     ("random-node", {}),
     ("delay-locality", {"wait_s": 2}),
     ("near-last", {}),
+    ("network-aware", {}),
+    ("network-aware", {"busy_s": 0.5, "wait_s": 1}),
+    ("network-aware", {"by": "nearness"}),
+    ("network-aware", {"by": "fetch"}),
+    ("network-aware", {"early": 1}),
+    ("network-aware", {"early": 1, "by": "fetch"}),
 )
 
 

@@ -16,13 +16,13 @@ from .admissions import make_admission
 from .bridge import Bridge, has_use_for_bridge, tabled_ordering
 from .early_stages import EarlyStages
 from .every_ordering import make_ordering
+from .every_placement import make_placement
 from .jobs import Lives, StalledRunError
 from .knobs import Knobs, PostedSize, stock
 from .loading import load
 from .network import Network
 from .offers import Offers
 from .partitions import make_partition
-from .placements import make_placement
 from .preemption import Preemption
 from .promises import Promises
 from .queues import make_queues
@@ -103,7 +103,8 @@ class Simulator:
         partition = make_partition(*policy.partition)
         ordering = tabled if by_bridge else make_ordering(*policy.ordering)
         self.network = Network(self.world)
-        self.lives = Lives(self.world, self.sizing, partition, ordering, self.network)
+        placement = make_placement(*policy.placement)
+        self.lives = Lives(self.world, self.sizing, partition, ordering, placement, self.network)
         self.offers = Offers(
             self.world,
             self.lives,
@@ -111,7 +112,7 @@ class Simulator:
             self.sizing,
             partition,
             ordering,
-            make_placement(*policy.placement),
+            placement,
             queues,
         )
         self.preemption = Preemption(self.world, self.offers)
@@ -121,8 +122,7 @@ class Simulator:
         # Nobody listens to reports that the sizing lever does not read: they are no event.
         self.report_ms = cluster.timing.usage_report_ms if listener.reads_reports else 0
         self.quiet_since = 0
-        self.wakes: set[int] = set()  # instants at which there is an ideal pass although nothing else happens
-        self.lives.wait_ms, self.lives.wakes = self.offers.placement.wait_ms, self.wakes
+        self.wakes = self.lives.wakes
 
     # The clock
 

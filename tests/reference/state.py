@@ -72,6 +72,7 @@ class Stage:
     look_at: set[int] = field(default_factory=set)  # of executors: when the AM looks at how many it may ask for
     gave_way: bool = False  # an early stage that asks for nothing until one of its maps is allocated
     last_end: int | None = None  # when a container of it last ended
+    last_node: Node | None = None  # of the container that it was given last
 
     @property
     def done(self) -> bool:
@@ -199,6 +200,7 @@ class Run:
     idle_since: int | None = None  # executors
     holding: bool = False  # early stages
     fetching: bool = False  # its input is on its way
+    has_fetched: bool = False
     work_us: int = 0
     rate: int = 0
     since: int = 0
