@@ -56,14 +56,13 @@ def _overwritten() -> bytes:
     return bytes(archive)
 
 
-NESTED = gzip.compress(gzip.compress(b"\n" * (64 * MB)))
 REFUSED = {
     "encrypted": (_encrypted(), "encrypted, which Spark's are not"),
     "cut short": (zipped({"log": LINE * 1000})[:-40], "not a zip that can be unpacked"),
     "no zip": (b"<html>Please log in</html>", "not a zip that can be unpacked"),
     "empty": (b"", "not a zip that can be unpacked"),
     "overwritten": (_overwritten(), "not a zip that can be unpacked"),
-    "cut short inside": (zipped({"log.gz": gzip.compress(LINE * 1000)[:60]}), "not a zip that can be unpacked"),
+    "cut short inside": (zipped({"log.gz": gzip.compress(LINE * 1000)[:60]}), "not a zip that can be unpacked: ."),
     "packed by bz2": (zipped({"log": bytes(64 * MB)}, zipfile.ZIP_BZIP2), "packed in another way than Spark"),
     "a bomb": (zipped({"log": bytes(64 * MB)}), "holds more than 6 MB, over 100 times its size"),
     "many small ones": (zipped({f"log{n}": bytes(MB) for n in range(64)}), "holds more than 7 MB, over 100 times"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from heddle.check.spark_archive import unpack_logs
 from heddle.twin.masters import Masters
 from heddle.yarn.live.bridge.endpoint import BridgeEndpoint
 from heddle.yarn.live.bridge.leaves import bridged_leaves
@@ -58,6 +59,12 @@ def _node_containers(data: bytes) -> None:
     NodeContainers(client_of(data)).read([node], {app.id: app})
 
 
+def _spark_archive(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        size = unpack_logs(data, "application_1_0001", Path(folder), 1 << 24)
+        assert sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file()) == size
+
+
 TARGETS = {
     "rm-address": _address,
     "rm-snapshot": _snapshot,
@@ -72,5 +79,6 @@ TARGETS = {
     "node-containers": _node_containers,
     "node-metrics": lambda data: reports_of(Worker(client_of(data))),
     "masters": lambda data: Masters(client_of(data)).ask(["application_1_0001"]),
+    "spark-archive": _spark_archive,
     "spark-driver": lambda data: Masters(client_of(data)).ask([], ["application_1_0002"]),
 }

@@ -52,7 +52,7 @@ def unpack_logs(archive: bytes, app: str, folder: Path, most: int) -> int:
         raise
     except _DAMAGE as error:
         shutil.rmtree(own)
-        raise BadInput.of(where, f"not a zip that can be unpacked: {error or type(error).__name__}") from None
+        raise BadInput.of(where, f"not a zip that can be unpacked: {str(error) or type(error).__name__}") from None
 
 
 def _blocks(opened: zipfile.ZipFile, where: str, most: int) -> Iterator[tuple[int, bytes]]:
