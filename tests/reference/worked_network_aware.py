@@ -1,0 +1,91 @@
+"""Network-aware placement worked out by hand. 8 Mbit/s are 1000 bytes in a ms: 1 MB over such a link takes a second."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from heddle.model.cluster import Cluster, Node
+from heddle.model.reasons import Outcome
+from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
+
+from .trace import Policy
+from .worked_example import Example, Span
+
+FINISHED = Outcome.FINISHED
+MB = 1_000_000
+Spans = dict[int, list[Span]]
+
+
+def _policy(**parameters: object) -> Policy:
+    return Policy(ordering=("fifo", {"blocking": 0}), placement=("network-aware", parameters))
+
+
+def _nodes(*racks: str, slots: int = 1) -> tuple[Node, ...]:
+    size = (100 * slots, 1000 * slots)
+    return tuple(Node(f"n{i}", size, size, rack, bandwidth_mbps=8) for i, rack in enumerate(racks))
+
+
+def _stage(name: str, *tasks: TaskSpec, after: str = "", n_bytes: int = 0) -> StageSpec:
+    return StageSpec(name, (100, 1000), list(tasks), (after,) if after else (), after_bytes=(n_bytes,) if after else ())
+
+
+def a_node_is_busy_as_long_as_a_task_that_moved_nothing_runs() -> Example:
+    # j's reader is due at 1 s, when n0, where its writer ran, is full. On n1, as near and half empty, runs a task of k,
+    # of which one like it reads 20 MB // 2 from n2: 10 s of transfers. This one read nothing, but counts. So the reader
+    # goes to n3, slow and in another rack: a second for its 1 MB, and 2 s of work.
+    reader = _stage("r", TaskSpec(1000), after="w", n_bytes=MB)
+    inputs = _stage("s", TaskSpec(9000, None, "n2", 20 * MB), TaskSpec(9000))
+    jobs = [
+        JobSpec("j", 0, [_stage("w", TaskSpec(1000)), reader]),
+        JobSpec("k", 500, [inputs]),
+        JobSpec("late", 1000, [_stage("s", TaskSpec(9000))], priority=1),
+    ]
+    spans: Spans = {2: [(500, 9500, FINISHED)], 3: [(500, 9500, FINISHED)], 1: [(1000, 4000, FINISHED)]}
+    n0, n1, n2, n3 = _nodes("a", "a", "a", "b")
+    roomy, slow = replace(n1, capacity=(200, 2000), allowance=(200, 2000)), replace(n3, speed_permille=500)
+    cluster = Cluster((n0, roomy, n2, slow))
+    return Example(build("busy", jobs), cluster, _policy(), spans, 20_000)
+
+
+def a_task_goes_where_it_fetches_soonest() -> Example:
+    # As in the page's example, without a load: 1 MB lies on n0, 3 MB on n1. On n0 3 MB would move, on n1 1 MB does.
+    task = TaskSpec(1000)
+    small, big = _stage("p", task), _stage("q", task)
+    reader = StageSpec("r", (100, 1000), [task], ("p", "q"), after_bytes=(MB, 3 * MB))
+    spans: Spans = {2: [(1000, 3000, FINISHED)]}
+    workload = build("fetch", [JobSpec("j", 0, [small, big, reader])])
+    return Example(workload, Cluster(_nodes("a", "a", "b")), _policy(by="fetch"), spans, 20_000)
+
+
+def jobs_are_bound_where_levels_have_room() -> Example:
+    # The page's example: j1 is bound to n0. j2's writer finds n0 full at level 0 and goes to n2, in its rack, where it
+    # fetches 1 MB; its reader follows it there.
+    def job(name: str) -> JobSpec:
+        writer, reader = TaskSpec(1000, None, "n0", MB), TaskSpec(1000)
+        return JobSpec(name, 0, [_stage("w", writer), _stage("r", reader, after="w", n_bytes=MB)])
+
+    spans: Spans = {
+        0: [(0, 1000, FINISHED)],
+        1: [(1000, 2000, FINISHED)],
+        2: [(0, 2000, FINISHED)],
+        3: [(2000, 3000, FINISHED)],
+    }
+    cluster = Cluster(_nodes("a", "b", "a", "b"))
+    return Example(build("bound", [job("j1"), job("j2")]), cluster, _policy(early=1), spans, 20_000)
+
+
+def a_bound_task_waits_for_its_node() -> Example:
+    # Both tasks are bound to a node each, as both have room; the third to n0, the smaller number of equal backlogs. n1
+    # is free from 1 s on, but it waits for n0.
+    tasks = [TaskSpec(9000), TaskSpec(1000), TaskSpec(1000)]
+    spans: Spans = {1: [(0, 1000, FINISHED)], 2: [(9000, 10_000, FINISHED)]}
+    workload = build("waits", [JobSpec("j", 0, [_stage("s", *tasks)])])
+    return Example(workload, Cluster(_nodes("a", "a")), _policy(early=1), spans, 20_000)
+
+
+EXAMPLES = [
+    a_node_is_busy_as_long_as_a_task_that_moved_nothing_runs,
+    a_task_goes_where_it_fetches_soonest,
+    jobs_are_bound_where_levels_have_room,
+    a_bound_task_waits_for_its_node,
+]
