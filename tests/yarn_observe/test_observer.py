@@ -233,3 +233,19 @@ def test_what_is_still_there_at_the_end_adds_up(rm: FakeRm, client: RmClient, tm
     ledger = waste_ledger(record_of(observer.seen, policy="stock", workload="w", started_by=["test"]))
     assert ledger.end_ms - ledger.begin_ms < 20_000
     assert ledger.reserved == ledger.reserved_by_engine
+
+
+def test_an_answer_without_the_type_of_an_application_that_has_ended_doubles_nothing(
+    rm: FakeRm, client: RmClient, tmp_path: Path
+) -> None:
+    """Nor does it take the type back (found by the storm)."""
+    app = rm.add_app()
+    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms)
+    observer.poll()
+    rm.now_ms += 1000
+    rm.end_app(app)
+    for kind in ("TEST", "", "TEST"):
+        app.kind = kind
+        observer.poll()
+    ends = [entry for entry in Journal(tmp_path / "j").read() if entry["what"] == "app" and entry["ended_at_ms"]]
+    assert [entry["kind"] for entry in ends] == ["TEST"]

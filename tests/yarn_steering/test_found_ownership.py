@@ -8,8 +8,9 @@ import pytest
 
 from heddle.yarn.live.applying.applier import Applier
 from heddle.yarn.live.applying.guards import leave_to_others
+from heddle.yarn.live.applying.knobs import Knobs
 from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS, TRIES, Ownership
-from heddle.yarn.live.applying.putting_back import put_ours_back
+from heddle.yarn.live.applying.putting_back import PutBack, put_ours_back
 from heddle.yarn.live.applying.seen import Seen
 from heddle.yarn.live.applying.standing import (
     AM_SHARE,
@@ -166,6 +167,13 @@ class KnobsThatShow(FakeKnobs):
         return self._shown.pop(0).only(names.every_part()) if self._shown else super().read(names)
 
 
+def restored(world: FakeWorld, knobs: Knobs, ownership: Ownership) -> tuple[list[PutBack], Standing]:
+    """What was put back, and what was left to somebody else."""
+    left = [Standing()]
+    done = put_ours_back(knobs, ownership, world.as_process("restore").clock, left.append)
+    return done, left[-1]
+
+
 def test_most_looks_decide_whose_a_knob_is_when_it_is_put_back(world: FakeWorld) -> None:
     """At the end, too, some answers are stale."""
     node, before, ours, theirs = "a:1", (8192, 8000), (9000, 8000), (6000, 8000)
@@ -177,7 +185,7 @@ def test_most_looks_decide_whose_a_knob_is_when_it_is_put_back(world: FakeWorld)
         ownership.find(Standing({node: before}))
         ownership.asking(Turn(SIZES, node, before, ours))
         knobs = KnobsThatShow([Standing({node: size}) for size in shown])
-        put_ours_back(knobs, ownership, world.as_process("restore").clock)
+        restored(world, knobs, ownership)
         assert knobs.stands == Standing({node: left})
 
 
@@ -190,7 +198,7 @@ def test_what_a_person_sets_while_other_things_are_put_back_is_left_alone(world:
     ownership.asking(Turn(SIZES, node, own, ours))
     ownership.asking(Turn(QUEUES, leaf, {AM_SHARE: None}, ours_in_queue))
     knobs = ChangedMeanwhile(Standing({node: ours}, {leaf: ours_in_queue}), Standing(queues={leaf: theirs}))
-    done, left = put_ours_back(knobs, ownership, world.as_process("restore").clock)
+    done, left = restored(world, knobs, ownership)
     assert knobs.stands == Standing({node: own}, {leaf: theirs})
     assert left.queues == {leaf: {AM_SHARE: None}}  # theirs from now on, and said so
     assert all(one.proven for one in done)
@@ -247,7 +255,7 @@ def test_a_person_who_changes_one_setting_of_a_queue_does_not_own_the_others(wor
     ownership, stands = two_pools()
     theirs = Standing(queues={OTHER: {AM_SHARE: "0.6"}})
     knobs = FakeKnobs(theirs | stands)
-    done, left = put_ours_back(knobs, ownership, world.as_process("restore").clock)
+    done, left = restored(world, knobs, ownership)
     found = {GUARANTEE: "50", AM_SHARE: None}
     assert knobs.stands == Standing(queues={POOL: found, OTHER: {**found, AM_SHARE: "0.6"}})
     assert left == Standing(queues={OTHER: {AM_SHARE: None}})
@@ -258,7 +266,7 @@ def test_a_person_who_changes_one_guarantee_has_chosen_them_all(world: FakeWorld
     """A third queue takes its share from one of ours: 70 and 30 have become 60 and 30."""
     ownership, stands = two_pools()
     knobs = FakeKnobs(Standing(queues={POOL: {GUARANTEE: "60"}}) | stands)
-    put_ours_back(knobs, ownership, world.as_process("restore").clock)
+    restored(world, knobs, ownership)
     shares = {queue: settings[GUARANTEE] for queue, settings in knobs.stands.queues.items()}
     assert shares == {POOL: "60", OTHER: "30"}
     assert {settings[AM_SHARE] for settings in knobs.stands.queues.values()} == {None}
@@ -295,10 +303,20 @@ def test_what_is_refused_keeps_nothing_else_from_being_put_back(world: FakeWorld
     ownership.asking(Turn(PRIORITIES, "app", 0, 9))
     knobs, began_s = RefusingShares(Standing(priorities={"app": 9}) | stands), world.now_s
     with pytest.raises(YarnError, match="capacity sum"):
-        put_ours_back(knobs, ownership, world.as_process("restore").clock)
+        restored(world, knobs, ownership)
     assert knobs.stands.priorities == {"app": 0}
     assert {settings[AM_SHARE] for settings in knobs.stands.queues.values()} == {None}
     assert world.now_s == began_s  # nobody waits for what was refused to come true
+
+
+def test_a_person_is_named_although_putting_back_fails(world: FakeWorld) -> None:
+    """Nobody finds out a second time: it is theirs from then on (found by the storm)."""
+    ownership, stands = two_pools()
+    left: list[Standing] = []
+    knobs = RefusingShares(Standing(queues={OTHER: {AM_SHARE: "0.6"}}) | stands)
+    with pytest.raises(YarnError, match="capacity sum"):
+        put_ours_back(knobs, ownership, world.as_process("restore").clock, left.append)
+    assert left == [Standing(queues={OTHER: {AM_SHARE: None}})]
 
 
 def test_answers_that_are_half_a_minute_old_are_not_taken_for_a_persons() -> None:

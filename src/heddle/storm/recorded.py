@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from heddle.analysis.waste.ledger import waste_ledger
@@ -37,13 +38,14 @@ def wrongly_held(yarn: SimulatedYarn, entries: Sequence[dict[str, Any]], misled_
     """Containers that the journal leaves out, or has held for as long as nobody held them. `misled_ms`: since the storm
     began, when the observer was last told something else than the truth; what began later counts."""
     seen, polls_ms = _seen(entries), [one["at_ms"] - EPOCH_MS for one in entries if one["what"] == "poll"]
+    polls = [*pairwise(polls_ms)]  # containers are asked for between the first of a pair and the second
     for name, life in yarn.lives.items():
         if life.began_ms <= misled_ms:
             continue
         recorded = seen.containers.get(name)
         if recorded is None:
             until_ms = max(polls_ms, default=0) if life.gone_ms is None else life.gone_ms
-            if any(life.began_ms + LATE_MS < at_ms < until_ms - LATE_MS for at_ms in polls_ms):
+            if any(life.began_ms + LATE_MS < at_ms and next_ms < until_ms - LATE_MS for at_ms, next_ms in polls):
                 yield f"{name} is not in the journal: {life}"
         elif wrong := _wrong_with(life, recorded, polls_ms):
             yield f"{name} {wrong}: it is {life}, and by the journal {recorded}"

@@ -53,7 +53,7 @@ class Sight:
 
         A setting or a priority that steering never turned is found as it stands then, and put back so.
         """
-        if what != SIZES and not place.was_ours:
+        if (what != SIZES and not place.was_ours) or place.was_asked_for(what, place.now):
             return False
         is_true = self.told.get(what) is Told.TRUE
         return self._saw_before(what, place) and is_true and self.reads_s[what][-1] > place.since_s

@@ -53,6 +53,10 @@ class Place:
     def was_found_as(self, what: str, value: Any) -> bool:
         return any(same(what, value, one) for one in self.found)
 
+    def was_asked_for(self, what: str, value: Any) -> bool:
+        """By us: if a person chooses that, too, nobody can tell whose it is."""
+        return any(same(what, value, one) for one in self.asked)
+
     @property
     def is_ours(self) -> bool:
         """Whether something of ours is still in force."""
@@ -80,12 +84,19 @@ class Truth:
                 by, place = By.YARN, replace(place, back_s=now_s)
             asked = place.asked | {value}
             self.places[part] = replace(place, now=value, by=by, since_s=now_s, was_ours=True, asked=asked, taken_s=inf)
+        elif by is By.PERSON and not place.is_ours and same(part[0], value, place.now):
+            return  # nothing has changed
         elif by is By.PERSON and place.is_ours and same(part[0], value, place.native):
             # Back to where it was found: that cannot be told from a change of ours that was lost.
             self.places[part] = replace(place, now=value, by=By.YARN, since_s=now_s, is_touched=True)
+        elif by is By.PERSON and place.is_ours and place.was_asked_for(part[0], value):  # nor can this
+            unseen = (*place.unseen, value)
+            self.places[part] = replace(place, now=value, since_s=now_s, is_touched=True, unseen=unseen)
         else:
+            if by is By.PERSON and place.was_asked_for(part[0], value):
+                place = replace(place, unseen=(*place.unseen, place.native))
             was_native = (*place.was_native, place.native)
-            is_taken = by is By.PERSON and place.is_ours and value not in place.asked
+            is_taken = by is By.PERSON and place.is_ours
             taken_s = now_s if is_taken else place.taken_s if by is place.by else inf
             place = replace(place, now=value, native=value, by=by, since_s=now_s, was_native=was_native)
             reset_s = now_s if by is By.YARN else -inf

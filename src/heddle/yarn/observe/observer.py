@@ -179,6 +179,13 @@ class Observer:
 
     def _note_app(self, life: AppLife) -> None:
         known = self.seen.apps.get(life.id)
+        if known is not None:  # what an answer leaves out, it does not take back
+            life = replace(
+                life,
+                kind=life.kind or known.kind,
+                tags=life.tags or known.tags,
+                launched_at_ms=life.launched_at_ms or known.launched_at_ms,
+            )
         # A stale answer may show an application as running that has already ended: nothing ends twice.
         is_stale = known is not None and known.ended_at_ms is not None and life.ended_at_ms is None
         if life != known and not is_stale:

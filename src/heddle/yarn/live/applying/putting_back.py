@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any, Final
 
 from heddle.yarn.live.applying.knobs import Knobs
@@ -53,31 +55,56 @@ class PutBack:
 
 
 def put_ours_back(
-    knobs: Knobs, ownership: Ownership, clock: Clock, only: Standing | None = None
-) -> tuple[list[PutBack], Standing]:
-    """What was put back, and what is left to somebody else, as it was found. `only`: of these knobs.
+    knobs: Knobs,
+    ownership: Ownership,
+    clock: Clock,
+    release: Callable[[Standing], None],
+    only: Standing | None = None,
+) -> list[PutBack]:
+    """What was put back. `release` hears of what is left to somebody else, as it was found, in the end, even if that is
+    an error: nobody finds out twice. `only`: of these knobs.
 
     What seems to be somebody else's is looked at again, and most of these looks decide. Raises YarnError as put_back()
     does.
     """
-    theirs, done = Standing(), list[PutBack]()
+    theirs = list[Standing]()
+    try:
+        return _put_ours_back(knobs, ownership, clock, theirs.append, only)
+    finally:
+        if theirs:
+            release(reduce(or_, theirs))
+
+
+def _put_ours_back(
+    knobs: Knobs,
+    ownership: Ownership,
+    clock: Clock,
+    release: Callable[[Standing], None],
+    only: Standing | None,
+) -> list[PutBack]:
+    done = list[PutBack]()
     for _ in range(ROUNDS):
-        theirs = theirs | _look(knobs, ownership, clock, only)
+        _look(knobs, ownership, clock, release, only)
         done = _put_found_back(knobs, ownership, clock, _among(ownership.found, only))
         if not ownership.strange(_as_seen(done)):
             break
-    return done, theirs
+    return done
 
 
-def _look(knobs: Knobs, ownership: Ownership, clock: Clock, only: Standing | None) -> Standing:
-    """What turns out to be somebody else's, as it was found."""
-    theirs = Standing()
+def _look(
+    knobs: Knobs,
+    ownership: Ownership,
+    clock: Clock,
+    release: Callable[[Standing], None],
+    only: Standing | None,
+) -> None:
+    """Until it is known what is somebody else's."""
     for _ in range(2 * FOREIGN_LOOKS - 1):
-        theirs = theirs | ownership.look(knobs.read(_among(ownership.found, only)))
+        if theirs := ownership.look(knobs.read(_among(ownership.found, only))):
+            release(theirs)
         if ownership.strange_lately.isdisjoint(_among(ownership.found, only).every_part()):
             break
         clock.sleep(PROOF_EVERY_S)
-    return theirs
 
 
 def _put_found_back(knobs: Knobs, ownership: Ownership, clock: Clock, found: Standing) -> list[PutBack]:

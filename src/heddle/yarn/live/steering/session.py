@@ -281,10 +281,7 @@ class Session:
 
     def _put_ours_back(self, only: Standing | None = None) -> list[PutBack]:
         """Everything but what is somebody else's by now."""
-        done, theirs = put_ours_back(self._knobs, self._ownership, self._clock, only)
-        if theirs:
-            self._release(theirs)
-        return done
+        return put_ours_back(self._knobs, self._ownership, self._clock, self._release, only)
 
     def _anew(self) -> Controller:
         """Everything back, then a fresh start. Raises YarnError as long as the ResourceManager does not answer."""
