@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -33,6 +34,7 @@ def storm(
       heddle yarn storm --seeds 200
       heddle yarn storm --first 4711 --seeds 1
     """
+    from heddle.storm.faults import Kind
     from heddle.storm.shrink import shrunk
     from heddle.storm.storm import Storm
 
@@ -46,14 +48,23 @@ def storm(
         if outcome.broken:
             _tell(shrunk(outcome), json)
             return FAILED
-    told = {"seeds": seeds, "first": first, "steps": steps, "pairs_of_faults": len(pairs), "broken": []}
+    all_pairs = comb(len(Kind), 2)
+    told = {
+        "seeds": seeds,
+        "first": first,
+        "steps": steps,
+        "pairs_of_faults": len(pairs),
+        "pairs_there_are": all_pairs,
+        "broken": [],
+    }
     if choose:
         told["policy_changes"] = changes
     if json:
         print_json(told)
     else:
         policies = f"{changes} changes of policy, " if choose else ""
-        say(f"{seeds} storms, {steps} steps, {policies}{len(pairs)} pairs of kinds of faults: every invariant held")
+        ran = f"{seeds} storms (seeds {first} to {first + seeds - 1}), {steps} steps"
+        say(f"{ran}, {policies}{len(pairs)} of the {all_pairs} pairs of kinds of faults: every invariant held")
     return DONE
 
 

@@ -94,7 +94,7 @@ class Truth:
             self.places[part] = replace(place, now=value, since_s=now_s, is_touched=True, unseen=unseen)
         else:
             if by is By.PERSON and place.was_asked_for(part[0], value):
-                place = replace(place, unseen=(*place.unseen, place.native))
+                place = replace(place, unseen=place.found)
             was_native = (*place.was_native, place.native)
             is_taken = by is By.PERSON and place.is_ours
             taken_s = now_s if is_taken else place.taken_s if by is place.by else inf
