@@ -10,7 +10,7 @@ import pytest
 
 from heddle.analysis.waste import ledger
 from heddle.storm.faults import Fault, Kind
-from heddle.storm.recorded import wrong_with_ledger, wrongly_held
+from heddle.storm.recorded import seen_in, wrong_with_ledger, wrongly_held
 from heddle.storm.storm import JOURNAL, Storm
 from heddle.yarn.live.applying import guards
 from heddle.yarn.live.applying.applier import Applier
@@ -117,16 +117,18 @@ def test_settings_that_only_the_next_policy_wants_are_its_own_doing() -> None:
     assert Storm(292, (Fault(Kind.QUEUE_CHANGED, 7.3, 1.4, 81_479),), chooses=True).run().broken == ()
 
 
+def held(storm: Storm, entries: list[dict[str, Any]]) -> list[str]:
+    return list(wrongly_held(storm.yarn, seen_in(entries), entries, -1))
+
+
 def test_containers_that_the_journal_leaves_out_or_gets_wrong_are_noticed() -> None:
     storm = Storm(0, ())
     storm.run()
     whole = [json.loads(line) for line in storm.machine.files[JOURNAL].splitlines()]
-    assert list(wrongly_held(storm.yarn, whole, -1)) == []
+    assert held(storm, whole) == []
     ended = next(one for one in whole if one["what"] == "container" and one["ended_at_ms"] is not None)
     without = [one for one in whole if one["what"] != "container" or one["id"] != ended["id"]]
-    assert [said.split(":")[0] for said in wrongly_held(storm.yarn, without, -1)] == [
-        f"{ended['id']} is not in the journal"
-    ]
+    assert [said.split(":")[0] for said in held(storm, without)] == [f"{ended['id']} is not in the journal"]
     for wrong, told in (
         ({"began_at_ms": ended["began_at_ms"] + 1}, "did not begin then"),
         ({"size": [1, 1000]}, "of another size"),
@@ -134,7 +136,7 @@ def test_containers_that_the_journal_leaves_out_or_gets_wrong_are_noticed() -> N
         ({"ended_at_ms": ended["ended_at_ms"] + 20_000,
           "ended_between_ms": [at_ms + 20_000 for at_ms in ended["ended_between_ms"]]}, "did not end then"),
     ):  # fmt: skip
-        (said,) = wrongly_held(storm.yarn, [*without, {**ended, **wrong}], -1)
+        (said,) = held(storm, [*without, {**ended, **wrong}])
         assert told in said
 
 
@@ -148,9 +150,9 @@ def test_a_line_of_the_ledger_that_is_lost_is_noticed(monkeypatch: pytest.Monkey
     storm = Storm(0, ())
     storm.run()
     whole = [json.loads(line) for line in storm.machine.files[JOURNAL].splitlines()]
-    assert list(wrong_with_ledger(whole)) == []
+    assert list(wrong_with_ledger(seen_in(whole))) == []
     monkeypatch.setattr(ledger, "free_capacity", lambda run, lines, begin, end: np.zeros(2, np.int64))
-    assert any("add up to" in said for said in wrong_with_ledger(whole))
+    assert any("add up to" in said for said in wrong_with_ledger(seen_in(whole)))
 
 
 def test_an_end_that_the_observer_does_not_note_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,3 +164,11 @@ def test_an_end_that_the_observer_does_not_note_is_noticed(monkeypatch: pytest.M
 
     monkeypatch.setattr(Journal, "add", forgets)
     assert "is not in the journal" in Storm(0, ()).run().broken[0]
+
+
+def test_a_restore_that_puts_nothing_back_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the next controller does."""
+    killed = (Fault(Kind.BOTH_KILLED, 40.0, 1.0, 0),)
+    assert Storm(7, killed).run().broken == ()
+    monkeypatch.setattr("heddle.storm.storm.restore", lambda *given, **named: [])
+    assert "has put all back; " in Storm(7, killed).run().broken[0]

@@ -34,10 +34,11 @@ def wrongly_recorded(yarn: SimulatedYarn, entries: Iterable[dict[str, Any]], unt
             yield f"{name} did not end as the journal says: {told[name]}"
 
 
-def wrongly_held(yarn: SimulatedYarn, entries: Sequence[dict[str, Any]], misled_ms: int) -> Iterator[str]:
-    """Containers that the journal leaves out, or has held for as long as nobody held them. `misled_ms`: since the storm
-    began, when the observer was last told something else than the truth; what began later counts."""
-    seen, polls_ms = _seen(entries), [one["at_ms"] - EPOCH_MS for one in entries if one["what"] == "poll"]
+def wrongly_held(yarn: SimulatedYarn, seen: Seen, entries: Sequence[dict[str, Any]], misled_ms: int) -> Iterator[str]:
+    """Containers that the journal leaves out, or has held for as long as nobody held them. `seen`: what entries say.
+    `misled_ms`: since the storm began, when the observer was last told something else than the truth; what began later
+    counts."""
+    polls_ms = [one["at_ms"] - EPOCH_MS for one in entries if one["what"] == "poll"]
     polls = [*pairwise(polls_ms)]  # containers are asked for between the first of a pair and the second
     for name, life in yarn.lives.items():
         if life.began_ms <= misled_ms:
@@ -51,7 +52,7 @@ def wrongly_held(yarn: SimulatedYarn, entries: Sequence[dict[str, Any]], misled_
             yield f"{name} {wrong}: it is {life}, and by the journal {recorded}"
 
 
-def _seen(entries: Iterable[dict[str, Any]]) -> Seen:
+def seen_in(entries: Iterable[dict[str, Any]]) -> Seen:
     seen = Seen()
     for entry in entries:
         seen.take(entry)
@@ -75,9 +76,8 @@ def _wrong_with(life: Life, recorded: ContainerLife, polls_ms: Sequence[int]) ->
     return ""
 
 
-def wrong_with_ledger(entries: Iterable[dict[str, Any]]) -> Iterator[str]:
+def wrong_with_ledger(seen: Seen) -> Iterator[str]:
     """Of the record that `heddle yarn observe` would write. Every MB-millisecond is in one of its lines."""
-    seen = _seen(entries)
     if not seen.containers:
         return
     found = waste_ledger(record_of(seen, policy="stock", workload="storm", started_by=["storm"]))

@@ -29,7 +29,7 @@ from heddle.storm.listening import AskedNow
 from heddle.storm.machine import Asked, Machine
 from heddle.storm.names_watched import GIVEN_UP, NamesWatched, named_in
 from heddle.storm.network import Network
-from heddle.storm.recorded import wrong_with_ledger, wrongly_held, wrongly_recorded
+from heddle.storm.recorded import seen_in, wrong_with_ledger, wrongly_held, wrongly_recorded
 from heddle.storm.tables_watched import TablesWatched
 from heddle.storm.timeline import BEGAN_S, Process, Timeline
 from heddle.storm.watch import OBSERVER, Watch
@@ -231,10 +231,11 @@ class Storm:
         journal = [
             json.loads(line) for line in self.machine.files[JOURNAL].splitlines(keepends=True) if line[-1:] == b"\n"
         ]
+        seen = seen_in(journal)
         for wrong in (
             *wrongly_recorded(self.yarn, journal, round(1000 * (self._lasts_s - SEEN_WITHIN_S))),
-            *wrongly_held(self.yarn, journal, round(1000 * self.watch.observers_misled_s)),
-            *wrong_with_ledger(journal),
+            *wrongly_held(self.yarn, seen, journal, round(1000 * self.watch.observers_misled_s)),
+            *wrong_with_ledger(seen),
         ):
             self.watch.breaks(wrong)
 
@@ -345,10 +346,12 @@ class Storm:
         self._start("restore", self._restore)
 
     def _restore(self, process: Process) -> None:
-        world = self.machine.as_process(process)
+        world, began_s = self.machine.as_process(process), self.watch.now_s
         try:
             with RmClient(self.rm, timeout_s=4.0, connect=world.connect) as client:
                 restore(client, Desk(FOLDER, world), from_nodes=False, say=self._say(process))
+            if process.name not in self.watch.hindered:
+                self.watch.must_be_as_found(f"{process.name} has put all back; ", began_s)
             if self.watch.baseline not in self.machine.files:
                 self._names.all_is_back(process)
         except HeddleError as refused:

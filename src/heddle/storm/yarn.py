@@ -330,6 +330,7 @@ class SimulatedYarn:
 
     def _registers(self, name: str) -> None:
         state = self.nodes[name]
+        state.registered_s = self._now_ms() / 1000
         state.kills_below = state.told = state.decommissioning = False
         self.thaw(name)
         state.registered, state.known = True, None
