@@ -226,12 +226,12 @@ def test_an_observation_and_its_record(rm: Quoting, told: Told, monkeypatch: pyt
     polled, polls = Observer.poll, itertools.count(1)
 
     def poll(self: Observer) -> None:
-        rm.fails_every = 6
-        polled(self)
-        if next(polls) >= STEPS:
+        number = next(polls)
+        rm.fails_every = 1 if number % 2 else NEVER
+        if number == STEPS:
             for app in rm.apps.values():
                 rm.end_app(app)
-            rm.fails_every = NEVER
+        polled(self)
 
     monkeypatch.setattr(Observer, "poll", poll)
     assert run(["yarn", "observe", "seen", "--rm", rm.address, "--every", "0.1", "--until-idle"]) == 0
