@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, Final
 
 from heddle.yarn.live.applying.ownership import FOREIGN_LOOKS
-from heddle.yarn.live.applying.standing import Part, same
+from heddle.yarn.live.applying.standing import QUEUES, Part, same
 
 BELIEVED_S: Final = FOREIGN_LOOKS * 1.0  # so long something must stand before steering, a look a second, believes it
 
@@ -113,7 +113,8 @@ class Truth:
         place = replace(
             known, since_s=now_s, was_ours=lost.was_ours, is_touched=lost.is_touched, unseen=unseen, back_s=lost.back_s
         )
-        if known.is_ours and known.since_s < lost.back_s:  # put back since, and forgotten: nobody can know whose it is
+        # Put back since, and forgotten: nobody can know whose it is. Of sizes it is remembered until NodeManagers know.
+        if part[0] == QUEUES and known.is_ours and known.since_s < lost.back_s:
             place = replace(place, by=By.YARN, unseen=(*unseen, known.now), is_touched=True)
         self.places[part] = place
 
