@@ -14,7 +14,7 @@ from heddle.storm.answers import path_and_query, queue_changes
 from heddle.storm.machine import Asked
 from heddle.storm.network import Told
 from heddle.storm.truth import Place
-from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, Part
+from heddle.yarn.live.applying.standing import LEAVES, PRIORITIES, QUEUES, SIZES, Part, same
 
 _RESIZED: Final = re.compile(r"/nodes/(?P<name>[^/]+)/resource")
 _PRIORITISED: Final = re.compile(r"/apps/(?P<name>[^/]+)/priority")
@@ -53,8 +53,10 @@ class Sight:
 
         A setting or a priority that steering never turned is found as it stands then, and put back so.
         """
-        if (what != SIZES and not place.was_ours) or place.was_asked_for(what, place.now):
+        if what != SIZES and not place.was_ours:
             return False
+        if place.was_asked_for(what, place.now) or any(same(what, place.now, one) for one in place.was_native):
+            return False  # that cannot be told from ours, or from what was found
         is_true = self.told.get(what) is Told.TRUE
         return self._saw_before(what, place) and is_true and self.reads_s[what][-1] > place.since_s
 

@@ -93,7 +93,7 @@ class Truth:
             unseen = (*place.unseen, value)
             self.places[part] = replace(place, now=value, since_s=now_s, is_touched=True, unseen=unseen)
         else:
-            if by is By.PERSON and place.was_asked_for(part[0], value):
+            if by is By.PERSON and (place.was_asked_for(part[0], value) or place.was_found_as(part[0], value)):
                 place = replace(place, unseen=place.found)
             was_native = (*place.was_native, place.native)
             is_taken = by is By.PERSON and place.is_ours
