@@ -15,9 +15,7 @@ def patient_unless(is_late: Callable[[], bool], hasty_s: float) -> Connect:
 
     class Unless(HttpConnection):
         def ask(self, method: str, target: str, body: str | None, headers: dict[str, str]) -> Answer:
-            self._http.timeout = hasty_s if is_late() else PATIENT_S
-            if self._http.sock is not None:
-                self._http.sock.settimeout(self._http.timeout)
+            self._timeout_s = self._http.timeout = hasty_s if is_late() else PATIENT_S
             return super().ask(method, target, body, headers)
 
     return Unless
