@@ -205,7 +205,7 @@ class OverTheWire:
 def test_over_the_wire_of_a_simulated_yarn_it_finds_what_is_better(tmp_path: Path) -> None:
     """Jobs reserve far more than they use, and more and more of them wait."""
     now_ms = 0
-    yarn = SimulatedYarn(Random(1), LEAF_NAMES, 400, lambda: now_ms, preempts=False)
+    yarn = SimulatedYarn(Random(2), LEAF_NAMES, 400, lambda: now_ms, preempts=False)
     rm = OverTheWire(RmAnswers(yarn, {}, bridge=None))
     with RmClient("http://rm.example:8088", connect=lambda address, timeout_s: rm) as client:
         observer = Observer(client, Journal(tmp_path / "journal.jsonl"), lambda: EPOCH_MS + now_ms)
