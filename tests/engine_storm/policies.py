@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from golden.draws import Draws
-from heddle.model.workload import NO_PREFERENCE, Workload
 from heddle.policy.lever import Lever, Parameter, Question
 from heddle.policy.parameter import literal
 from heddle.policy.presets import LEVERS
@@ -41,12 +40,9 @@ def policy_of_the_reference(draws: Draws, executor: str) -> str:
     return _policy(draws, SEEN_ALIKE[executor], WHAT_IS_ASKED)
 
 
-def with_network_aware(draws: Draws, policy: str, jobs: Workload) -> str:
+def with_network_aware(draws: Draws, policy: str) -> str:
     """In place of the placement that the policy has."""
-    # Where nothing says what is near to what, the engine asks by=last, too, for the score of a node alone.
-    no_data = len(jobs.stage_after) == 0 and (jobs.prefers is None or (jobs.prefers == NO_PREFERENCE).all())
-    lever = _with_values(draws, LEVERS["network-aware"], frozenset({"by"} if no_data else ()))
-    return "+".join([*policy.split("+")[:-1], lever])
+    return "+".join([*policy.split("+")[:-1], _with_values(draws, LEVERS["network-aware"], frozenset())])
 
 
 def _policy(draws: Draws, names: frozenset[str], fixed: frozenset[str]) -> str:

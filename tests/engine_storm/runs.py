@@ -46,7 +46,7 @@ def storm_run(number: int, *, knows_reference: bool) -> GoldenRun | None:
     for _ in range(TRIES):
         policy = policy_of_the_reference(draws, executor) if knows_reference else any_policy(draws)
         if knows_reference and not outside and number >= NETWORK_AWARE_FROM and draws.often(500):
-            policy = with_network_aware(draws, policy, jobs)
+            policy = with_network_aware(draws, policy)
         try:
             check_executor([parse_policy(policy)], jobs, machines, executor)
         except (BadInput, RunRefused):

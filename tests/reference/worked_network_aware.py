@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heddle.model.cluster import Cluster, Node
+from heddle.model.cluster import Cluster, Node, Physics
 from heddle.model.reasons import Outcome
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 
@@ -83,9 +83,42 @@ def a_bound_task_waits_for_its_node() -> Example:
     return Example(workload, Cluster(_nodes("a", "a")), _policy(early=1), spans, 20_000)
 
 
+def what_a_failed_job_would_have_read_is_forgotten() -> Example:
+    # a's writer on n1 is killed at 2.5 s, and with it a fails, whose readers were bound to n0, n0 and n1: the two on n0
+    # would have read 40 MB from n1. When the readers of b may run at 9 s, two bound to each node, nothing is assigned
+    # to any, and of equals the first takes turn after turn: n0, where b's writer ran; the third is left for n1.
+    def job(name: str, writer: TaskSpec, readers: int, n_bytes: int) -> JobSpec:
+        reader = StageSpec("r", (100, 1000), [TaskSpec(1000)] * readers, ("w",), after_bytes=(n_bytes,))
+        return JobSpec(name, 0, [StageSpec("w", (100, 1000), [writer]), reader])
+
+    leaks = TaskSpec(5000, ((5000, (50, 0)), (10_000, (150, 0))), "n1", 1)
+    jobs = [job("a", leaks, 3, 60 * MB), job("b", TaskSpec(9000), 4, 4000)]
+    spans: Spans = {
+        0: [(0, 2500, Outcome.LIMIT_KILLED)],
+        4: [(0, 9000, FINISHED)],
+        5: [(9000, 10_000, FINISHED)],
+        6: [(9000, 10_000, FINISHED)],
+        7: [(9000, 10_001, FINISHED)],
+        8: [(10_000, 11_000, FINISHED)],
+    }
+    cluster = Cluster(_nodes("a", "a", slots=2), physics=Physics(pmem_check=True, max_attempts=1))
+    return Example(build("forgotten", jobs), cluster, _policy(early=1), spans, 20_000)
+
+
+def by_last_follows_where_nothing_is_read() -> Example:
+    # No task reads anything. The second goes to where the first is, though n1 has more free; n1 works at half speed.
+    n0, n1 = _nodes("a", "a", slots=2)
+    spans: Spans = {0: [(0, 1000, FINISHED)], 1: [(0, 1000, FINISHED)]}
+    jobs = [JobSpec("j", 0, [_stage("s", TaskSpec(1000), TaskSpec(1000))])]
+    cluster = Cluster((n0, replace(n1, speed_permille=500)))
+    return Example(build("follows", jobs), cluster, _policy(by="last"), spans, 20_000)
+
+
 EXAMPLES = [
     a_node_is_busy_as_long_as_a_task_that_moved_nothing_runs,
     a_task_goes_where_it_fetches_soonest,
     jobs_are_bound_where_levels_have_room,
     a_bound_task_waits_for_its_node,
+    what_a_failed_job_would_have_read_is_forgotten,
+    by_last_follows_where_nothing_is_read,
 ]

@@ -147,9 +147,11 @@ class Placement(Lever):
     question: ClassVar = Question.PLACEMENT
     score: Hook | None = None
     allows: Hook | None = None
-    # What the score depends on: the node alone (`stage` is then -1), that and the stage, or the node alone where
-    # nothing in the workload says what is near to what (no dependencies, no preferred nodes).
-    score_by: Literal["node", "pair", "pair-if-data"] = "pair"
+    # What the score depends on: the node alone (`stage` is then -1), or that and the stage.
+    score_by: Literal["node", "pair"] = "pair"
+    # Traits with which the score depends on the node alone where nothing in the workload says what is near to what (no
+    # dependencies, no preferred nodes).
+    by_data: tuple[bool | str, ...] = ()
     # Of the requests in a queue and pool that want the same size and label, the simulator asks about the first alone:
     # if it is vetoed, those behind it wait too. True: it asks about each stage, because their vetoes may differ.
     by_stage: bool | str = False
@@ -158,6 +160,10 @@ class Placement(Lever):
     # Traits with which, where nodes are offered one at a time, its vetoes say all that its scores say elsewhere: then
     # the bridge, which is shown one node at a time, can act as it does.
     by_vetoes: tuple[bool | str, ...] = ()
+
+    @property
+    def is_by_data(self) -> bool:
+        return any(self.trait(trait) for trait in self.by_data)
 
     @property
     def is_by_vetoes(self) -> bool:

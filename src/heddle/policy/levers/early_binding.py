@@ -101,7 +101,11 @@ def _unbind_job(view, state, job):
 
 @callable_too
 def forget_ended_jobs(view, state):
-    """No event tells that a job has failed, so planned jobs are looked through before the next one is planned."""
+    """No event tells that a job has failed, so all planned jobs are looked through.
+
+    A job fails by a container that stops, and only the hooks that come after that event see it.
+    """
+    state.table["stopped"][0] = 0
     previous, job = -1, state.table["first_planned"][0] - 1
     while job >= 0:
         following = state.job["next_planned"][job]

@@ -30,7 +30,7 @@ from heddle.policy.levers.dag_data import (
     prepare,
     write_place,
 )
-from heddle.policy.levers.early_binding import NOWHERE, bind_job, bound_place, count_bound, rebind
+from heddle.policy.levers.early_binding import NOWHERE, bind_job, bound_place, count_bound, forget_ended_jobs, rebind
 from heddle.policy.levers.network_load import OF_LINKS, OF_TRANSFERS
 from heddle.policy.levers.placement import most_free
 from heddle.policy.levers.ranking import BY_LAST, RANKINGS, has_bandwidth, nearness, rank
@@ -41,6 +41,8 @@ LOCALITY, VETO = int(Reason.LOCALITY), int(Reason.VETO)
 def score(view, state, params, node, stage):
     if stage < 0 or (not has_data(view, stage) and params.by != BY_LAST):
         return most_free(view, state, params, node, stage)
+    if state.table["stopped"][0]:
+        forget_ended_jobs(view, state)
     return rank(view, state, params, node, stage)
 
 
@@ -112,6 +114,8 @@ def _ended(view, state, params, node, stage, container, finished):
 
 
 def on_event(view, state, params, kind, node, stage, container, value):
+    if kind == EVENT_STOPPED and params.early > 0:
+        state.table["stopped"][0] = 1
     if kind == EVENT_ARRIVED:
         if params.early > 0:
             bind_job(view, state, params, view.stage_spec["job"][stage])
@@ -149,7 +153,8 @@ NETWORK_AWARE = Placement(
         job=("last", "next_planned"),  # last: 1 + the node of its last container or bound task; 0: it has had none
         container=("moving", "bound_to"),  # whether its input is counted in Trans; 1 + the place it is bound to
         # at_hand: 1 + the stage that `near` tells of; first_planned: 1 + the job planned last
-        table=("free_transfer", "at_hand", "n_sources", "heartbeats", "first_planned"),
+        # stopped, early binding: a container has stopped since somebody looked whether that was the end of its job
+        table=("free_transfer", "at_hand", "n_sources", "heartbeats", "first_planned", "stopped"),
         lists=(*OF_TRANSFERS, *OF_LINKS, *OF_DAG),
         stages=("at_hand",),
         list_of=LISTS_OF_DAG,
@@ -159,7 +164,7 @@ NETWORK_AWARE = Placement(
     prepare=prepare,
     reads_declared=True,
     by_vetoes=("by=load", "by=nearness", "by=fetch"),
-    score_by="pair-if-data",
+    by_data=("by=load", "by=nearness", "by=fetch"),
     by_stage="early",
     waits="wait_s",
     needs_all_jobs="early",

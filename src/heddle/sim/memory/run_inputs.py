@@ -119,7 +119,7 @@ class RunInputs:
     @property
     def score_by_node(self) -> bool:
         no_data = not self.facts.has_dag and self.workload.prefers is None
-        return self.placement.score_by == "node" or (self.placement.score_by == "pair-if-data" and no_data)
+        return self.placement.score_by == "node" or (self.placement.is_by_data and no_data)
 
     @property
     def preempts(self) -> bool:
