@@ -326,3 +326,10 @@ def test_nodes_kept_in_a_way_that_nobody_knows(lever: Write) -> None:
     assert "which is not one of its parameters" in refusal(lever(declared.format('reserves="now and then"')))
     choices = 'parameters=(Parameter("keep", "none", "how", choices=("none", "seldom")),), reserves="keep"'
     assert "may be 'seldom'; known: none, capacity, starved, always" in refusal(lever(declared.format(choices)))
+
+
+def test_tuples_of_traits_that_nobody_knows(lever: Write) -> None:
+    declared = "@placement({})\ndef mine(view, state, params, node, stage):\n    return 0\n"
+    assert "by_data is 'by=load'; write a tuple" in refusal(lever(declared.format('by_data="by=load"')))
+    unknown = lever(declared.format('by_data=("by=load",)'))
+    assert "by_data is switched by 'by=load', which is not one of its parameters" in refusal(unknown)

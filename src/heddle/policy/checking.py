@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FIRST: Final = ("view", "state", "params")
 SWITCHED: Final = (
     "may_deadlock", "needs_all_jobs", "reserves", "reservable", "blocking", "blocks_in_job", "by_memory",
-    "reads_containers", "reads_failures", "young", "by_stage", "waits",
+    "reads_containers", "reads_failures", "young", "by_stage", "by_data", "by_vetoes", "waits",
 )  # fmt: skip
 
 
@@ -56,8 +56,10 @@ def _of_types(lever: Lever) -> Iterator[str]:
         ("parameters", Parameter, '(Parameter("keep", 0.9, "what it means"),)'),
         ("listens", int, "(EVENT_ALLOCATED,)"),
         ("truth", str, '("workload",)'),
+        ("by_data", (bool, str), '("by=load",)'),
+        ("by_vetoes", (bool, str), '("by=load",)'),
     ):
-        given = getattr(lever, name)
+        given = getattr(lever, name, ())
         if not isinstance(given, tuple | list) or not all(isinstance(one, each) for one in given):
             yield f"{name} is {given!r}; write a tuple, as in {name}={example}"
     if not isinstance(lever.state, State):
@@ -128,11 +130,12 @@ def _of_memory(lever: Lever) -> Iterator[str]:
 
 def _of_traits(lever: Lever) -> Iterator[str]:
     for name in SWITCHED:
-        trait = getattr(lever, name, "")
-        if name == "reserves" and trait in RESERVING:
+        given = getattr(lever, name, "")
+        if name == "reserves" and given in RESERVING:
             continue
-        if isinstance(trait, str) and trait and trait.partition("=")[0] not in lever.parameter_names:
-            yield f"{name} is switched by {trait!r}, which is not one of its parameters"
+        for trait in given if isinstance(given, tuple) else (given,):
+            if isinstance(trait, str) and trait and trait.partition("=")[0] not in lever.parameter_names:
+                yield f"{name} is switched by {trait!r}, which is not one of its parameters"
 
 
 def _of_reservations(lever: Lever) -> Iterator[str]:
