@@ -187,6 +187,13 @@ def test_names_from_the_cluster_are_text(browser: Chromium, shown: Shown) -> Non
     assert browser.evaluate("document.title") != "hit"
 
 
+def test_names_that_turn_the_direction_of_writing_show_it(browser: Chromium, shown: Shown) -> None:
+    shown.rm.add_app("default", user="nimda\u202e").asks = [(0, 1024, 1, 1)]
+    open_board(browser, shown)
+    browser.until(rf"{TEXT}.includes('nimda\\u202e')")
+    assert browser.evaluate(f"{TEXT}.includes('\\u202e')") is False
+
+
 @pytest.mark.parametrize("nodes", [5000])
 def test_5000_nodes_stay_usable(browser: Chromium, shown: Shown) -> None:
     open_board(browser, shown)

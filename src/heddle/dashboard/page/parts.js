@@ -12,9 +12,16 @@ const CAUSES = {
 };
 const VERDICTS = { posted: "done", shadow: "would do", failed: "failed", "left-alone": "left alone", away: "away" };
 
+// What a reader would not see, and what turns the direction of writing: a name could pass for another.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+function visible(text) {
+  return String(text).replace(UNSEEN, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
 export function el(tag, text, cls) {
   const made = document.createElement(tag);
-  if (text !== undefined) made.textContent = text;
+  if (text !== undefined) made.textContent = visible(text);
   if (cls) made.className = cls;
   return made;
 }

@@ -8,6 +8,7 @@ from typing import Final
 
 from heddle.analysis.waiting.by_reason import Waits, waits_by_reason
 from heddle.experiments.sweep_run import SweepRun
+from heddle.model.nested_text import from_json
 from heddle.model.whole_files import write_whole
 from heddle.run import simulate
 
@@ -29,8 +30,12 @@ class WaitStore:
         self._folder.mkdir(parents=True, exist_ok=True)
 
     def get(self, one: SweepRun) -> Waits | None:
-        path = self._folder / f"{one.key}.json"
-        return Waits(**json.loads(path.read_bytes())) if path.exists() else None
+        """None, too, of a file that is not as `put` leaves it: its run is explained again."""
+        try:
+            kept = from_json((self._folder / f"{one.key}.json").read_bytes())
+            return Waits(int(kept["jobs"]), {str(why): int(ms) for why, ms in kept["ms"].items()})
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
+            return None
 
     def put(self, one: SweepRun, waits: Waits) -> None:
         content = {"jobs": waits.jobs, "ms": waits.ms}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,32 @@ def account_beside(workload: Path) -> dict[str, Any] | None:
     if workload.suffix != ".parquet" or not path.is_file():
         return None
     try:
-        found: dict[str, Any] = from_json(path.read_text(encoding="utf-8"))
+        found = from_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found
+    return found if _is_account(found) else None
+
+
+def _is_account(found: Any) -> bool:
+    """Whether it tells all that a report says of an import, as `document` writes it."""
+    if not isinstance(found, dict) or not isinstance(of_rows := found.get("reconciliation"), dict):
+        return False
+    counted = [of_rows.get(what) for what in ("merged", "metadata", "set_aside")]
+    lists, examples = (found.get("files"), found.get("notes")), of_rows.get("examples")
+    return (
+        _are(int, (found.get("tasks"), found.get("jobs"), of_rows.get("rows"), of_rows.get("task_rows")))
+        and all(isinstance(one, dict) and _are(int, one.values()) for one in counted)
+        and all(isinstance(one, list) and _are(str, one) for one in lists)
+        and isinstance(examples, dict)
+        and all(isinstance(one := examples.get(why), list) and _are(str, one) for why in of_rows["set_aside"])
+        and isinstance(found.get("assumed"), dict)
+        and isinstance(found.get("format"), str)
+        and isinstance(found.get("set_aside_rows"), str | None)
+    )
+
+
+def _are(kind: type, values: Iterable[Any]) -> bool:
+    return all(isinstance(one, kind) for one in values)
 
 
 def document(result: ImportResult, output: Path) -> dict[str, Any]:
