@@ -234,7 +234,8 @@ def test_an_observation_and_its_record(rm: Quoting, told: Told, monkeypatch: pyt
         polled(self)
 
     monkeypatch.setattr(Observer, "poll", poll)
-    assert run(["yarn", "observe", "seen", "--rm", rm.address, "--every", "0.1", "--until-idle"]) == 0
+    assert run(["yarn", "observe", "seen", "--rm", rm.address, "--every", "0.1", "--until-idle", "--for", "300s"]) == 0
+    assert "SUCCEEDED" in Path("seen/journal.jsonl").read_text(encoding="utf-8")
     assert "1 jobs, 1 containers" in told.said()
     told.has_no_secret("seen/journal.jsonl", "seen/record/manifest.json", "seen/record/attempts-00000.parquet")
 

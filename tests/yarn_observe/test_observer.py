@@ -79,6 +79,21 @@ def test_what_ended_before_is_not_part_of_it(rm: FakeRm, client: RmClient, tmp_p
     assert observer.seen.apps == {}
 
 
+@pytest.mark.parametrize("ahead_ms", [-3_600_000, 3_600_000])
+def test_ends_are_seen_however_our_clock_differs_from_the_rms(
+    rm: FakeRm, client: RmClient, tmp_path: Path, ahead_ms: int
+) -> None:
+    app = rm.add_app()
+    rm.now_ms += 10_000
+    observer = Observer(client, Journal(tmp_path / "j"), lambda: rm.now_ms + ahead_ms)
+    observer.poll()
+    assert observer.running() == {app.id}
+    rm.now_ms += 1000
+    rm.end_app(app)
+    observer.poll()
+    assert observer.running() == set()
+
+
 def test_an_application_that_was_being_killed_when_somebody_began_to_look_has_ended(
     rm: FakeRm, client: RmClient, tmp_path: Path
 ) -> None:

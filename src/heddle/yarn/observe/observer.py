@@ -69,7 +69,7 @@ class Observer:
         answer = self._client.apps()
         live, lives, shown_ms = read_apps(answer, where), _lives(answer, where), _shown_ms(answer, where)
         now_ms = shown_ms or self._clock_ms()
-        since_ms = max(self.seen.began_ms, self._shown_ms) - OVERLAP_MS
+        since_ms = (self._shown_ms or self.seen.began_ms) - OVERLAP_MS
         answer = self._client.apps(states=ENDED, finishedTimeBegin=str(since_ms), deSelects=UNWANTED)
         over = read_apps(answer, where)
         ended = {name: life for name, life in _lives(answer, where).items() if self._is_of_this(life)}
