@@ -2,10 +2,12 @@
 gone?
 
 Each guard of guards.py that lies above the simulated clock, network, disk and processes is taken out of the code as it
-is imported, and storms are run until one breaks something, for at most MOST_STEPS steps. Faults are drawn from the
-kinds that have to do with the guard, so that few storms are enough. Ends with 1 if what is found is not what
-storm_finds.py says. Run it from the top of the repository.
+is imported, and storms are run until one breaks something, for at most MOST_STEPS steps. With the guard, the same storm
+has to hold. Faults are drawn from the kinds that have to do with the guard, so that few storms are enough. Ends with 1
+if what is found is not what storm_finds.py says. Run it from the top of the repository.
 """
+
+from __future__ import annotations
 
 import argparse
 import subprocess
@@ -14,9 +16,13 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from random import Random
 from types import CodeType
+from typing import TYPE_CHECKING
 
 from .guards import GUARDS, Guard
 from .storm_finds import FOUND, MOST_STEPS, NEEDS, OF_POOLS, is_below
+
+if TYPE_CHECKING:  # importing it imports the code that a guard is taken out of
+    from heddle.storm.storm import Outcome
 
 
 class Without:
@@ -39,26 +45,30 @@ class Without:
         SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
 
 
-def storms(guard: Guard) -> int:
-    """In a process of its own. The steps that it took to find out; -1: it did not."""
+def storms(guard: Guard) -> tuple[int, int]:
+    """In a process of its own. The steps that it took to find out, and the seed that did; -1: it did not."""
     Without(guard).install()
+    steps = seed = 0
+    while steps < MOST_STEPS:
+        outcome = storm_of(guard, seed)
+        if outcome is not None:
+            steps += outcome.steps
+            if outcome.broken:
+                print(f"seed {seed}: {outcome.broken[0].splitlines()[0][:110]}", file=sys.stderr)
+                return steps, seed
+        seed += 1
+    return -1, -1
+
+
+def storm_of(guard: Guard, seed: int) -> Outcome | None:
+    """With faults that have to do with the guard; None if the seed draws no world that has."""
     from heddle.storm.faults import Kind, draw_faults
     from heddle.storm.storm import FAULTS_UNTIL_S, Storm
 
     kinds = tuple(Kind[name] for name in NEEDS[guard.fault].split()) if guard.fault in NEEDS else tuple(Kind)
-    steps = seed = 0
-    while steps < MOST_STEPS:
-        faults = draw_faults(Random(f"{seed} faults"), FAULTS_UNTIL_S, kinds)
-        storm = Storm(seed, faults, chooses=guard.fault.startswith("another policy"))
-        seed += 1
-        if guard.fault in OF_POOLS and not storm.has_pools:
-            continue
-        outcome = storm.run()
-        steps += outcome.steps
-        if outcome.broken:
-            print(f"seed {outcome.seed}: {outcome.broken[0].splitlines()[0][:110]}", file=sys.stderr)
-            return steps
-    return -1
+    faults = draw_faults(Random(f"{seed} faults"), FAULTS_UNTIL_S, kinds)
+    storm = Storm(seed, faults, chooses=guard.fault.startswith("another policy"))
+    return storm.run() if storm.has_pools or guard.fault not in OF_POOLS else None
 
 
 def main() -> int:
@@ -66,10 +76,17 @@ def main() -> int:
     options.add_argument("-k", dest="only", default="", help="only faults with this text")
     options.add_argument("--after", default="", help="only guards behind the one of this fault, to go on where it was")
     options.add_argument("--one", help=argparse.SUPPRESS)
+    options.add_argument("--intact", type=int, help=argparse.SUPPRESS)
     chosen = options.parse_args()
     if chosen.one:
-        print(storms(next(guard for guard in GUARDS if guard.fault == chosen.one)))
-        return 0
+        guard = next(guard for guard in GUARDS if guard.fault == chosen.one)
+        if chosen.intact is None:
+            print(*storms(guard))
+            return 0
+        outcome = storm_of(guard, chosen.intact)
+        assert outcome is not None
+        print(*outcome.broken[:1], file=sys.stderr)
+        return 1 if outcome.broken else 0
     first = 1 + [guard.fault for guard in GUARDS].index(chosen.after) if chosen.after else 0
     right = [_is_as_said(guard) for guard in GUARDS[first:] if chosen.only in guard.fault and not is_below(guard)]
     print(f"{sum(right)} of {len(right)} guards as storm_finds.py says")
@@ -77,15 +94,23 @@ def main() -> int:
 
 
 def _is_as_said(guard: Guard) -> bool:
-    command = [sys.executable, "-m", "tests.yarn_steering.storm_without_guards", "--one", guard.fault]
-    told = subprocess.run(command, capture_output=True, text=True)
+    told = _apart("--one", guard.fault)
     if told.returncode:
         print(f"{guard.fault}: {told.stderr}", flush=True)
         return False
-    steps, why = int(told.stdout), " ".join(told.stderr.splitlines()[-1:])
+    (steps, seed), why = map(int, told.stdout.split()), " ".join(told.stderr.splitlines()[-1:])
     outcome = f"found within {steps:,} steps" if steps >= 0 else f"NOT FOUND within {MOST_STEPS:,} steps"
     print(f"{guard.fault}: {outcome} {why}".rstrip(), flush=True)
+    if steps >= 0 and (intact := _apart("--one", guard.fault, "--intact", str(seed))).returncode:
+        print(f"  BUT with the guard as well: {intact.stderr}", flush=True)
+        return False
     return (steps >= 0) == (guard.fault in FOUND)
+
+
+def _apart(*options: str) -> subprocess.CompletedProcess[str]:
+    """In a process of its own, which imports the code once."""
+    command = [sys.executable, "-m", "tests.yarn_steering.storm_without_guards", *options]
+    return subprocess.run(command, capture_output=True, text=True)
 
 
 if __name__ == "__main__":

@@ -332,3 +332,18 @@ def test_answers_that_are_half_a_minute_old_are_not_taken_for_a_persons() -> Non
         assert ownership.look(Standing({node: made[0]})) == Standing()
     assert ownership.found == Standing({node: own})
     assert len(ownership.asked[SIZES, node, ""]) < 12  # what is written to disk stays short
+
+
+def test_a_persons_node_that_starts_anew_stays_theirs_though_we_once_gave_it_that_size() -> None:
+    """Long ago, at which places of ours are no longer told from its own (found by the storm)."""
+    node, own, theirs = "a:1", (8192, 8000), (6000, 8000)
+    ownership, made = Ownership(), [(9000, 8000), own, *((9000 + number, 8000) for number in range(30))]
+    ownership.find(Standing({node: own}))
+    for before, size in pairwise([own, *made]):
+        turn = Turn(SIZES, node, before, size)
+        ownership.asking(turn)
+        ownership.accepted(turn)
+    for place in (theirs, own):  # which its NodeManager tells when it starts anew
+        for _ in range(FOREIGN_LOOKS):
+            ownership.look(Standing({node: place}))
+        assert ownership.found.sizes == {node: place}

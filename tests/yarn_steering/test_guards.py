@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from .guards import GUARDS, Guard
+from .storm_finds import BELOW, FOUND, MISSED, MOST_STEPS, NEEDS, in_words, is_below
 
 TOP = Path(__file__).parents[2]
 
@@ -22,3 +23,26 @@ def test_the_page_lists_every_guard() -> None:
     for guard in GUARDS:
         assert guard.fault in page
         assert f"`{guard.where}`" in page
+
+
+def test_of_every_guard_it_is_known_whether_the_storm_finds_that_it_is_gone() -> None:
+    faults = [guard.fault for guard in GUARDS]
+    assert {*FOUND, *MISSED, *BELOW, *NEEDS} <= {*faults}
+    for guard in GUARDS:
+        assert [guard.fault in FOUND, guard.fault in MISSED, is_below(guard)].count(True) == 1, guard.fault
+
+
+def test_steps_are_of_storms_that_end() -> None:
+    """The last of them begins before MOST_STEPS."""
+    assert min(FOUND.values()) > 0
+    assert max(FOUND.values()) < MOST_STEPS + 1000
+
+
+@pytest.mark.parametrize("guard", [one for one in GUARDS if one.fault in MISSED], ids=lambda guard: guard.fault)
+def test_what_the_storm_misses_has_a_test_that_runs_everywhere(guard: Guard) -> None:
+    assert any(not test.startswith("tests/yarn_real/") for test in guard.tests)
+
+
+def test_the_page_says_what_the_storm_finds() -> None:
+    """If it does not: python -m tests.yarn_steering.storm_finds"""
+    assert in_words() in (TOP / "docs" / "yarn-faults.md").read_text()

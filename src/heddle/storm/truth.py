@@ -45,6 +45,10 @@ class Place:
         """What we go by: not what a person set and nobody has seen."""
         return self.was_native[-1] if self.by is By.PERSON and not self.is_seen else self.native
 
+    def not_believed(self, now_s: float) -> tuple[Any, ...]:
+        """Where it was before YARN reset it a moment ago: nobody can have believed that yet."""
+        return self.was_native[-1:] if now_s - self.reset_s < BELIEVED_S else ()
+
     @property
     def found(self) -> tuple[Any, ...]:
         """Where somebody who looked may have found it, as not of our doing."""
@@ -78,8 +82,7 @@ class Truth:
                 return
             if place.by is By.PERSON and not place.is_seen:
                 place = replace(place, native=place.native_as_told, unseen=(*place.unseen, place.now))
-            if now_s - place.reset_s < BELIEVED_S and place.was_native:
-                place = replace(place, unseen=(*place.unseen, place.was_native[-1]))  # nobody can have believed it
+            place = replace(place, unseen=(*place.unseen, *place.not_believed(now_s)))
             if any(same(part[0], value, right) for right in (place.native, *place.unseen)):
                 by, place = By.YARN, replace(place, back_s=now_s)
             asked = place.asked | {value}
@@ -133,4 +136,9 @@ class Truth:
         self.places.pop(part, None)
 
     def ours(self) -> dict[Part, Place]:
-        return {part: place for part, place in self.places.items() if place.is_ours}
+        """But for what a person may just as well have put where we had it once: that may stand."""
+        return {
+            part: place
+            for part, place in self.places.items()
+            if place.is_ours and not any(same(part[0], place.now, one) for one in place.unseen)
+        }

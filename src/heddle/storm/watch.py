@@ -104,7 +104,8 @@ class Watch:
                     self.breaks(f"{process.name} overwrites what a person set: {part} from {place.now} to {value}")
                 elif sight.was_told_otherwise(part[0], place):
                     place.is_seen = False
-            if not any(same(part[0], value, one) for one in (place.native_as_told, *place.unseen)):
+            rightful = (place.native_as_told, *place.unseen, *place.not_believed(self.now_s))
+            if not any(same(part[0], value, one) for one in rightful):
                 if process in self.controllers and self.was_paused():
                     self.breaks(f"{process.name} changes {part}, though it was paused before its step began")
                 self._must_be_on_disk(process, part, place)

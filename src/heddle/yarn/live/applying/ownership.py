@@ -151,6 +151,9 @@ class Ownership:
         for part, value in self.found.only(theirs).parts():
             ours = tuple(place for place in self.asked.get(part, ()) if not same(part[0], place, value))
             self.asked[part] = (*ours, theirs[part])
+            if part in self._long_ago:
+                long_ago = (place for place in self._long_ago[part] if not same(part[0], place, value))
+                self._long_ago[part] = deque(long_ago, maxlen=_LONG_AGO)
         self.found = chosen | self.found
         for part in theirs:
             self.theirs.add(part)
