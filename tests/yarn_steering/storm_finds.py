@@ -74,7 +74,56 @@ OF_POOLS: Final = frozenset(
     }
 )
 # Steps until a storm broke.
-FOUND: Final[dict[str, int]] = {}
+FOUND: Final = {
+    "controller killed": 9,
+    "controller hangs": 318,
+    "settings without a queue's guarantee": 8_776,
+    "watchdog killed": 2,
+    "both killed, next start": 10,
+    "both killed, restore": 400,
+    "killed before what was found is on disk": 1,
+    "NodeManager killed or hanging": 502,
+    "NodeManager starts anew with its own size": 2_216,
+    "RM restarted, its nodes not back yet": 2,
+    "RM restarted, nodes come one by one": 315,
+    "RM restarted just after sizes were put back": 6_735,
+    "RM restarted, or hung (SIGSTOP), for longer than the lease": 351,
+    "RM away for longer than the lease": 351,
+    "RM away when the controller dies": 7_143,
+    "node added": 1,
+    "node removed": 7_211,
+    "node resized by somebody else": 8,
+    "queue or application changed by somebody else": 8,
+    "changed by somebody else just before the end": 792,
+    "answers are stale when things are put back": 6_065,
+    "changed by somebody else while guards ask": 1_319,
+    "YARN preempts where nodes shrink": 296,
+    "a ResourceManager that does not say whether it preempts": 1_719,
+    "answer without a field": 236,
+    "answer of another shape": 238,
+    "answer that is not JSON, or half of it": 9,
+    "answer cut off": 7,
+    "401, 403, 500": 7,
+    "a change refused, or made and denied": 316,
+    "clock jumps: lease": 309,
+    "clock jumps: heartbeat": 478,
+    "disk full under the baseline": 501,
+    "disk full under the record": 330,
+    "a shrink that kills": 3,
+    "observer killed": 457,
+    "observer killed within a line": 762,
+    "job that came and went while the observer was away": 147,
+    "failover": 300,
+    "RM restarted: containers are numbered from 1 again": 324,
+    "changed by somebody else when the controller is dead": 724,
+    "node decommissioned and taken back: levers": 9_753,
+    "node decommissioned and taken back: putting back": 456,
+    "applications missing from an answer: looking": 811,
+    "bridge: a table left behind at the end": 315,
+    "another policy takes over": 125,
+    "another policy takes over, and a node holds more than its own size": 47,
+    "another policy is found better too late": 23,
+}
 # Below what the storm simulates.
 BELOW: Final = {
     "two controllers": "the lock of a real file system",
@@ -85,7 +134,29 @@ BELOW: Final = {
     "bridge: the jar is deleted while it is in use": "the command that removes the bridge",
 }
 # Above it, and why no storm can see that it is gone.
-MISSED: Final[dict[str, str]] = {}
+MISSED: Final = {
+    "controller begins while the watchdog puts back": "a ResourceManager must be slow, a controller end, its watchdog"
+    " be at work, and the next controller start within those seconds; one storm of the long run was so (seed 211)",
+    "controller begins after another that has not beaten for long": "the same seconds",
+    "what is owed is refused": "refusals of the storm end after some seconds, and then the next step succeeds",
+    "controller hung and goes on": "the rule for a ResourceManager that has not answered for as long does the same",
+    "controller hung within a step and goes on": "whoever saves again and starts a watchdog keeps the promises, too",
+    "some answers are stale after a person's change": "a stale answer has to come between true ones, within three looks"
+    " of a person's change, which one storm of the long run had (seed 5027)",
+    "changed by somebody else while other things are put back": "a person has to change a queue in the seconds in which"
+    " sizes are awaited, which one storm of the long run had (seed 10070)",
+    "one setting of a queue changed by somebody else": "without it more is left alone, which breaks no promise",
+    "one guarantee changed by somebody else": "the storm's people change both shares, since YARN refuses one alone",
+    "a change that is refused when things are put back": "the storm's refusals end after some seconds, and then"
+    " everything is put back in one go",
+    "node that joined later, resized by somebody else": "the next look finds it, and nobody in the storm is quicker",
+    "YARN preempts where pools move": "the storm's YARN does not begin to preempt while somebody steers, and at the"
+    " start `steer` refuses pools where it does",
+    "YARN preempts within a queue": "the storm's queues do not",
+    "disk that refuses under the watchdog": "a disk has to refuse, a controller to die and a node to be away at once",
+    "applications missing from an answer: putting back": "answers have to omit an application in the seconds in which"
+    " things are put back, which one storm of the long run had (seed 140327)",
+}
 
 
 def is_below(guard: Guard) -> bool:

@@ -23,6 +23,8 @@ def dask(rest: str) -> Engine:
 def spark(rest: str) -> Engine:
     """`spark` as it is configured here, `spark:yarn`, `spark:local[2]`, `spark://master:7077`."""
     try:
+        import pyspark  # noqa: F401  # first, so that it is named, and not what it brings along
+
         from heddle.experiments.workers.spark_engine import SparkEngine
     except ModuleNotFoundError as error:
         raise _not_installed("spark", error) from None
