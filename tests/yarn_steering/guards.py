@@ -212,10 +212,7 @@ GUARDS: Final = (
         "changed by somebody else just before the end", "putting_back.put_ours_back", f"{APPLYING}/putting_back.py",
         "        if theirs := ownership.look(knobs.read(_among(ownership.found, only))):",
         "        if theirs := Standing():",
-        (
-            f"{FAKE}/test_turning.py::test_somebody_elses_setting_is_left_to_them",
-            f"{FAKE}/test_session.py::test_a_size_that_somebody_else_set_just_before_the_end_is_theirs",
-        ),
+        (f"{FAKE}/test_session.py::test_a_size_that_somebody_else_set_just_before_the_end_is_theirs",),
     ),
     Guard(
         "answers are stale when things are put back", "Ownership.is_confirmed", f"{APPLYING}/ownership.py",

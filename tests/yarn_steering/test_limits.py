@@ -1,6 +1,7 @@
 """What a controller may do to a node, whatever its levers say: guards on their own and in their order."""
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from heddle.yarn.live.applying.guards import GUARDS, keep_one_large
@@ -69,14 +70,16 @@ def test_canary() -> None:
 def test_somebody_elses_size_is_left_alone_once_it_is_certain() -> None:
     ownership = Ownership()
     ownership.find(Standing(sizes={"a:1": OWN}))
-    ownership.asking(Turn("sizes", "a:1", OWN, (8500, 8000)))
-    ownership.asking(Turn("sizes", "a:1", (8500, 8000), (9000, 8000)))
+    made = [(8500 + number, 8000) for number in range(60)]  # so many that its own is none of where we had it lately
+    for before, wanted in pairwise([OWN, *made]):
+        ownership.asking(Turn("sizes", "a:1", before, wanted))
+        ownership.accepted(Turn("sizes", "a:1", before, wanted))
 
     def cause(total: Size) -> Cause:
         ownership.look(Standing(sizes={"a:1": total}))
         return judge((9500, 8000), node=replace(NODE, total=total), ownership=ownership)[1]
 
-    for total in (OWN, (9000, 8000)):  # before and after the RM has come round to it; a NodeManager that starts anew
+    for total in (OWN, made[-1]):  # before and after the RM has come round to it; a NodeManager that starts anew
         assert [cause(total) for _ in range(FOREIGN_LOOKS)] == [Cause.LEVER] * FOREIGN_LOOKS
     theirs = (6000, 8000)
     assert [cause(theirs) for _ in range(FOREIGN_LOOKS)] == [Cause.STRANGE] * (FOREIGN_LOOKS - 1) + [Cause.FOREIGN]
