@@ -314,8 +314,8 @@ GUARDS: Final = (
         ),
     ),
     Guard(
-        "slow answer", "connection.HttpConnection", f"{LIVE}/connection.py",
-        "timeout=timeout_s)", "timeout=None)",
+        "slow answer", "connection._Within", f"{LIVE}/connection.py",
+        "        self._sock.settimeout(min(left_s, self._timeout_s))", "        self._sock.settimeout(None)",
         (
             f"{FAULTY_ANSWER}[late]",
             f"{REAL}::test_answers_that_are_malformed_partial_slow_or_refusals",
