@@ -1,5 +1,5 @@
 """`python -m tests.yarn_steering.storm_without_guards [-k TEXT] [--after FAULT]`: does the storm find that a guard is
-gone?
+gone? With `--first SEED --seeds N` instead: do storms hold that have all guards, and few kinds of faults at a time?
 
 Each guard of guards.py that lies above the simulated clock, network, disk and processes is taken out of the code as it
 is imported, and storms are run until one breaks something, for at most MOST_STEPS steps. With the guard, the same storm
@@ -22,7 +22,7 @@ from .guards import GUARDS, Guard
 from .storm_finds import FOUND, MOST_STEPS, NEEDS, OF_POOLS, is_below
 
 if TYPE_CHECKING:  # importing it imports the code that a guard is taken out of
-    from heddle.storm.storm import Outcome
+    from heddle.storm.storm import Outcome, Storm
 
 
 class Without:
@@ -62,22 +62,44 @@ def storms(guard: Guard) -> tuple[int, int]:
 
 def storm_of(guard: Guard, seed: int) -> Outcome | None:
     """With faults that have to do with the guard; None if the seed draws no world that has."""
+    storm = drawn(NEEDS.get(guard.fault), seed, chooses=guard.fault.startswith("another policy"))
+    return storm.run() if storm.has_pools or guard.fault not in OF_POOLS else None
+
+
+def drawn(kinds: str | None, seed: int, chooses: bool = False) -> Storm:
+    """With faults of these kinds, or of any."""
     from heddle.storm.faults import Kind, draw_faults
     from heddle.storm.storm import FAULTS_UNTIL_S, Storm
 
-    kinds = tuple(Kind[name] for name in NEEDS[guard.fault].split()) if guard.fault in NEEDS else tuple(Kind)
-    faults = draw_faults(Random(f"{seed} faults"), FAULTS_UNTIL_S, kinds)
-    storm = Storm(seed, faults, chooses=guard.fault.startswith("another policy"))
-    return storm.run() if storm.has_pools or guard.fault not in OF_POOLS else None
+    some = tuple(Kind) if kinds is None else tuple(Kind[name] for name in kinds.split())
+    return Storm(seed, draw_faults(Random(f"{seed} faults"), FAULTS_UNTIL_S, some), chooses)
+
+
+def hold(seeds: range) -> int:
+    """Few kinds of faults at a time show what many together hide: those of one guard after the other."""
+    storms = steps = broken = 0
+    for seed in seeds:
+        for kinds in sorted(set(NEEDS.values())):
+            outcome = drawn(kinds, seed).run()
+            storms, steps = storms + 1, steps + outcome.steps
+            if outcome.broken:
+                broken += 1
+                print(f"seed {seed}, {kinds}: {outcome.broken[0]}", flush=True)
+        print(f"up to seed {seed}: {storms:,} storms, {steps:,} steps, {broken} broke", flush=True)
+    return 1 if broken else 0
 
 
 def main() -> int:
     options = argparse.ArgumentParser(prog="python -m tests.yarn_steering.storm_without_guards", description=__doc__)
     options.add_argument("-k", dest="only", default="", help="only faults with this text")
     options.add_argument("--after", default="", help="only guards behind the one of this fault, to go on where it was")
+    options.add_argument("--first", type=int, default=0, help="with --seeds: the first of them")
+    options.add_argument("--seeds", type=int, help="storms with all guards: one for each guard's faults and seed")
     options.add_argument("--one", help=argparse.SUPPRESS)
     options.add_argument("--intact", type=int, help=argparse.SUPPRESS)
     chosen = options.parse_args()
+    if chosen.seeds is not None:
+        return hold(range(chosen.first, chosen.first + chosen.seeds))
     if chosen.one:
         guard = next(guard for guard in GUARDS if guard.fault == chosen.one)
         if chosen.intact is None:
