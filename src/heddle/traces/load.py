@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from os.path import exists, isfile
+from os.path import exists, isdir, isfile
 from pathlib import Path
 
 from heddle.model.errors import BadInput
@@ -54,7 +54,7 @@ def is_built_in(text: str) -> bool:
 
 def _similar_file(path: Path) -> str:
     """A file in the same folder whose name is close: most missing files are typing errors."""
-    if not path.parent.is_dir():
+    if not isdir(path.parent):
         return f" (nor the folder {path.parent})"
     candidates = [entry.name for entry in path.parent.iterdir() if entry.name.endswith(SUFFIXES)]
     return did_you_mean(path.name, candidates)
