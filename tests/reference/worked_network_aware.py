@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from heddle.model.cluster import Cluster, Node, Physics
 from heddle.model.reasons import Outcome
+from heddle.model.workload import EXECUTORS, INNER
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 
 from .trace import Policy
@@ -114,6 +115,17 @@ def by_last_follows_where_nothing_is_read() -> Example:
     return Example(build("follows", jobs), cluster, _policy(by="last"), spans, 20_000)
 
 
+def by_last_executors_follow_too() -> Example:
+    # Data tell nothing of executors, but they go where the job's last container is, like tasks: the second one to n0,
+    # not to n1, which has more free and works at half speed.
+    executors = StageSpec("executors", (100, 1000), [TaskSpec(0)] * 2, kind=EXECUTORS)
+    inner = StageSpec("inner", (0, 0), [TaskSpec(1000)] * 2, kind=INNER)
+    n0, n1 = _nodes("a", "a", slots=2)
+    spans: Spans = {2: [(0, 1000, FINISHED)], 3: [(0, 1000, FINISHED)]}
+    cluster = Cluster((n0, replace(n1, speed_permille=500)))
+    return Example(build("spark", [JobSpec("j", 0, [executors, inner])]), cluster, _policy(by="last"), spans, 20_000)
+
+
 EXAMPLES = [
     a_node_is_busy_as_long_as_a_task_that_moved_nothing_runs,
     a_task_goes_where_it_fetches_soonest,
@@ -121,4 +133,5 @@ EXAMPLES = [
     a_bound_task_waits_for_its_node,
     what_a_failed_job_would_have_read_is_forgotten,
     by_last_follows_where_nothing_is_read,
+    by_last_executors_follow_too,
 ]
