@@ -30,10 +30,9 @@ def _stage(name: str, *tasks: TaskSpec, after: str = "", n_bytes: int = 0) -> St
     return StageSpec(name, (100, 1000), list(tasks), (after,) if after else (), after_bytes=(n_bytes,) if after else ())
 
 
-def a_node_is_busy_as_long_as_a_task_that_moved_nothing_runs() -> Example:
+def _ten_seconds_of_transfers(name: str, reader_ms: int, busy_s: float) -> Example:
     # j's reader is due at 1 s, when n0, where its writer ran, is full. On n1, as near and half empty, runs a task of k,
-    # of which one like it reads 20 MB // 2 from n2: 10 s of transfers. This one read nothing, but counts. So the reader
-    # goes to n3, slow and in another rack: a second for its 1 MB, and 2 s of work.
+    # of which one like it reads 20 MB // 2 from n2: 10 s of transfers. This one read nothing, but counts.
     reader = _stage("r", TaskSpec(1000), after="w", n_bytes=MB)
     inputs = _stage("s", TaskSpec(9000, None, "n2", 20 * MB), TaskSpec(9000))
     jobs = [
@@ -41,11 +40,24 @@ def a_node_is_busy_as_long_as_a_task_that_moved_nothing_runs() -> Example:
         JobSpec("k", 500, [inputs]),
         JobSpec("late", 1000, [_stage("s", TaskSpec(9000))], priority=1),
     ]
-    spans: Spans = {2: [(500, 9500, FINISHED)], 3: [(500, 9500, FINISHED)], 1: [(1000, 4000, FINISHED)]}
+    spans: Spans = {
+        2: [(500, 9500, FINISHED)],
+        3: [(500, 9500, FINISHED)],
+        1: [(1000, 1000 + reader_ms, FINISHED)],
+    }
     n0, n1, n2, n3 = _nodes("a", "a", "a", "b")
     roomy, slow = replace(n1, capacity=(200, 2000), allowance=(200, 2000)), replace(n3, speed_permille=500)
-    cluster = Cluster((n0, roomy, n2, slow))
-    return Example(build("busy", jobs), cluster, _policy(), spans, 20_000)
+    return Example(build(name, jobs), Cluster((n0, roomy, n2, slow)), _policy(busy_s=busy_s), spans, 20_000)
+
+
+def a_node_is_busy_as_long_as_a_task_that_moved_nothing_runs() -> Example:
+    # So the reader goes to n3, slow and in another rack: a second for its 1 MB, and 2 s of work.
+    return _ten_seconds_of_transfers("busy", 3000, busy_s=5)
+
+
+def a_node_with_just_as_many_transfers_as_it_may_have_is_not_busy() -> Example:
+    # So the reader goes to n1: a second for its 1 MB, and one of work.
+    return _ten_seconds_of_transfers("just", 2000, busy_s=10)
 
 
 def a_task_goes_where_it_fetches_soonest() -> Example:
@@ -128,6 +140,7 @@ def by_last_executors_follow_too() -> Example:
 
 EXAMPLES = [
     a_node_is_busy_as_long_as_a_task_that_moved_nothing_runs,
+    a_node_with_just_as_many_transfers_as_it_may_have_is_not_busy,
     a_task_goes_where_it_fetches_soonest,
     jobs_are_bound_where_levels_have_room,
     a_bound_task_waits_for_its_node,
