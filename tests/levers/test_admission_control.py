@@ -195,6 +195,19 @@ def test_a_lost_am_keeps_its_place() -> None:
     assert made.ask("admits", 1) == 0
 
 
+def test_a_lost_am_may_come_back_to_any_node_with_room_for_a_task() -> None:
+    # 4 nodes of 4, AMs of 2, tasks of 3. One AM runs on node 0, another was lost and will be back: with the one that
+    # asks, two are to come, which may take the room for a task from two nodes. Three have it, or, without node 3, two.
+    made = asked("admission-control", [job(f"j{i}", 2, 3) for i in range(3)], vcores=4, count=4)
+    for number in (0, 1):
+        made.allocate(made.stage(number, 0), node=number)
+    made.book(made.stage(1, 0), 1, -1)
+    made.tell(EVENT_STOPPED, 1, made.stage(1, 0))
+    assert made.ask("admits", 2) == 0
+    made.view.node["alive"][3] = 0
+    assert made.ask("admits", 2) == Reason.NOT_ADMITTED
+
+
 @pytest.mark.parametrize("ordering", ["fifo", "fair", "capacity", "smallest-first", "ffd-dp"])
 def test_a_burst_that_deadlocks_without_it_finishes(ordering: str) -> None:
     workload = build("burst", [job(f"j{i}", 2, 2, tasks=3) for i in range(72)])
