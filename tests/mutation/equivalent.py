@@ -1,6 +1,9 @@
 """Mutants that no test can tell from the source, by name, with the reason."""
 
 EQUIVALENT: dict[str, str] = {
+    "src/heddle/policy/levers/admission_backlog.py:more_is_wanted:< -> <=:0": (
+        "a job that finishes leaves the list before anybody asks for admission; only failed ones may still be in it"
+    ),
     "src/heddle/policy/levers/admission_collector.py:task_event:> -> >=:0": (
         "of a task as large as the largest, it is only forgotten how many jobs have one: looked up again when one ends"
     ),
