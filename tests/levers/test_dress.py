@@ -262,6 +262,25 @@ def test_predicted_release_is_counted() -> None:
         assert delta_after_a_round(made) == pytest.approx(delta, abs=1e-3)
 
 
+@pytest.mark.parametrize(("t_s", "is_seen"), [(2, 1), (3, 0)])
+def test_a_phase_is_seen_when_more_than_t_s_containers_start(t_s: int, is_seen: int) -> None:
+    made = pools(3, more=f", t_s={t_s}")
+    for i in range(3):
+        made.allocate(made.stage(0, 0), 0, i)
+    assert made.state.job["seen"][0] == is_seen
+
+
+@pytest.mark.parametrize(("t_e", "begins_ms"), [(2, phases.NOT_YET), (3, 9000)])
+def test_a_phase_of_more_than_t_e_containers_does_not_release_with_its_first_end(t_e: int, begins_ms: int) -> None:
+    made = pools(3, more=f", t_e={t_e}")
+    for i in range(3):
+        made.allocate(made.stage(0, 0), 0, i)
+    made.at(9000)
+    made.book(made.stage(0, 0), 0, -1)
+    made.tell(EVENT_FINISHED, 0, made.stage(0, 0), 0)
+    assert made.state.job["gamma"][0][phases.NEWEST] == begins_ms
+
+
 def test_one_demand_counts_what_a_job_has_not_asked_for_yet() -> None:
     # P1 = 8: the small job will want them, though it has asked for none yet. Large ones lack 5 of what is theirs.
     made = pools(8, 125)

@@ -39,8 +39,8 @@ def main() -> int:
     wanted = [mutant for mutant in sample if chosen.only in (None, target_of(mutant.file).name)]
     verdicts = read(chosen.verdicts)
     if not chosen.show:
-        alive = {name for name, one in verdicts.items() if chosen.again and one["verdict"] == "survived"}
-        ahead = [mutant for mutant in wanted if mutant.name in alive or not is_known(mutant, verdicts)]
+        alive = {name for name, one in verdicts.items() if one["verdict"] == "survived" and not is_equivalent(one)}
+        ahead = [m for m in wanted if (chosen.again and m.name in alive) or not is_known(m, verdicts)]
         try_them(ahead, chosen.verdicts, chosen.processes)
         verdicts = read(chosen.verdicts)
     print(summary(wanted, verdicts))
