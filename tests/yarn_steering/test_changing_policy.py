@@ -258,3 +258,12 @@ def test_what_seems_back_while_nobody_knows_whose_it_is_stays_owed() -> None:
     assert handing_over.owed == size
     handing_over.saw([Turn(SIZES, "n", own, own, verdict=Verdict.UNCHANGED)])
     assert not handing_over.owed
+
+
+def test_a_node_that_a_guard_keeps_as_we_made_it_is_still_owed_its_size() -> None:
+    """The largest node, while a request needs it: unchanged, but not back."""
+    own, made = (8192, 8000), (16_384, 16_000)
+    handing_over, size = HandingOver(), Standing(sizes={"n": own})
+    handing_over.begin(Ownership(size))
+    handing_over.saw([Turn(SIZES, "n", made, made, Cause.LARGEST, Verdict.UNCHANGED)])
+    assert handing_over.owed == size
