@@ -82,3 +82,7 @@ class HandMade:
         self.book(stage, node)
         self.view.job["state"][self.view.stage_spec["job"][stage]] = JOB_ADMITTED
         return self.tell(EVENT_ALLOCATED, node, stage, container)
+
+    def release(self, kind: int, stage: int, node: int, container: int = 0, value: int = 0) -> int:
+        self.book(stage, node, -1)
+        return self.tell(kind, node, stage, container, value)

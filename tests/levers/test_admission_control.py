@@ -62,8 +62,7 @@ def test_equation_3_asks_for_more_in_the_next_period_while_ams_hold_too_much() -
     assert made.state.table["scaled"][0, VCORES] == 26_666 * 46_666 // 40_000 == 31_109
     # An AM goes: 40 - 10 - 3 are left. By (2) that is enough; by (3), until the next period, not.
     made.view.job["state"][1] = JOB_FINISHED
-    made.book(made.stage(1, 0), 0, -1)
-    made.tell(EVENT_FINISHED, 0, made.stage(1, 0))
+    made.release(EVENT_FINISHED, made.stage(1, 0), 0)
     assert made.ask("admits", 2) == Reason.NOT_ADMITTED
     assert made.tell(EVENT_TICK) == 1
     assert made.ask("admits", 2) == 0
@@ -107,8 +106,7 @@ def test_figure_3() -> None:
     assert made.ask("admits", 2) == Reason.NOT_ADMITTED
     made.view.job["state"][0] = JOB_FINISHED
     for place, kind in ((1, EVENT_FINISHED), (0, EVENT_STOPPED)):
-        made.book(made.stage(0, place), 0, -1)
-        made.tell(kind, 0, made.stage(0, place))
+        made.release(kind, made.stage(0, place), 0)
     assert made.ask("admits", 2) == 0
 
 
@@ -188,8 +186,7 @@ def test_a_lost_am_keeps_its_place() -> None:
     jobs = [job("a", 10, 10), job("b", 10, 10)]
     made = asked("admission-control", jobs, vcores=30)
     made.allocate(made.stage(0, 0), 0)
-    made.book(made.stage(0, 0), 0, -1)
-    made.tell(EVENT_STOPPED, 0, made.stage(0, 0))
+    made.release(EVENT_STOPPED, made.stage(0, 0), 0)
     assert made.ask("admits", 1) == Reason.NOT_ADMITTED  # 30 - 10 - 10 < 15
     made.view.job["state"][0] = JOB_FAILED  # it will not be back after all
     assert made.ask("admits", 1) == 0
@@ -201,8 +198,7 @@ def test_a_lost_am_may_come_back_to_any_node_with_room_for_a_task() -> None:
     made = asked("admission-control", [job(f"j{i}", 2, 3) for i in range(3)], vcores=4, count=4)
     for number in (0, 1):
         made.allocate(made.stage(number, 0), node=number)
-    made.book(made.stage(1, 0), 1, -1)
-    made.tell(EVENT_STOPPED, 1, made.stage(1, 0))
+    made.release(EVENT_STOPPED, made.stage(1, 0), 1)
     assert made.ask("admits", 2) == 0
     made.view.node["alive"][3] = 0
     assert made.ask("admits", 2) == Reason.NOT_ADMITTED

@@ -251,9 +251,8 @@ def test_predicted_release_is_counted() -> None:
         made.allocate(made.stage(0, 0), i // 16, i)
     for i in range(10):
         made.at(20_000 + 100 * i)
-        made.book(made.stage(0, 0), i // 16, -1)
         made.view.stage["done"][made.stage(0, 0)] += 1
-        made.tell(EVENT_FINISHED, i // 16, made.stage(0, 0), i)
+        made.release(EVENT_FINISHED, made.stage(0, 0), i // 16, i)
     made.view.pool["allocated"][LARGE] = (1280, 16_000)  # what it released another has got
     for wanted, delta in ((10, 10), (20, 20), (21, 21), (22, 128 / 6)):
         made.view.stage_spec["n_tasks"][made.stage(1, 0)] = made.view.job["waiting"][1] = wanted
@@ -262,22 +261,24 @@ def test_predicted_release_is_counted() -> None:
         assert delta_after_a_round(made) == pytest.approx(delta, abs=1e-3)
 
 
-@pytest.mark.parametrize(("t_s", "is_seen"), [(2, 1), (3, 0)])
-def test_a_phase_is_seen_when_more_than_t_s_containers_start(t_s: int, is_seen: int) -> None:
-    made = pools(3, more=f", t_s={t_s}")
+def with_three_containers(threshold: str) -> HandMade:
+    made = pools(3, more=f", {threshold}")
     for i in range(3):
         made.allocate(made.stage(0, 0), 0, i)
+    return made
+
+
+@pytest.mark.parametrize(("t_s", "is_seen"), [(2, 1), (3, 0)])
+def test_a_phase_is_seen_when_more_than_t_s_containers_start(t_s: int, is_seen: int) -> None:
+    made = with_three_containers(f"t_s={t_s}")
     assert made.state.job["seen"][0] == is_seen
 
 
 @pytest.mark.parametrize(("t_e", "begins_ms"), [(2, phases.NOT_YET), (3, 9000)])
 def test_a_phase_of_more_than_t_e_containers_does_not_release_with_its_first_end(t_e: int, begins_ms: int) -> None:
-    made = pools(3, more=f", t_e={t_e}")
-    for i in range(3):
-        made.allocate(made.stage(0, 0), 0, i)
+    made = with_three_containers(f"t_e={t_e}")
     made.at(9000)
-    made.book(made.stage(0, 0), 0, -1)
-    made.tell(EVENT_FINISHED, 0, made.stage(0, 0), 0)
+    made.release(EVENT_FINISHED, made.stage(0, 0), 0)
     assert made.state.job["gamma"][0][phases.NEWEST] == begins_ms
 
 

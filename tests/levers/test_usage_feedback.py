@@ -46,8 +46,7 @@ class OneNode(HandMade):
 
     def end(self, container: int = 0, kind: int = EVENT_FINISHED) -> None:
         """Of one container only: the last that began."""
-        self.book(0, 0, -1)
-        self.tell(kind, 0, 0, container, self.ages.pop(container))
+        self.release(kind, 0, 0, container, self.ages.pop(container))
         self.view.node["first_container"][0] = self.view.container["next"][container]
 
     def come_and_go(self, times: int, kind: int = EVENT_FINISHED) -> None:

@@ -39,8 +39,7 @@ def main() -> int:
     wanted = [mutant for mutant in sample if chosen.only in (None, target_of(mutant.file).name)]
     verdicts = read(chosen.verdicts)
     if not chosen.show:
-        alive = {name for name, one in verdicts.items() if one["verdict"] == "survived" and not is_equivalent(one)}
-        ahead = [m for m in wanted if (chosen.again and m.name in alive) or not is_known(m, verdicts)]
+        ahead = [m for m in wanted if not is_known(m, verdicts) or (chosen.again and is_alive(verdicts[m.name]))]
         try_them(ahead, chosen.verdicts, chosen.processes)
         verdicts = read(chosen.verdicts)
     print(summary(wanted, verdicts))
@@ -112,13 +111,17 @@ def summary(wanted: list[Mutant], verdicts: dict[str, dict[str, Any]]) -> str:
         found = Counter("equivalent" if is_equivalent(one) else one["verdict"] for one in here)
         if found:
             said.append(f"{target.name}: " + ", ".join(f"{found[verdict]} {verdict}" for verdict in sorted(found)))
-    alive = [one for one in tried if one["verdict"] == "survived" and not is_equivalent(one)]
+    alive = [one for one in tried if is_alive(one)]
     same = sum(map(is_equivalent, tried))
     noticed = len(tried) - same - len(alive)
     share = f" ({noticed / (len(tried) - same):.0%})" if len(tried) > same else ""
     said.append(f"{len(tried)} of {len(wanted)} tried, {same} equivalent: {noticed} of the others noticed{share}")
     said += [f"survived: {one['mutant']} (line {one['line']})" for one in alive]
     return "\n".join(said)
+
+
+def is_alive(entry: dict[str, Any]) -> bool:
+    return entry["verdict"] == "survived" and not is_equivalent(entry)
 
 
 def is_equivalent(entry: dict[str, Any]) -> bool:

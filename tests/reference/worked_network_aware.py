@@ -118,24 +118,23 @@ def what_a_failed_job_would_have_read_is_forgotten() -> Example:
     return Example(build("forgotten", jobs), cluster, _policy(early=1), spans, 20_000)
 
 
-def by_last_follows_where_nothing_is_read() -> Example:
-    # No task reads anything. The second goes to where the first is, though n1 has more free; n1 works at half speed.
+def _follows(spans: Spans, *stages: StageSpec) -> Example:
+    # The second container goes to n0, where the first is, though n1 has more free; n1 works at half speed.
     n0, n1 = _nodes("a", "a", slots=2)
-    spans: Spans = {0: [(0, 1000, FINISHED)], 1: [(0, 1000, FINISHED)]}
-    jobs = [JobSpec("j", 0, [_stage("s", TaskSpec(1000), TaskSpec(1000))])]
     cluster = Cluster((n0, replace(n1, speed_permille=500)))
-    return Example(build("follows", jobs), cluster, _policy(by="last"), spans, 20_000)
+    return Example(build("follows", [JobSpec("j", 0, list(stages))]), cluster, _policy(by="last"), spans, 20_000)
+
+
+def by_last_follows_where_nothing_is_read() -> Example:
+    spans: Spans = {0: [(0, 1000, FINISHED)], 1: [(0, 1000, FINISHED)]}
+    return _follows(spans, _stage("s", TaskSpec(1000), TaskSpec(1000)))
 
 
 def by_last_executors_follow_too() -> Example:
-    # Data tell nothing of executors, but they go where the job's last container is, like tasks: the second one to n0,
-    # not to n1, which has more free and works at half speed.
+    # Data tell nothing of executors, but they, too, go where the job's last container is: so do their inner tasks.
     executors = StageSpec("executors", (100, 1000), [TaskSpec(0)] * 2, kind=EXECUTORS)
     inner = StageSpec("inner", (0, 0), [TaskSpec(1000)] * 2, kind=INNER)
-    n0, n1 = _nodes("a", "a", slots=2)
-    spans: Spans = {2: [(0, 1000, FINISHED)], 3: [(0, 1000, FINISHED)]}
-    cluster = Cluster((n0, replace(n1, speed_permille=500)))
-    return Example(build("spark", [JobSpec("j", 0, [executors, inner])]), cluster, _policy(by="last"), spans, 20_000)
+    return _follows({2: [(0, 1000, FINISHED)], 3: [(0, 1000, FINISHED)]}, executors, inner)
 
 
 EXAMPLES = [
