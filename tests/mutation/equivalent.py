@@ -1,25 +1,43 @@
-"""Mutants that no test can tell from the source, by name, with the reason."""
+"""Mutants that no test can tell from the source, by name, with the reason. They are not tried."""
 
-EQUIVALENT: dict[str, str] = {
-    "src/heddle/policy/levers/admission_backlog.py:more_is_wanted:< -> <=:0": (
-        "a job that finishes leaves the list before anybody asks for admission; only failed ones may still be in it"
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    line: str  # as it stood when the argument was made: after an edit, the name may mean another operator
+    because: str
+
+
+EQUIVALENT = {
+    "src/heddle/policy/levers/admission_backlog.py:more_is_wanted:< -> <=:0": Equivalent(
+        'if view.job["state"][other] < JOB_FINISHED:',
+        "a job that finishes leaves the list before anybody asks for admission; only failed ones may still be in it",
     ),
-    "src/heddle/policy/levers/admission_collector.py:task_event:> -> >=:0": (
-        "of a task as large as the largest, it is only forgotten how many jobs have one: looked up again when one ends"
+    "src/heddle/policy/levers/admission_collector.py:task_event:> -> >=:0": Equivalent(
+        "if demand > state.largest[at]:",
+        "of a task as large as the largest, it is only forgotten how many jobs have one: looked up again when one ends",
     ),
-    "src/heddle/policy/levers/admission_control.py:observe:and -> or:0": (
-        "asks again, too, where no answer can have changed, like the reference, which always asks"
+    "src/heddle/policy/levers/admission_control.py:observe:and -> or:0": Equivalent(
+        "smaller = task_event(view, state, stage, -1 if ended else 1) or (ended and params.backlog != UNBOUNDED)",
+        "asks again, too, where no answer can have changed, like the reference, which always asks",
     ),
-    "src/heddle/policy/levers/haste_initial.py:value_of:> -> >=:0": (
-        "only an allowance of 0 is let in as well, and compiled code divides by 0 to 0: nothing is added"
+    "src/heddle/policy/levers/haste_initial.py:value_of:> -> >=:0": Equivalent(
+        'if view.clock["counts"][0, r] and view.node["allowance"][node, r] > 0:',
+        "only an allowance of 0 is let in as well, and compiled code divides by 0 to 0: nothing is added",
     ),
-    "src/heddle/sim/containers/physics.py:renew_rates:> -> >=:2": (
-        "given * capacity // capped is what was given where both are equal"
+    "src/heddle/sim/containers/physics.py:renew_rates:> -> >=:2": Equivalent(
+        "if capped > capacity:",
+        "given * capacity // capped is what was given where both are equal",
     ),
-    "src/heddle/sim/engine.py:advance:> -> >=:7": (
-        "reports are taken in a pass for which nothing waits, instead of before the next one that counts"
+    "src/heddle/sim/engine.py:advance:> -> >=:7": Equivalent(
+        'if ideal and control["waiting"][0] > 0:',
+        "reports are taken in a pass for which nothing waits, instead of before the next one that counts",
     ),
-    "src/heddle/sim/scheduling/skipping.py:_wants_that_count:or -> and:1": (
-        "only lets more reports go without an instant of their own; what has no room has none under any pool's limit"
+    "src/heddle/sim/scheduling/skipping.py:_wants_that_count:or -> and:1": Equivalent(
+        'if setting["heads_differ"][0] or setting["has_pools"][0] or control["news"][0] or control["n_gained"][0]:',
+        "only lets more reports go without an instant of their own; what has no room has none under any pool's limit",
     ),
 }

@@ -1,7 +1,8 @@
 """`scripts/mutate`: one operator of the source is swapped, and a test must fail. A seeded sample, one mutant at a time.
 
 Verdicts are lines of verdicts.jsonl, in the repository; called again, anywhere, it goes on behind them. A mutant whose
-file has changed since is tried again. `--show` says how many were killed, and which survived.
+file has changed since is tried again. Those that are known to be equivalent are not. `--show` says how many were
+killed, and which survived.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def main() -> int:
     wanted = [mutant for mutant in sample if chosen.only in (None, target_of(mutant.file).name)]
     verdicts = read(chosen.verdicts)
     if not chosen.show:
-        ahead = [m for m in wanted if not is_known(m, verdicts) or (chosen.again and is_alive(verdicts[m.name]))]
+        ahead = [m for m in wanted if is_ahead(m, verdicts, chosen.again)]
         try_them(ahead, chosen.verdicts, chosen.processes)
         verdicts = read(chosen.verdicts)
     print(summary(wanted, verdicts))
@@ -102,30 +103,33 @@ def is_known(mutant: Mutant, verdicts: dict[str, dict[str, Any]]) -> bool:
     return mutant.name in verdicts and verdicts[mutant.name]["source"] == digest(mutant)
 
 
+def is_ahead(mutant: Mutant, verdicts: dict[str, dict[str, Any]], again: bool) -> bool:
+    if mutant.name in EQUIVALENT:
+        return False
+    return not is_known(mutant, verdicts) or (again and is_alive(verdicts[mutant.name]))
+
+
 def summary(wanted: list[Mutant], verdicts: dict[str, dict[str, Any]]) -> str:
     """Of those that were tried on the source as it is."""
-    tried = [verdicts[mutant.name] for mutant in wanted if is_known(mutant, verdicts)]
+    different = [mutant for mutant in wanted if mutant.name not in EQUIVALENT]
+    tried = [verdicts[mutant.name] for mutant in different if is_known(mutant, verdicts)]
     said = []
     for target in TARGETS:
-        here = [one for one in tried if one["part"] == target.name]
-        found = Counter("equivalent" if is_equivalent(one) else one["verdict"] for one in here)
-        if found:
-            said.append(f"{target.name}: " + ", ".join(f"{found[verdict]} {verdict}" for verdict in sorted(found)))
+        found = Counter(one["verdict"] for one in tried if one["part"] == target.name)
+        found["equivalent"] = sum(m.name in EQUIVALENT for m in wanted if target_of(m.file) == target)
+        if found.total():
+            said.append(f"{target.name}: " + ", ".join(f"{n} {verdict}" for verdict, n in sorted(found.items()) if n))
     alive = [one for one in tried if is_alive(one)]
-    same = sum(map(is_equivalent, tried))
-    noticed = len(tried) - same - len(alive)
-    share = f" ({noticed / (len(tried) - same):.0%})" if len(tried) > same else ""
-    said.append(f"{len(tried)} of {len(wanted)} tried, {same} equivalent: {noticed} of the others noticed{share}")
+    noticed = len(tried) - len(alive)
+    share = f" ({noticed / len(tried):.0%})" if tried else ""
+    same = len(wanted) - len(different)
+    said.append(f"{same} of {len(wanted)} are equivalent. {len(tried)} of the others tried: {noticed} noticed{share}")
     said += [f"survived: {one['mutant']} (line {one['line']})" for one in alive]
     return "\n".join(said)
 
 
 def is_alive(entry: dict[str, Any]) -> bool:
-    return entry["verdict"] == "survived" and not is_equivalent(entry)
-
-
-def is_equivalent(entry: dict[str, Any]) -> bool:
-    return entry["verdict"] == "survived" and entry["mutant"] in EQUIVALENT
+    return bool(entry["verdict"] == "survived")
 
 
 if __name__ == "__main__":

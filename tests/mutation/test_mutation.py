@@ -14,8 +14,8 @@ import pytest
 from heddle.model.code_folders import engine_folder, levers_folder
 from mutation import one_test, run
 from mutation.carried import Contents, is_of_engine, piece_of
-from mutation.equivalent import EQUIVALENT
-from mutation.run import TOP, every_mutant, sample_of, summary
+from mutation.equivalent import EQUIVALENT, Equivalent
+from mutation.run import TOP, every_mutant, is_ahead, sample_of, summary
 from mutation.sites import Mutant, mutants_of
 from mutation.targets import ABOUT_TEXT, TARGETS, target_of
 from mutation.trial import Ran
@@ -93,7 +93,15 @@ def test_the_sample_is_of_these_sources() -> None:
 def test_what_must_notice_is_there() -> None:
     for path in (*ABOUT_TEXT, *(test for target in TARGETS for test in target.tests)):
         assert (TOP / path).exists(), path
-    assert EQUIVALENT.keys() <= {mutant.name for mutant in every_mutant()}
+
+
+def test_what_is_said_to_be_equivalent_is_still_there() -> None:
+    there = {mutant.name: line_of(mutant) for mutant in every_mutant() if mutant.name in EQUIVALENT}
+    assert there == {name: one.line for name, one in EQUIVALENT.items()}, "look again whether these are equivalent"
+
+
+def line_of(mutant: Mutant) -> str:
+    return (TOP / mutant.file).read_text().splitlines()[mutant.begin[0] - 1].strip()
 
 
 def test_the_score_counts_what_was_tried_on_this_source(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,9 +112,11 @@ def test_the_score_counts_what_was_tried_on_this_source(monkeypatch: pytest.Monk
         for mutant, verdict in ((killed, "killed"), (survived, "survived"), (same, "survived"), (late, "out of time"))
     }  # fmt: skip
     verdicts[changed.name] = {**verdicts[killed.name], "mutant": changed.name, "source": "of yesterday"}
-    monkeypatch.setitem(EQUIVALENT, same.name, "shown in the test")
+    monkeypatch.setitem(EQUIVALENT, same.name, Equivalent("as it is", "shown in the test"))
+    assert [mutant for mutant in sample if is_ahead(mutant, verdicts, again=False)] == [changed]
+    assert [mutant for mutant in sample if is_ahead(mutant, verdicts, again=True)] == [survived, changed]
     said = summary(sample, verdicts)
-    assert "4 of 5 tried, 1 equivalent: 2 of the others noticed (67%)" in said
+    assert "1 of 5 are equivalent. 3 of the others tried: 2 noticed (67%)" in said
     assert f"survived: {survived.name} (line 1)" in said
     assert same.name not in said
 
