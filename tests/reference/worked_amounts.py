@@ -59,6 +59,14 @@ def amounts_that_do_not_fit_fill_their_parent() -> Example:
     return one_node(*queues, jobs=jobs, spans=spans)
 
 
+def amounts_that_just_fit_in_one_resource_stay() -> Example:
+    # 400 + 600 MB are all of root's, so 2 + 3 of its 10 cores are not scaled up: three containers of one core for a,
+    # four for b (scaled to 4 and 6: five and seven).
+    queues = Queue("root.a", guarantee=(400, 2000)), Queue("root.b", guarantee=(600, 3000))
+    jobs = [of_cores("a", 0, 9, "root.a"), of_cores("b", 10_000, 9, "root.b")]
+    return one_node(*queues, jobs=jobs, spans=in_batches(0, 0, 9, 3) | in_batches(9, 10_000, 9, 4))
+
+
 def amounts_fill_the_parent_that_is_too_small() -> Example:
     # p has 600 MB and z 400, which root can give: five containers of z. p's children want 300 + 500 = 800:
     # x has 300 * 600 // 800 = 225: three (300 would be four); y has 500 * 600 // 800 = 375: four (500: six).
@@ -105,6 +113,7 @@ def a_maximum_that_is_an_amount_stays() -> Example:
 EXAMPLES = [
     amounts_that_fit_stay_while_root_grows,
     amounts_that_do_not_fit_fill_their_parent,
+    amounts_that_just_fit_in_one_resource_stay,
     amounts_fill_the_parent_that_is_too_small,
     only_resources_that_count_make_amounts_not_fit,
     a_lost_node_makes_amounts_not_fit,
