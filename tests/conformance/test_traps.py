@@ -307,6 +307,28 @@ def test_keys_that_depend_on_time_are_asked_for_again(lever: Write) -> None:
     assert began["b"] < began["a"]
 
 
+# Limits that depend on reports
+
+
+def test_what_a_report_changes_is_looked_at_in_that_instant(lever: Write) -> None:
+    """All of a pool may be used once the node has reported, which it does every second."""
+    policy = lever(
+        "def open_it(view, state, params, kind, node, stage, container, value):\n"
+        "    opens = state.table['is_open'][0] == 0\n"
+        "    state.table['is_open'][0] = 1\n"
+        "    return 1 if opens else 0\n\n\n"
+        "def limit(view, state, params, pool, r):\n"
+        "    return view.clock['total'][0, r] // (1 if state.table['is_open'][0] else 2)\n\n\n"
+        "@partition(limit=limit, n_pools=2, state=State(table='is_open'),\n"
+        "           on_event=open_it, listens=(EVENT_REPORTED,))\n"
+        "def mine(view, state, params, job):\n    return 0\n"
+    )
+    node = Node("n", (200, 2000), (200, 2000))
+    run = simulate(build("x", [waiting_job("a", 0, 9000), waiting_job("b", 0)]), Cluster((node,)), policy, record=True)
+    began = dict(run.jobs.select("name", "started_at_ms").rows())
+    assert began["a"] == 0 < began["b"] <= 1000
+
+
 # Decorators for all six
 
 
