@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from . import storm
 from .runs import NETWORK_AWARE_FROM, storm_run
-from .storm import Tally, some_runs
+from .storm import Tally, some_runs, wrong_with
 
 WITH_NETWORK_AWARE = range(NETWORK_AWARE_FROM, NETWORK_AWARE_FROM + 40)
 
@@ -29,9 +30,18 @@ def test_some_of_it_is_network_aware() -> None:
     assert 8 < sum("network-aware" in policy for policy in policies) < 32
 
 
-@pytest.mark.parametrize("number", [1888, 2799, 3834, 4581, 6179, 6969, 6970, 9801, 10736, 13347])
+@pytest.mark.parametrize("number", [1888, 2799, 3834, 4581, 6179, 6969, 6970, 9801, 10736, 13347, 31615])
 def test_what_once_differed_from_the_reference(number: int) -> None:
     assert some_runs("reference", range(number, number + 1)).failures == {}
+
+
+@pytest.mark.parametrize("number", [40046, 40287])
+def test_early_binding_where_nodes_are_lost(number: int) -> None:
+    """Once a task is bound anew it is the last one bound, and whatever runs already reads from there (40046)."""
+    run = storm_run(number, knows_reference=True)
+    assert run is not None
+    policy = "+".join([*run.policy.split("+")[:-1], "network-aware(early=true,by=load)"])
+    assert wrong_with(replace(run, policy=policy), "reference")[1] == []
 
 
 def test_the_same_number_is_the_same_run() -> None:

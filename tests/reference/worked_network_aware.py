@@ -11,6 +11,7 @@ from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 
 from .trace import Policy
 from .worked_example import Example, Span
+from .worked_promises import FAULTS, OTHER_BACK, OTHER_LOST
 
 FINISHED = Outcome.FINISHED
 MB = 1_000_000
@@ -96,6 +97,34 @@ def a_bound_task_waits_for_its_node() -> Example:
     return Example(workload, Cluster(_nodes("a", "a")), _policy(early=1), spans, 20_000)
 
 
+def of_lost_nodes_the_first_loses_its_tasks() -> Example:
+    # w runs on n2. Of the five that come after it one is bound to n2, near w, two each to n0, which leaves at 35.5 s,
+    # and n1, which is lost from 34.6 s to 58.6 s. n2 takes its own at 56 s, then those of n0: so there are two left for
+    # n1, of which one waits until the other has ended, though n2 is free at 59 s.
+    assert 34_000 < OTHER_LOST < 58_000 < OTHER_BACK < 59_000
+    n0, n1, n2 = _nodes("a", "b", "c")
+    writer = _stage("w", TaskSpec(22_000, None, "n2", 1))
+    job = JobSpec("j", 34_000, [writer, _stage("r", *[TaskSpec(1000)] * 5, after="w")])
+    starts = [56_000, 57_000, 58_000, OTHER_BACK, OTHER_BACK + 1000]
+    spans: Spans = {0: [(34_000, 56_000, FINISHED)]} | {
+        number: [(at_ms, at_ms + 1000, FINISHED)] for number, at_ms in enumerate(starts, 1)
+    }
+    cluster = Cluster((replace(n0, decommission_at_ms=35_500), n1, n2), faults=FAULTS)
+    return Example(build("lost", [job]), cluster, _policy(early=1), spans, 62_000)
+
+
+def a_task_that_no_node_could_hold_is_bound_where_it_runs() -> Example:
+    # n0 is lost from 53.2 s to 64.2 s, n1 to 58.6 s. j arrives at 54 s, and runs on n1 when that is back. So k, which
+    # would be near its input there, finds no room at 65 s and is bound to n0. (Were j bound to none, n1 would seem
+    # empty, and k wait for it.)
+    jobs = [
+        JobSpec("j", 54_000, [_stage("s", TaskSpec(12_000))]),
+        JobSpec("k", 65_000, [_stage("s", TaskSpec(1000, None, "n1", 1))]),
+    ]
+    spans: Spans = {0: [(OTHER_BACK, OTHER_BACK + 12_000, FINISHED)], 1: [(65_000, 66_001, FINISHED)]}
+    return Example(build("unbound", jobs), Cluster(_nodes("a", "b"), faults=FAULTS), _policy(early=1), spans, 70_900)
+
+
 def what_a_failed_job_would_have_read_is_forgotten() -> Example:
     # a's writer on n1 is killed at 2.5 s, and with it a fails, whose readers were bound to n0, n0 and n1: the two on n0
     # would have read 40 MB from n1. When the readers of b may run at 9 s, two bound to each node, nothing is assigned
@@ -143,6 +172,8 @@ EXAMPLES = [
     a_task_goes_where_it_fetches_soonest,
     jobs_are_bound_where_levels_have_room,
     a_bound_task_waits_for_its_node,
+    of_lost_nodes_the_first_loses_its_tasks,
+    a_task_that_no_node_could_hold_is_bound_where_it_runs,
     what_a_failed_job_would_have_read_is_forgotten,
     by_last_follows_where_nothing_is_read,
     by_last_executors_follow_too,

@@ -7,10 +7,15 @@ from collections.abc import Callable
 import pytest
 
 from engine_trace import engine_trace
-from reference import worked_labels, worked_promises, worked_queues
+from reference import worked_amounts, worked_labels, worked_promises, worked_queues
 from reference.worked_example import SEED, Example
 
-EXAMPLES = [*worked_queues.EXAMPLES, *worked_promises.EXAMPLES, *worked_labels.EXAMPLES]
+EXAMPLES = [
+    *worked_queues.EXAMPLES,
+    *worked_amounts.EXAMPLES,
+    *worked_promises.EXAMPLES,
+    *worked_labels.EXAMPLES,
+]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda make: make.__name__)

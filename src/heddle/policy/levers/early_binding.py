@@ -3,7 +3,8 @@
 A bound task waits for its node, whatever else is free. Where the text takes "the first node that satisfies", residual
 resources are what the bound tasks of the same level, of all jobs, leave of a node: one matrix for the cluster, updated
 as tasks are bound and end, with a sum for each level since those of a job run one after another. When no node has any
-left, the one with the smallest backlog takes it. A task whose node is lost may go anywhere.
+left, the one with the smallest backlog takes it. A task whose node is lost, or that no node could hold, may go
+anywhere, and is bound there.
 """
 
 from __future__ import annotations
@@ -74,16 +75,21 @@ def _choose(view, state, params, stage):
 
 
 @callable_too
+def _note_bound(view, state, stage, node):
+    """A task of the stage is bound to the node from now on. The place where that is kept."""
+    state.sibling[stage] = node + 1
+    state.job["last"][view.stage_spec["job"][stage]] = node + 1
+    count_bound(view, state, stage, node, 1)
+    return write_place(view, state, stage, node)
+
+
+@callable_too
 def _bind(view, state, params, stage):
     """Binds one task of the stage."""
     node = _choose(view, state, params, stage)
     if node == NOWHERE:
         return
-    place = write_place(view, state, stage, node)
-    state.left[place] += 1
-    state.sibling[stage] = node + 1
-    state.job["last"][view.stage_spec["job"][stage]] = node + 1
-    count_bound(view, state, stage, node, 1)
+    state.left[_note_bound(view, state, stage, node)] += 1
     move_input(view, state, stage, node, 1)
 
 
@@ -142,27 +148,26 @@ def bind_job(view, state, params, job):
 
 @callable_too
 def bound_place(view, state, stage, node):
-    """Where a task of the stage is bound that may go to the node: to it, or to a node that is lost.
+    """Where a task of the stage is bound that may go to the node: to it, or to a lost node (the first by number).
 
-    NOWHERE: all are bound to others. ANYWHERE: none is bound.
+    ANYWHERE: it is not bound. NOWHERE: all are bound to others.
     """
     first = view.stage_spec["first_task"][stage]
-    found = ANYWHERE
+    found, unbound = NOWHERE, view.stage_spec["n_tasks"][stage]
     for place in range(first, first + state.places[stage]):
+        unbound -= state.place_tasks[place]
         if state.left[place] > 0:
             home = state.place_node[place]
             if home == node:
                 return place
-            if view.node["alive"][home] == 0:
+            if view.node["alive"][home] == 0 and (found == NOWHERE or home < state.place_node[found]):
                 found = place
-            elif found == ANYWHERE:
-                found = NOWHERE
-    return found
+    return ANYWHERE if unbound > 0 else found
 
 
 @callable_too
-def _move_bound(view, state, job, sign):
-    """Counts the transfers to all bound tasks of the job (sign 1), or takes them back (-1)."""
+def _move_all(view, state, job, sign):
+    """Counts the transfers to all tasks of the job (sign 1), or takes them back (-1)."""
     first = view.job_spec["first_stage"][job]
     for stage in range(first, first + view.job_spec["n_stages"][job]):
         first_place = view.stage_spec["first_task"][stage]
@@ -170,22 +175,28 @@ def _move_bound(view, state, job, sign):
             if state.left[place] > 0:
                 node = state.place_node[place]
                 move_input(view, state, stage, node, sign * state.left[place])
+    for node in range(view.node.shape[0]):
+        container = view.node["first_container"][node]
+        while container >= 0:
+            stage = view.container["stage"][container]
+            if state.container["moving"][container] and view.stage_spec["job"][stage] == job:
+                move_input(view, state, stage, node, sign)
+            container = view.container["next"][container]
 
 
 @callable_too
 def rebind(view, state, stage, place, node):
-    """A task bound to that place, whose node is lost, gets its container on this node: where it is bound now.
+    """A task bound to that place, whose node is lost, or to none (ANYWHERE), is bound to this node, with its container.
 
     What comes after it will read from here, so all transfers of the job are counted anew.
     """
     job = view.stage_spec["job"][stage]
-    lost = state.place_node[place]
-    _move_bound(view, state, job, -1)
-    state.left[place] -= 1
-    state.place_tasks[place] -= 1
-    count_bound(view, state, stage, lost, -1)
-    count_bound(view, state, stage, node, 1)
-    found = write_place(view, state, stage, node)
-    _move_bound(view, state, job, 1)
+    _move_all(view, state, job, -1)
+    if place != ANYWHERE:
+        state.left[place] -= 1
+        state.place_tasks[place] -= 1
+        count_bound(view, state, stage, state.place_node[place], -1)
+    found = _note_bound(view, state, stage, node)
+    _move_all(view, state, job, 1)
     move_input(view, state, stage, node, 1)
     return found

@@ -30,7 +30,15 @@ from heddle.policy.levers.dag_data import (
     prepare,
     write_place,
 )
-from heddle.policy.levers.early_binding import NOWHERE, bind_job, bound_place, count_bound, forget_ended_jobs, rebind
+from heddle.policy.levers.early_binding import (
+    ANYWHERE,
+    NOWHERE,
+    bind_job,
+    bound_place,
+    count_bound,
+    forget_ended_jobs,
+    rebind,
+)
 from heddle.policy.levers.network_load import OF_LINKS, OF_TRANSFERS
 from heddle.policy.levers.placement import most_free
 from heddle.policy.levers.ranking import BY_LAST, RANKINGS, has_bandwidth, nearness, rank
@@ -69,9 +77,9 @@ def _allocated(view, state, params, node, stage, container):
     entry = state.level[stage] == 0
     if params.early > 0:
         place = bound_place(view, state, stage, node)
-        if place < 0:
+        if place == NOWHERE:
             return
-        if state.place_node[place] != node:  # its own node is lost
+        if place == ANYWHERE or state.place_node[place] != node:  # it has none, or that is lost
             place = rebind(view, state, stage, place, node)
         else:
             state.left[place] -= 1
