@@ -36,6 +36,18 @@ EQUIVALENT = {
         'if ideal and control["waiting"][0] > 0:',
         "reports are taken in a pass for which nothing waits, instead of before the next one that counts",
     ),
+    "src/heddle/sim/memory/queue_tree.py:QueueTree.share_out:> -> >=:1": Equivalent(
+        "amount = np.where(below[above] > 0, amount * least // np.maximum(1, below[above]), amount)",
+        "where the children's amounts add up to 0 each of them is 0, and so is any part of it",
+    ),
+    "src/heddle/sim/scheduling/preemption.py:_goes_before:> -> >=:3": Equivalent(
+        'return slot["task"][s] > slot["task"][other]',
+        "no two containers are of the same task, and none is compared with itself",
+    ),
+    "src/heddle/sim/scheduling/skipping.py:next_report_that_matters:+ -> -:0": Equivalent(
+        'at = max(clock["now_ms"][0] + 1, control["next_report_ms"][0])',
+        "whoever waits at the end of an instant waited at its offers, so its reports were taken: the next come later",
+    ),
     "src/heddle/sim/scheduling/skipping.py:_wants_that_count:or -> and:1": Equivalent(
         'if setting["heads_differ"][0] or setting["has_pools"][0] or control["news"][0] or control["n_gained"][0]:',
         "only lets more reports go without an instant of their own; what has no room has none under any pool's limit",

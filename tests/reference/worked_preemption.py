@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from heddle.model.cluster import Cluster, Node, Physics, Preemption, Queue
 from heddle.model.reasons import Outcome
+from heddle.model.workload import EXECUTORS, INNER
 from heddle.traces.build import JobSpec, StageSpec, TaskSpec, build
 
 from .trace import Policy
@@ -46,6 +47,23 @@ def guarantees_are_restored_slowly() -> Example:
         12: [(36_000, None, None)],
     }
     return Example(workload, cluster(half("root.a"), half("root.b"), round_permille=100), CAPACITY, spans, 38_000)
+
+
+def executors_go_and_not_what_runs_in_them() -> Example:
+    # As above, but a's containers are executors, with an inner task each: the newest executor goes at 18 s, and with it
+    # its inner task. That of the first executor, which has the first container of all, runs on.
+    executors = StageSpec("executors", (100, 0), [TaskSpec(0)] * 10, kind=EXECUTORS)
+    inner = StageSpec("inner", (0, 0), [TaskSpec(100_000)] * 10, kind=INNER)
+    workload = build("spark", [JobSpec("spark", 0, [executors, inner], queue="root.a"), job("root.b", 1000, 10, 10)])
+    spans: dict[int, list[Span]] = {
+        0: [STILL_RUNNING],
+        8: [STILL_RUNNING],
+        9: [(0, 18_000, PREEMPTED)],
+        10: [STILL_RUNNING],
+        19: [(0, 18_000, PREEMPTED)],
+        20: [(18_000, None, None)],
+    }
+    return Example(workload, cluster(half("root.a"), half("root.b"), round_permille=100), CAPACITY, spans, 20_000)
 
 
 def little_above_is_ignored() -> Example:
@@ -109,6 +127,7 @@ def masters_go_last_and_it_does_not_count() -> Example:
 
 EXAMPLES = [
     guarantees_are_restored_slowly,
+    executors_go_and_not_what_runs_in_them,
     little_above_is_ignored,
     nobody_is_brought_below_their_guarantee,
     fair_claims_half_of_a_fair_share,
