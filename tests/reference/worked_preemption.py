@@ -51,9 +51,10 @@ def guarantees_are_restored_slowly() -> Example:
 
 def executors_go_and_not_what_runs_in_them() -> Example:
     # As above, but a's containers are executors, with an inner task each: the newest executor goes at 18 s, and with it
-    # its inner task. That of the first executor, which has the first container of all, runs on.
+    # its inner task. What inner tasks themselves are said to need gives nobody room: that of the first executor, which
+    # has the first container of all, runs on.
     executors = StageSpec("executors", (100, 0), [TaskSpec(0)] * 10, kind=EXECUTORS)
-    inner = StageSpec("inner", (0, 0), [TaskSpec(100_000)] * 10, kind=INNER)
+    inner = StageSpec("inner", (100, 0), [TaskSpec(100_000)] * 10, kind=INNER)
     workload = build("spark", [JobSpec("spark", 0, [executors, inner], queue="root.a"), job("root.b", 1000, 10, 10)])
     spans: dict[int, list[Span]] = {
         0: [STILL_RUNNING],
