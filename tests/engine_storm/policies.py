@@ -41,8 +41,12 @@ def policy_of_the_reference(draws: Draws, executor: str) -> str:
 
 
 def with_network_aware(draws: Draws, policy: str) -> str:
-    """In place of the placement that the policy has."""
-    return "+".join([*policy.split("+")[:-1], _with_values(draws, LEVERS["network-aware"], frozenset())])
+    return with_placement(policy, _with_values(draws, LEVERS["network-aware"], frozenset()))
+
+
+def with_placement(policy: str, placement: str) -> str:
+    """In place of the one that a drawn policy has, which is its last lever."""
+    return "+".join([*policy.split("+")[:-1], placement])
 
 
 def _policy(draws: Draws, names: frozenset[str], fixed: frozenset[str]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from . import storm
+from .policies import with_placement
 from .runs import NETWORK_AWARE_FROM, storm_run
 from .storm import Tally, some_runs, wrong_with
 
@@ -40,7 +41,7 @@ def test_early_binding_where_nodes_are_lost(number: int) -> None:
     """Once a task is bound anew it is the last one bound, and whatever runs already reads from there (40046)."""
     run = storm_run(number, knows_reference=True)
     assert run is not None
-    policy = "+".join([*run.policy.split("+")[:-1], "network-aware(early=true,by=load)"])
+    policy = with_placement(run.policy, "network-aware(early=true,by=load)")
     assert wrong_with(replace(run, policy=policy), "reference")[1] == []
 
 

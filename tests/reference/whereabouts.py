@@ -52,7 +52,6 @@ class Bound:
 
     stage: Stage
     node: Node | None  # None: there was no node that could take it
-    since: int  # how many had been bound before
     run: Run | None = None
     finished: bool = False
 
@@ -62,8 +61,7 @@ class Bindings(Whereabouts):
 
     def __init__(self) -> None:
         super().__init__()
-        self.bound: list[Bound] = []  # in the order in which they first were
-        self.times = 0  # that a task was bound
+        self.bound: list[Bound] = []  # in the order in which they were
 
     def of(self, stage: Stage) -> list[Bound]:
         return [one for one in self.bound if one.stage is stage]
@@ -86,14 +84,10 @@ class Bindings(Whereabouts):
         ]
 
     def last_of(self, stage: Stage) -> Node | None:
-        return self._last(self.of(stage))
+        return next((one.node for one in reversed(self.of(stage)) if one.node), None)
 
     def last_in(self, job: Job) -> Node | None:
-        return self._last([one for one in self.bound if one.stage.job is job])
-
-    def _last(self, bound: list[Bound]) -> Node | None:
-        with_node = [one for one in bound if one.node]
-        return max(with_node, key=lambda one: one.since).node if with_node else None
+        return next((one.node for one in reversed(self.bound) if one.node and one.stage.job is job), None)
 
     def entry_tasks(self, world: World, node: Node) -> int:
         return sum(level(one.stage) == 0 for one in self.on(node))
@@ -105,11 +99,7 @@ class Bindings(Whereabouts):
         return all(load[r] <= node.spec.allowance[r] for r in world.counting)
 
     def bind(self, stage: Stage, node: Node | None) -> None:
-        self.bound.append(Bound(stage, node, self._next()))
-
-    def _next(self) -> int:
-        self.times += 1
-        return self.times
+        self.bound.append(Bound(stage, node))
 
     def on_allocation(self, run: Run, reads_of: ReadsOf) -> None:
         if run.kind == TASKS:
@@ -118,9 +108,10 @@ class Bindings(Whereabouts):
             homeless = [one for one in waiting if one.node is None or not one.node.alive]
             homeless.sort(key=lambda one: one.node.number if one.node else -1)
             for one in (here or homeless)[:1]:
-                if one.node is not run.node:
-                    one.node, one.since = run.node, self._next()
-                one.run = run
+                if one.node is not run.node:  # it is bound anew, so it is the last one now
+                    self.bound.remove(one)
+                    self.bound.append(one)
+                one.run, one.node = run, run.node
 
     def on_end(self, run: Run) -> None:
         for one in self.bound:
