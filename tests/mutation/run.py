@@ -67,7 +67,7 @@ def try_them(mutants: list[Mutant], file: Path, processes: int) -> None:
             print(f"{target.name}: its tests take {unchanged.cpu_s:.0f} s of CPU", flush=True)
             contents = copies[0].contents()
             for copy in copies[1:]:
-                copy.take_code_of(copies[0])
+                copy.take_from(copies[0])
             with ThreadPoolExecutor(processes) as pool:
                 done = [pool.submit(_try_some, copy, target, unchanged, contents, ahead, file) for copy in copies]
                 for one in done:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -18,7 +20,6 @@ from mutation.equivalent import EQUIVALENT, Equivalent
 from mutation.run import TOP, every_mutant, is_ahead, sample_of, summary
 from mutation.sites import Mutant, mutants_of
 from mutation.targets import ABOUT_TEXT, TARGETS, target_of
-from mutation.trial import Ran
 
 SOURCE = '''\
 from typing import TYPE_CHECKING
@@ -121,22 +122,41 @@ def test_the_score_counts_what_was_tried_on_this_source(monkeypatch: pytest.Monk
     assert same.name not in said
 
 
-@pytest.mark.parametrize(
-    ("test", "status"),
-    [("while process_time() < began_s + 0.5: pass", 0), ("while True: pass", -signal.SIGPROF)],
-)
-def test_no_test_may_take_longer_than_its_limit(tmp_path: Path, test: str, status: int) -> None:
-    (tmp_path / "test_of_a_mutant.py").write_text(
-        f"from time import process_time\ndef test():\n    began_s = process_time()\n    {test}\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-n0", "-p", one_test.__name__, str(tmp_path)],
-        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300,
-        env={**os.environ, "PYTHONPATH": str(TOP / "tests"), one_test.LIMIT: "5"},
-    )  # fmt: skip
-    assert ran.returncode == status, ran.stdout
-    if status == 0:
-        assert 0.5 <= Ran(status, 0, 0, ran.stdout).longest_s < 5
+def test_no_test_may_take_much_longer_than_without_a_mutant(tmp_path: Path) -> None:
+    took, test = tmp_path / "took.json", tmp_path / "test_of_a_mutant.py"
+    busy = "from time import process_time\ndef test():\n    began_s = process_time()\n    while {}: pass\n"
+
+    def run(condition: str, **told: str) -> int:
+        test.write_text(busy.format(condition))
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-n0", "-p", one_test.__name__, "--rootdir", str(tmp_path), test],
+            cwd=tmp_path, capture_output=True, check=False, timeout=300,
+            env={**os.environ, "PYTHONPATH": str(TOP / "tests"), **told},
+        ).returncode  # fmt: skip
+
+    assert run("process_time() < began_s + 0.5", **{one_test.TOOK: str(took)}) == 0
+    (taken_s,) = json.loads(took.read_text()).values()
+    assert 0.5 <= taken_s < one_test.MORE_S
+    twice = f"process_time() < began_s + {2 * taken_s}"
+    assert run(twice, **{one_test.UNCHANGED: str(took)}) == 0
+    took.write_text(json.dumps({"test_of_a_mutant.py::test": -0.3 * one_test.MORE_S}))  # a tenth of the limit is left
+    assert run("True", **{one_test.UNCHANGED: str(took)}) == -signal.SIGPROF
+
+
+def test_the_time_that_numba_takes_to_compile_does_not_count() -> None:
+    clock, began_s = one_test.Clock(), process_time()
+    signal.setitimer(signal.ITIMER_PROF, 100)
+    try:
+        clock.on_start(None)
+        clock.on_start(None)  # what the first one calls
+        while process_time() < began_s + 0.5:
+            assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
+        clock.on_end(None)
+        clock.on_end(None)
+        assert signal.getitimer(signal.ITIMER_PROF)[0] > 99
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    assert clock.now_s() < process_time() - 0.4
 
 
 def test_what_does_not_contain_a_mutant_is_carried_over(tmp_path: Path) -> None:

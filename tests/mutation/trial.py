@@ -28,7 +28,6 @@ from .sites import Mutant
 from .targets import ABOUT_TEXT, Target
 
 COPIED = ("src", "tests", "benchmarks", "docs", "examples", "scripts")
-TIMES_AS_LONG = 3
 TO_COMPILE_S = 240.0  # of a mutant of compiled code, beyond what the tests take
 WALL_TIMES = 20  # beyond that it waits for something that never comes, however busy the machine is
 PASSED = 0  # of pytest
@@ -42,17 +41,12 @@ class Ran:
     wall_s: float
     said: str
 
-    @property
-    def longest_s(self) -> float:
-        """What the longest of the tests took, of CPU."""
-        return float(self.said.rpartition(one_test.LONGEST)[2].split()[0])
-
 
 class Copy:
     """The tree as it was when this began, and a copy of what was compiled of it so far."""
 
     def __init__(self, top: Path, place: Path) -> None:
-        self.place, self._code = place, place / "compiled"
+        self.place, self._code, self._took = place, place / "compiled", place / "took.json"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
         for folder in COPIED:
@@ -66,7 +60,7 @@ class Copy:
 
     def unchanged(self, target: Target) -> Ran:
         """Also compiles what mutants have in common. They must pass."""
-        ran = self._test(target, 3600.0, 3600.0)
+        ran = self._test(target, 3600.0, {one_test.TOOK: str(self._took)})
         if ran.status != PASSED:
             raise SystemExit(f"{target.name}: its tests do not pass without a mutant\n{ran.said[-4000:]}")
         return ran
@@ -75,24 +69,24 @@ class Copy:
         """Of the compiled code of the unchanged sources."""
         return Contents.read(self._asked("-m", "tests.mutation.contents"))
 
-    def take_code_of(self, other: Copy) -> None:
-        """What another copy has compiled of the unchanged sources."""
+    def take_from(self, other: Copy) -> None:
+        """What another copy has compiled of the unchanged sources, and how long each of their tests took."""
         shutil.rmtree(self._code, ignore_errors=True)
         shutil.copytree(other._code, self._code)
+        shutil.copy2(other._took, self._took)
 
     def tried(self, mutant: Mutant, target: Target, unchanged: Ran, contents: Contents) -> tuple[str, Ran]:
         """(killed, out of time or survived; how the tests ran)."""
         file, before = self.place / mutant.file, set(self._compiled())
         whole, folders = file.read_text(encoding="utf-8"), self._unchanged_folders
         file.write_text(mutant.applied(whole), encoding="utf-8")
-        more_s = TO_COMPILE_S if target.compiled else 10.0
-        limits_s = (TIMES_AS_LONG * taken_s + more_s for taken_s in (unchanged.cpu_s, unchanged.longest_s))
+        limit_s = one_test.TIMES_AS_LONG * unchanged.cpu_s + (TO_COMPILE_S if target.compiled else 10.0)
         try:
             own = self._folders() if target.compiled else folders
             for folder, mutants in zip(folders, own, strict=True):
                 contents.carry(folder, mutants, mutant)
             carried = contents.pieces_in(own)
-            ran = self._test(target, *limits_s)
+            ran = self._test(target, limit_s, {one_test.UNCHANGED: str(self._took)})
             new = contents.pieces_in(own) - carried
         finally:
             file.write_text(whole, encoding="utf-8")
@@ -121,18 +115,18 @@ class Copy:
             raise SystemExit(ran.said)
         return ran.said
 
-    def _test(self, target: Target, limit_s: float, one_test_s: float) -> Ran:
+    def _test(self, target: Target, limit_s: float, to_plugin: Mapping[str, str]) -> Ran:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", "-p", "no:cacheprovider", "-p", one_test.__name__]
         ignored = (f"--ignore={file}" for file in ABOUT_TEXT)
-        return self._run([*command, *target.tests, *ignored], limit_s, {one_test.LIMIT: str(one_test_s)})
+        return self._run([*command, *target.tests, *ignored], limit_s, to_plugin)
 
-    def _run(self, command: list[str], limit_s: float, limits: Mapping[str, str] = MappingProxyType({})) -> Ran:
+    def _run(self, command: list[str], limit_s: float, more: Mapping[str, str] = MappingProxyType({})) -> Ran:
         environment = {
             **os.environ,
             "PYTHONPATH": f"{self.place / 'src'}:{self.place}",
             "NUMBA_CACHE_DIR": str(self._code),
             "PYTHONDONTWRITEBYTECODE": "1",
-            **limits,
+            **more,
         }
 
         log, began_s = self.place / "said", time.monotonic()
