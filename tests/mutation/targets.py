@@ -38,7 +38,7 @@ TARGETS = (
         "src/heddle/yarn/live/applying",
         (
             "tests/yarn_steering",
-            "tests/sim/test_knobs.py",
+            "tests/sim/test_worked_examples.py",
             "tests/yarn_live",
             "tests/yarn_bridge",
             "tests/property/test_knobs_equal_reference.py",

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 
+from heddle.model import cluster as model
 from heddle.model.cluster import Cluster
 from heddle.model.reasons import JobOutcome, Outcome
 from heddle.model.view import JOB_FAILED, JOB_FINISHED
@@ -15,7 +16,7 @@ from heddle.sim import codes
 from heddle.sim.run import Ended, run_engine
 from heddle.stock_yarn.outside import run_by_bridge, run_by_knobs
 from reference.trace import Attempt, Policy, Trace
-from reference.worked_example import Example
+from reference.worked_example import SEED, Example
 
 
 def policy_text(policy: Policy) -> str:
@@ -37,14 +38,23 @@ def engine_trace(
     return trace_of(run(workload, cluster, parse_policy(policy_text(policy)), seed, True, until_ms))
 
 
-def beginning_with_its_containers(worked: Example) -> Workload:
-    """The workload of an example, with those that are there from the beginning."""
-    workload = worked.workload
-    running_on, started_at_ms = np.full(len(workload.tasks), -1, np.int32), np.zeros(len(workload.tasks), np.int64)
+def trace_of_example(worked: Example) -> Trace:
+    """What the engine makes of a run worked out by hand."""
+    observation = model.Observation(**dataclasses.asdict(worked.observation))
+    cluster = dataclasses.replace(worked.cluster, observation=observation)
+    return engine_trace(_begun(worked), cluster, worked.policy, SEED, worked.until_ms, worked.executor)
+
+
+def _begun(worked: Example) -> Workload:
+    """The workload of an example, with the containers that are there from the beginning."""
+    if not worked.running:
+        return worked.workload
+    n_tasks = len(worked.workload.tasks)
+    running_on, started_at_ms = np.full(n_tasks, -1, np.int32), np.zeros(n_tasks, np.int64)
     for task, running in worked.running.items():
         running_on[task], started_at_ms[task] = running.node, running.started_at_ms
     hosts = tuple(node.name for node in worked.cluster.nodes)
-    return dataclasses.replace(workload, running_on=running_on, started_at_ms=started_at_ms, hosts=hosts)
+    return dataclasses.replace(worked.workload, running_on=running_on, started_at_ms=started_at_ms, hosts=hosts)
 
 
 def trace_of(ended: Ended) -> Trace:

@@ -6,52 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from . import (
-    worked_amounts,
-    worked_bridge,
-    worked_executors,
-    worked_fair_reservations,
-    worked_fifo,
-    worked_heartbeats,
-    worked_instants,
-    worked_knobs,
-    worked_labels,
-    worked_locality,
-    worked_map_reduce,
-    worked_network,
-    worked_network_aware,
-    worked_observation,
-    worked_preemption,
-    worked_promises,
-    worked_queues,
-    worked_starting_state,
-)
+from . import worked_promises
+from .every_example import every_example
 from .knobs import priority_of
 from .worked_example import Example
 
-EXAMPLES = [
-    *worked_amounts.EXAMPLES,
-    *worked_bridge.EXAMPLES,
-    *worked_executors.EXAMPLES,
-    *worked_fair_reservations.EXAMPLES,
-    *worked_fifo.EXAMPLES,
-    *worked_heartbeats.EXAMPLES,
-    *worked_instants.EXAMPLES,
-    *worked_knobs.EXAMPLES,
-    *worked_labels.EXAMPLES,
-    *worked_locality.EXAMPLES,
-    *worked_map_reduce.EXAMPLES,
-    *worked_network.EXAMPLES,
-    *worked_network_aware.EXAMPLES,
-    *worked_observation.EXAMPLES,
-    *worked_preemption.EXAMPLES,
-    *worked_promises.EXAMPLES,
-    *worked_queues.EXAMPLES,
-    *worked_starting_state.EXAMPLES,
-]
 
-
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("example", every_example(), ids=lambda make: make.__name__)
 def test_reference(example: Callable[[], Example]) -> None:
     worked = example()
     worked.check(worked.simulate())

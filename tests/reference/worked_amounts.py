@@ -108,14 +108,3 @@ def a_maximum_that_is_an_amount_stays() -> Example:
     # (35% would be 700, 350, 700: three in between.)
     queue = Queue("root.a", guarantee_permille=500, maximum=(700, 0), user_limit_factor_milli=4000)
     return one_node_less((queue,), (7, 7, 7))
-
-
-EXAMPLES = [
-    amounts_that_fit_stay_while_root_grows,
-    amounts_that_do_not_fit_fill_their_parent,
-    amounts_that_just_fit_in_one_resource_stay,
-    amounts_fill_the_parent_that_is_too_small,
-    only_resources_that_count_make_amounts_not_fit,
-    a_lost_node_makes_amounts_not_fit,
-    a_maximum_that_is_an_amount_stays,
-]

@@ -102,19 +102,3 @@ def urgency_is_as_old_as_the_table() -> Example:
     # then it holds nothing.
     jobs = [job("a", (200, 0), 10, tasks=10), job("b", (200, 0), 10, tasks=5, at_ms=5000)]
     return example(jobs, ("haste", {"initial": 0}), {0: 0, 4: 0, 5: 10_000, 9: 10_000, 10: 20_000})
-
-
-EXAMPLES = [
-    a_table_says_who_goes_first,
-    a_newcomer_is_held_until_it_is_named,
-    tables_do_not_follow_one_another_too_closely,
-    a_tick_may_come_before_it_is_heard,
-    nobody_is_held_for_longer_than_one_and_a_half_steps,
-    nobody_is_held_without_a_table,
-    masters_are_never_held,
-    the_best_fit_goes_first,
-    fitness_is_of_the_moment,
-    every_node_has_the_plan_of_an_empty_cluster,
-    one_node_packs_by_plan,
-    urgency_is_as_old_as_the_table,
-]

@@ -44,6 +44,3 @@ def the_end_of_an_inner_task_leads_to_a_pass() -> Example:
     cluster = Cluster(nodes, timing=Timing(retry_ms=500), physics=Physics(pmem_check=True, max_attempts=2))
     policy = Policy(admission=("max-running", {"jobs": 1}), ordering=("ffd-dp", {}))
     return Example(build("pass", jobs), cluster, policy, spans, 5000)
-
-
-EXAMPLES = [finished_inner_tasks_are_no_remaining_work, the_end_of_an_inner_task_leads_to_a_pass]

@@ -118,18 +118,3 @@ def a_job_keeps_one_node_of_two() -> Example:
 
 def or_as_many_as_it_may() -> Example:
     return _two_nodes(("fair", {"nodes": 1}), min(PHASES) + 30_000)
-
-
-EXAMPLES = [
-    a_starved_job_keeps_the_node,
-    without_reservations_it_waits_for_two_at_once,
-    a_small_request_keeps_no_node,
-    with_drf_both_resources_make_it_large,
-    with_drf_the_smaller_share_decides_between_equals,
-    a_job_that_has_its_share_keeps_no_node,
-    in_hadoop_2_it_does,
-    every_resource_counts,
-    the_offer_ends_with_the_container_for_which_it_was_kept,
-    a_job_keeps_one_node_of_two,
-    or_as_many_as_it_may,
-]

@@ -83,14 +83,3 @@ def one_that_got_something_in_an_offer_before_stops_the_later_ones() -> Example:
     worked = example(jobs, [PHASE, PHASE, PHASE + 10_000, PHASE + 10_000], HEARTBEATS)
     worked.spans[0] = [(PHASE, 2000, Outcome.FINISHED)]
     return worked
-
-
-EXAMPLES = [
-    another_job_passes_a_head_that_does_not_fit,
-    memory_alone_counts,
-    a_request_that_gets_nothing_stops_the_later_ones_of_its_job,
-    without_blocking_it_stops_nobody,
-    one_that_got_something_in_this_offer_stops_nobody,
-    the_same_in_an_ideal_pass,
-    one_that_got_something_in_an_offer_before_stops_the_later_ones,
-]

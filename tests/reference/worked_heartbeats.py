@@ -61,11 +61,3 @@ def a_head_blocks_only_where_it_may_go() -> Example:
     }
     timing = Timing(node_heartbeat_ms=1000)
     return Example(build("labels", jobs), Cluster(nodes, timing=timing), Policy(), spans, 30_000)
-
-
-EXAMPLES = [
-    told_by_the_next_heartbeat,
-    told_at_once,
-    what_ends_after_the_offers_is_told_a_millisecond_later,
-    a_head_blocks_only_where_it_may_go,
-]

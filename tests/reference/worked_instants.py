@@ -67,11 +67,3 @@ def a_report_that_makes_room_is_an_instant_with_a_node_gone() -> Example:
     spans: dict[int, list[Span]] = {0: [(report_ms, report_ms + 1000, Outcome.FINISHED)]}
     cluster = Cluster((loaded, _node("gone", 100, leaves_at_ms=1)))
     return Example(build("instants", jobs), cluster, Policy(sizing=("n-sigma", {})), spans, 21_000)
-
-
-EXAMPLES = [
-    a_report_that_makes_room_is_an_instant_with_a_node_gone,
-    a_report_that_is_seen_is_an_instant,
-    a_report_that_nobody_sees_is_none,
-    nor_is_the_heartbeat_of_a_node_that_is_gone,
-]

@@ -187,24 +187,3 @@ def shares_of_nothing_stay_as_they_are() -> Example:
     policy = Policy(partition=("small-pool", {"share": 0.3, "theta": 0.3}))
     spans: Spans = {0: [(0, 10_000, FINISHED)]}
     return Example(build("nothing", [job("a", 0, 10)]), cluster, policy, spans, 20_000, executor="yarn-knobs")
-
-
-EXAMPLES = [
-    the_prototypes_headroom_is_posted,
-    a_posted_size_counts_though_nobody_waits,
-    shares_of_nothing_stay_as_they_are,
-    a_node_is_resized_at_ticks,
-    a_knob_turns_late,
-    the_policy_may_look_less_often,
-    small_changes_are_not_posted,
-    keys_become_priorities,
-    keys_become_priorities_beside_queues_of_the_policy,
-    queues_of_the_policy_are_stock_yarns,
-    fair_brings_its_share_of_masters,
-    admission_becomes_an_am_share,
-    an_am_share_is_of_what_the_leaf_may_have_now,
-    pools_become_queues,
-    masters_in_pools_count_where_others_wait,
-    the_last_master_may_go_where_another_may_come,
-    a_posted_size_moves_a_leafs_maximum,
-]

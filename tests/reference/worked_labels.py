@@ -104,14 +104,3 @@ def a_decommissioned_node_counts_with_what_it_holds() -> Example:
     spans = started(0, *[0] * 10, *[10] * 5, *[20] * 5) | started(20, *[6] * 5, *[16] * 3)
     cluster = Cluster((Node("n0", (1000, 0), (1000, 0)), leaving), queues=queues)
     return Example(build("decommissioned", jobs), cluster, CAPACITY, spans, 40_000)
-
-
-EXAMPLES = [
-    under_drf_labels_are_properties_of_nodes,
-    the_unlabelled_stay_among_themselves,
-    each_partition_has_maxima_of_its_own,
-    each_partition_has_user_limits_of_its_own,
-    shares_of_a_label,
-    masters_have_their_share_of_the_default_partition,
-    a_decommissioned_node_counts_with_what_it_holds,
-]

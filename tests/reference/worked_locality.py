@@ -66,12 +66,3 @@ def the_next_container_goes_near_the_last() -> Example:
     workload = build("near", [JobSpec("j", 0, [StageSpec("s", (60, 0), [TaskSpec(9000)] * 2)])])
     spans: dict[int, list[Span]] = {0: [(0, 9000, FINISHED)], 1: [(0, 18_000, FINISHED)]}
     return Example(workload, Cluster(nodes), Policy(placement=("near-last", {})), spans, 20_000)
-
-
-EXAMPLES = [
-    a_head_that_refuses_all_nodes_blocks_an_ideal_pass,
-    others_pass_it_by_if_the_order_does_not_block,
-    nobody_waits_for_a_node_that_is_decommissioned,
-    nor_by_heartbeats,
-    the_next_container_goes_near_the_last,
-]

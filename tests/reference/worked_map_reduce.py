@@ -218,21 +218,3 @@ def what_one_stage_asked_for_is_not_the_others() -> Example:
     ]
     spans = {0: at(0, 10), 1: at(0, 15), 2: at(0, 15), 3: at(10, 15), 4: at(10, 15)}
     return Example(build("two", [JobSpec("mr", 0, stages)]), Cluster(nodes(2000)), Policy(), spans, 60_000)
-
-
-EXAMPLES = [
-    reduces_ramp_up_with_the_maps,
-    what_maps_leave_goes_to_reduces,
-    asked_reduces_are_withdrawn,
-    reduces_give_way_to_a_lost_map,
-    half_of_the_limit_gives_way_at_once,
-    room_that_no_map_fits_counts_for_a_while,
-    equal_reduces_come_to_an_end,
-    a_queue_says_how_much_there_is,
-    fair_tells_of_fair_shares,
-    cpu_counts_where_the_scheduler_says_so,
-    memory_alone_has_room_for_all,
-    asks_go_with_the_next_heartbeat,
-    a_chain_opens_link_by_link,
-    what_one_stage_asked_for_is_not_the_others,
-]

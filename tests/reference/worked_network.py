@@ -157,21 +157,3 @@ def a_lost_reader_fetches_anew() -> Example:
     spans: Spans = {0: [(0, 45_279, NODE_LOST), (49_034, 60_931, NODE_LOST), (65_573, None, None)]}
     cluster = Cluster(nodes, faults=Faults(40, 5))
     return Example(build("anew", [_single("1", _reads("n1", 50 * MB, 0))]), cluster, FIRST_FIT, spans, 66_000)
-
-
-EXAMPLES = [
-    a_task_fetches_from_where_its_predecessors_ran,
-    uneven_parts_are_floors,
-    two_flows_share_a_link_and_one_goes_on_alone,
-    max_min_gives_the_rest_to_who_can_use_it,
-    racks_share_their_uplinks,
-    without_bandwidth_nothing_takes_time,
-    a_node_that_declares_nothing_has_a_terabit,
-    reduces_fetch_when_they_stop_holding,
-    inner_tasks_fetch_to_their_executor,
-    while_it_fetches_a_task_uses_memory_and_no_cpu,
-    a_task_above_its_limit_is_killed_before_it_fetches,
-    traffic_of_others_leaves_less,
-    flows_from_a_lost_node_stand_still,
-    a_lost_reader_fetches_anew,
-]

@@ -164,17 +164,3 @@ def by_last_executors_follow_too() -> Example:
     executors = StageSpec("executors", (100, 1000), [TaskSpec(0)] * 2, kind=EXECUTORS)
     inner = StageSpec("inner", (0, 0), [TaskSpec(1000)] * 2, kind=INNER)
     return _follows({2: [(0, 1000, FINISHED)], 3: [(0, 1000, FINISHED)]}, executors, inner)
-
-
-EXAMPLES = [
-    a_node_is_busy_as_long_as_a_task_that_moved_nothing_runs,
-    a_node_with_just_as_many_transfers_as_it_may_have_is_not_busy,
-    a_task_goes_where_it_fetches_soonest,
-    jobs_are_bound_where_levels_have_room,
-    a_bound_task_waits_for_its_node,
-    of_lost_nodes_the_first_loses_its_tasks,
-    a_task_that_no_node_could_hold_is_bound_where_it_runs,
-    what_a_failed_job_would_have_read_is_forgotten,
-    by_last_follows_where_nothing_is_read,
-    by_last_executors_follow_too,
-]

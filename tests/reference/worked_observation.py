@@ -58,6 +58,3 @@ def a_poll_stands_for_the_reports_before_it() -> Example:
     policy = Policy(sizing=("usage-feedback", {"damping": 0.5}))
     cluster = Cluster((Node("n0", (1000, 0), (1000, 0)),))
     return Example(workload, cluster, policy, spans, 5000, observation=Observation(poll_ms=3000))
-
-
-EXAMPLES = [seen_at_once, seen_late, seen_by_polls, some_are_lost, a_poll_stands_for_the_reports_before_it]

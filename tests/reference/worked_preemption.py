@@ -124,14 +124,3 @@ def masters_go_last_and_it_does_not_count() -> Example:
         spans,
         30_000,
     )
-
-
-EXAMPLES = [
-    guarantees_are_restored_slowly,
-    executors_go_and_not_what_runs_in_them,
-    little_above_is_ignored,
-    nobody_is_brought_below_their_guarantee,
-    fair_claims_half_of_a_fair_share,
-    a_sibling_pays,
-    masters_go_last_and_it_does_not_count,
-]

@@ -216,18 +216,3 @@ def only_what_happens_is_an_instant() -> Example:
     jobs = [job("a", 0, 6, 60), replace(job("later", 3000, 1, 1), after=("a",)), job("b", 4000, 1, 1, "root.b")]
     spans = together(0, [0] * 5, 60) | {5: [(4000, None, None)]}
     return Example(build("happens", jobs), cluster, HALF_IS_USED, spans, 61_000)
-
-
-EXAMPLES = [
-    a_resized_node_moves_the_maximum,
-    a_resized_node_moves_the_guarantee,
-    a_lost_node_shrinks_root,
-    a_lost_node_shrinks_root_under_drf,
-    turns_under_drf_follow,
-    shares_of_masters_follow,
-    pools_follow,
-    pools_of_dress_follow,
-    preemption_follows,
-    background_shrinks_root,
-    only_what_happens_is_an_instant,
-]

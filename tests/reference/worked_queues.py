@@ -192,20 +192,3 @@ def room_that_a_job_leaves_while_offers_are_made_is_found_later() -> Example:
     cluster = Cluster(nodes(1000, 1000), queues=(Queue("root"), *HALVES), physics=physics, timing=timing)
     policy = Policy(ordering=("leaf-order", {}), queues=("capacity", {}))
     return Example(build("leaves", jobs), cluster, policy, spans, 20_000)
-
-
-EXAMPLES = [
-    each_queue_has_its_half_and_haste_inside,
-    a_blocked_leaf_does_not_stop_the_other,
-    a_blocked_leaf_does_not_stop_the_other_by_heartbeats,
-    a_node_is_reserved_when_nothing_of_the_leaf_can_go,
-    without_reservations_the_small_one_goes,
-    what_fits_goes_before_anything_is_reserved,
-    a_leaf_that_is_guaranteed_nothing_borrows,
-    two_users_of_a_leaf_that_is_guaranteed_nothing,
-    masters_beside_an_idle_queue,
-    masters_beside_a_busy_queue,
-    masters_of_a_queue_that_is_below_its_guarantee,
-    limits_of_masters_are_rounded_up,
-    room_that_a_job_leaves_while_offers_are_made_is_found_later,
-]

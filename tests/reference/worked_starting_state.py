@@ -79,13 +79,3 @@ def background_was_there_before() -> Example:
     }
     running = {0: Running(0, -1), 1: Running(0, 0), 2: Running(0, 0)}
     return Example(workload, Cluster((node,), physics=Physics(oom="largest")), Policy(), spans, 20_000, running)
-
-
-EXAMPLES = [
-    work_goes_on_where_it_stands,
-    nothing_is_left_to_do,
-    use_goes_on_where_it_stands,
-    a_reduce_holds_from_the_beginning,
-    a_master_may_still_be_starting,
-    background_was_there_before,
-]
