@@ -32,6 +32,10 @@ EQUIVALENT = {
         "if capped > capacity:",
         "given * capacity // capped is what was given where both are equal",
     ),
+    "src/heddle/sim/containers/reduce_demand.py:room_needed:== -> !=:2": Equivalent(
+        'if held == 0 or done + held == total or each == 0 or setting["by_label"][0]:',
+        "looks that do nothing are no instants; of reduces without memory none are due before maps have enough, or all",
+    ),
     "src/heddle/sim/engine.py:advance:> -> >=:7": Equivalent(
         'if ideal and control["waiting"][0] > 0:',
         "reports are taken in a pass for which nothing waits, instead of before the next one that counts",
@@ -39,6 +43,10 @@ EQUIVALENT = {
     "src/heddle/sim/memory/queue_tree.py:QueueTree.share_out:> -> >=:1": Equivalent(
         "amount = np.where(below[above] > 0, amount * least // np.maximum(1, below[above]), amount)",
         "where the children's amounts add up to 0 each of them is 0, and so is any part of it",
+    ),
+    "src/heddle/sim/scheduling/choosing.py:_next_leaf:< -> <=:4": Equivalent(
+        'if view.queue["first_child"][q] < 0:',
+        "queue 0 is a root, so no queue's child",
     ),
     "src/heddle/sim/scheduling/preemption.py:_goes_before:> -> >=:3": Equivalent(
         'return slot["task"][s] > slot["task"][other]',

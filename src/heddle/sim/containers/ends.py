@@ -159,7 +159,7 @@ def end(sim, s, outcome):
         if sim.setting["heartbeat_at_end"][0]:
             put_on_list(sim.node_run["untold"], sim.untold, sim.control["n_untold"], n)
         if sim.control["phase"][0] == OFFERS:
-            sim.control["ended_in_pass"][0] = 1
+            sim.control["changed_in_pass"][0] = 1
             sim.control["passes"][0] += 1  # who was tested in this pass has not seen this room, and may not ask again
     over = view.job["state"][job] >= JOB_FINISHED
     if outcome == END_FINISHED:

@@ -31,7 +31,7 @@ class Control(Row):
     next_reporter: Int64  # in the order of report phases; without polls
     next_report_ms: Int64 = of_run(lambda run: run.first_report_ms)  # or the next poll
     news: Int64  # something has changed that may let a request through
-    ended_in_pass: Int64  # a container ended while offers were made
+    changed_in_pass: Int64  # what may go where, while offers were made
     n_alive: Int64 = of_run(lambda run: run.cluster.n_nodes)  # nodes that take containers
     n_gained: Int64  # this and the next two: lengths of lists of nodes
     n_stale: Int64

@@ -25,7 +25,7 @@ from heddle.sim.numba.units import unit
 from heddle.sim.scheduling.line_up import line_up, step_forward
 from heddle.sim.scheduling.newcomers import is_held
 from heddle.sim.scheduling.reservations import free_node, reserve, stays_kept
-from heddle.sim.scheduling.room import find_node, fits, gained_has_room, veto
+from heddle.sim.scheduling.room import find_node, fits, gained_has_room, hold, veto
 
 NOBODY = -1
 ENOUGH = -2  # the offer ends here: a blocking head, or a node that is kept
@@ -164,6 +164,8 @@ def _collect(sim, leaf, n):
                 wait(sim, stage, WAIT_NO_ROOM)
             else:
                 reason = _held_back(sim, b, stage)
+                if reason != 0 and sim.setting["node_heartbeat_ms"][0] == 0:
+                    hold(sim, b)
                 if reason == 0:
                     reason = veto(sim, n, stage)
                 if reason != 0:

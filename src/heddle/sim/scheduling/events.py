@@ -24,7 +24,7 @@ def look_again(sim):
     sim.control["news"][0] = 1
     sim.control["epoch"][0] += 1
     if sim.control["phase"][0] == OFFERS:
-        sim.control["ended_in_pass"][0] = 1  # nodes whose turn is over in this pass have theirs in the next
+        sim.control["changed_in_pass"][0] = 1  # nodes whose turn is over in this pass have theirs in the next
 
 
 @inlined

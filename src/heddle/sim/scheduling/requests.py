@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.model.view import JOB_ARRIVED
-from heddle.sim.codes import GONE
+from heddle.sim.codes import GONE, OFFERS
 from heddle.sim.lexicographic import pair_before
 from heddle.sim.linked import link_first, unlink
 from heddle.sim.numba import hooks
@@ -91,18 +91,29 @@ def _take(sim, b, turn):
 
 
 @inlined
+def _note_new_head(sim):
+    """Another request heads a bucket. It may go to nodes whose turn is over: the one before was held back there."""
+    if sim.setting["heads_differ"][0] and sim.control["phase"][0] == OFFERS:
+        sim.control["changed_in_pass"][0] = 1
+
+
+@inlined
 def _find_head(sim, b):
     """Writes down which request of bucket b, which is not empty, goes first."""
     bucket, run, heap = sim.bucket, sim.run, sim.heap
     offset, first = bucket["offset"][b], bucket["run_first"][b]
+    head_key, head_turn = 0, 0
     in_run = first < bucket["run_end"][b]
     if in_run:
-        bucket["head_key"][b], bucket["head_turn"][b] = run["key"][offset + first], run["turn"][offset + first]
+        head_key, head_turn = run["key"][offset + first], run["turn"][offset + first]
     if bucket["heap_size"][b] > 0:
         key, turn = heap["key"][offset], heap["turn"][offset]
-        if not in_run or pair_before(key, turn, bucket["head_key"][b], bucket["head_turn"][b]):
-            bucket["head_key"][b], bucket["head_turn"][b] = key, turn
-    bucket["head"][b] = sim.stage_of_turn[bucket["head_turn"][b]]
+        if not in_run or pair_before(key, turn, head_key, head_turn):
+            head_key, head_turn = key, turn
+    stage = sim.stage_of_turn[head_turn]
+    if stage != bucket["head"][b]:
+        _note_new_head(sim)
+    bucket["head_key"][b], bucket["head_turn"][b], bucket["head"][b] = head_key, head_turn, stage
 
 
 @inlined
@@ -126,6 +137,7 @@ def insert(sim, b, stage, key):
     if n > 0 and not pair_before(key, turn, bucket["head_key"][b], bucket["head_turn"][b]):
         return 0
     bucket["head_key"][b], bucket["head_turn"][b], bucket["head"][b] = key, turn, stage
+    _note_new_head(sim)
     if n > 0:
         return 1
     la = bucket["lane"][b]

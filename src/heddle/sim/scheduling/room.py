@@ -166,9 +166,21 @@ def _first_with_room(sim, w, first):
     return n
 
 
+@inlined
+def _moment(sim):
+    """A number of its own for each pass, and for each time in it that anything is allocated."""
+    return sim.control["passes"][0] + sim.shown.clock["allocations"][0]
+
+
+@inlined
+def hold(sim, b):
+    """Not for want of room: no node need be offered to the head of bucket b until anything is allocated."""
+    sim.bucket["held_at"][b] = _moment(sim)
+
+
 @unit
 def next_offer_node(sim, first):
-    """The first node from `first` on where anything that waits would fit; -1: none."""
+    """The first node from `first` on where anything that waits, and was not held back, would fit; -1: none."""
     refresh_tree(sim)
     if sim.control["n_coarse"][0] > 0:
         refresh_free(sim)
@@ -179,7 +191,9 @@ def next_offer_node(sim, first):
         while lane >= 0:
             b = sim.lane["first"][lane]
             while b >= 0:
-                n = _first_with_room(sim, sim.bucket["want"][b], first)
+                n = -1
+                if sim.bucket["held_at"][b] != _moment(sim):
+                    n = _first_with_room(sim, sim.bucket["want"][b], first)
                 if n >= 0 and (best < 0 or n < best):
                     best = n
                 b = sim.bucket["next"][b]
@@ -206,9 +220,9 @@ def close_pass(sim):
         sim.node_run["gained"][sim.gained[i]] = 0
     control["n_gained"][0] = 0
     control["news"][0] = 0
-    if control["ended_in_pass"][0]:
-        control["ended_in_pass"][0] = 0
-        if sim.setting["uses_fit"][0]:  # a node may have gained room after its turn: the next pass begins afresh
+    if control["changed_in_pass"][0]:
+        control["changed_in_pass"][0] = 0
+        if sim.setting["uses_fit"][0]:  # perhaps on a node whose turn was over: the next pass begins afresh
             for i in range(control["n_no_room"][0]):
                 sim.want["no_room"][sim.full[i]] = 0
             control["n_no_room"][0] = 0
