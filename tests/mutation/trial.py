@@ -38,7 +38,6 @@ FOLDERS = "from heddle.model.code_folders import *; print(engine_folder(), lever
 class Ran:
     status: int
     cpu_s: float
-    wall_s: float
     said: str
 
 
@@ -140,5 +139,4 @@ class Copy:
                 process.kill()
             time.sleep(0 if ended else 0.05)
         process.returncode = os.waitstatus_to_exitcode(status)
-        wall_s = time.monotonic() - began_s
-        return Ran(process.returncode, used.ru_utime + used.ru_stime, wall_s, log.read_text(errors="replace"))
+        return Ran(process.returncode, used.ru_utime + used.ru_stime, log.read_text(errors="replace"))

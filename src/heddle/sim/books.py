@@ -5,8 +5,18 @@ from __future__ import annotations
 from heddle.model.compiled import compiled, inlined
 from heddle.model.draw import STREAM_AM_HEARTBEAT, draw
 from heddle.model.workload import AM
-from heddle.sim.codes import ASKED, DONE, HELD
+from heddle.sim.codes import ASKED, DONE, HELD, OFFERS
 from heddle.sim.numba.units import unit
+
+
+@inlined
+def note_in_pass(sim):
+    """What may go where has changed. While offers are made (then: True), nodes whose turn is over have theirs in the
+    next pass."""
+    in_pass = sim.control["phase"][0] == OFFERS
+    if in_pass:
+        sim.control["changed_in_pass"][0] = 1
+    return in_pass
 
 
 @inlined

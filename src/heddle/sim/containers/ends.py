@@ -5,7 +5,7 @@ from __future__ import annotations
 from heddle.model.compiled import inlined
 from heddle.model.view import EVENT_FINISHED, EVENT_INNER_FINISHED, EVENT_STOPPED, JOB_FAILED, JOB_FINISHED
 from heddle.model.workload import AM, EXECUTORS, INNER
-from heddle.sim.books import count_allocated, end_later, give_back, next_am, order_endings, put_on_list
+from heddle.sim.books import count_allocated, end_later, give_back, next_am, note_in_pass, order_endings, put_on_list
 from heddle.sim.codes import (
     ASKED,
     DONE,
@@ -22,7 +22,6 @@ from heddle.sim.codes import (
     FOREVER,
     LAUNCHING,
     LIVELOCK,
-    OFFERS,
     RETURNING,
     TIMER_RETRY,
     UNASKED,
@@ -158,8 +157,7 @@ def end(sim, s, outcome):
         mark_gained(sim, n)
         if sim.setting["heartbeat_at_end"][0]:
             put_on_list(sim.node_run["untold"], sim.untold, sim.control["n_untold"], n)
-        if sim.control["phase"][0] == OFFERS:
-            sim.control["changed_in_pass"][0] = 1
+        if note_in_pass(sim):
             sim.control["passes"][0] += 1  # who was tested in this pass has not seen this room, and may not ask again
     over = view.job["state"][job] >= JOB_FINISHED
     if outcome == END_FINISHED:

@@ -38,7 +38,7 @@ class Bucket(Row):
     next: Int32  # in its lane's list of buckets that are not empty
     previous: Int32
     tried: Int32  # the walk in which it was passed over
-    held_at: Int64 = -1  # when its head was held back, whatever the node, of an ideal pass that goes by nodes
+    held_at: Int64 = -1  # the moment (room.py) at which its head was held back, whatever the node
     gated: Int8 = of_run(lambda run: run.lanes.bucket_gated)
 
 

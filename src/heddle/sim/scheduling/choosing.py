@@ -164,9 +164,9 @@ def _collect(sim, leaf, n):
                 wait(sim, stage, WAIT_NO_ROOM)
             else:
                 reason = _held_back(sim, b, stage)
-                if reason != 0 and sim.setting["node_heartbeat_ms"][0] == 0:
+                if reason != 0:
                     hold(sim, b)
-                if reason == 0:
+                else:
                     reason = veto(sim, n, stage)
                 if reason != 0:
                     wait(sim, stage, reason)

@@ -6,7 +6,8 @@ from heddle.model.compiled import inlined
 from heddle.model.view import EVENT_REPORTED, EVENT_TICK
 from heddle.policy.delivery import DELIVERY, LOOK_AGAIN, NEW_KEYS
 from heddle.policy.question import Question
-from heddle.sim.codes import OFFERS, ONLY_REPORTS
+from heddle.sim.books import note_in_pass
+from heddle.sim.codes import ONLY_REPORTS
 from heddle.sim.numba import hooks
 from heddle.sim.numba.units import unit
 
@@ -23,8 +24,7 @@ def look_again(sim):
     """Admission, a pool's limit or a veto may say something else by now: news for every node."""
     sim.control["news"][0] = 1
     sim.control["epoch"][0] += 1
-    if sim.control["phase"][0] == OFFERS:
-        sim.control["changed_in_pass"][0] = 1  # nodes whose turn is over in this pass have theirs in the next
+    note_in_pass(sim)
 
 
 @inlined

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from heddle.model.compiled import compiled, inlined
 from heddle.model.view import JOB_ARRIVED
-from heddle.sim.codes import GONE, OFFERS
+from heddle.sim.books import note_in_pass
+from heddle.sim.codes import GONE
 from heddle.sim.lexicographic import pair_before
 from heddle.sim.linked import link_first, unlink
 from heddle.sim.numba import hooks
@@ -93,8 +94,8 @@ def _take(sim, b, turn):
 @inlined
 def _note_new_head(sim):
     """Another request heads a bucket. It may go to nodes whose turn is over: the one before was held back there."""
-    if sim.setting["heads_differ"][0] and sim.control["phase"][0] == OFFERS:
-        sim.control["changed_in_pass"][0] = 1
+    if sim.setting["heads_differ"][0]:
+        note_in_pass(sim)
 
 
 @inlined

@@ -184,18 +184,17 @@ def next_offer_node(sim, first):
     refresh_tree(sim)
     if sim.control["n_coarse"][0] > 0:
         refresh_free(sim)
-    best = -1
+    best, moment = -1, _moment(sim)
     q = 0
     while q >= 0:
         lane = sim.queue_run["first_lane"][q]
         while lane >= 0:
             b = sim.lane["first"][lane]
             while b >= 0:
-                n = -1
-                if sim.bucket["held_at"][b] != _moment(sim):
+                if sim.bucket["held_at"][b] != moment:
                     n = _first_with_room(sim, sim.bucket["want"][b], first)
-                if n >= 0 and (best < 0 or n < best):
-                    best = n
+                    if n >= 0 and (best < 0 or n < best):
+                        best = n
                 b = sim.bucket["next"][b]
             lane = sim.lane["next"][lane]
         q = next_busy(sim, q)
